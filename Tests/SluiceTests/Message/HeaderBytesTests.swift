@@ -47,14 +47,14 @@ import Testing
     ]
 
     @Test(arguments: locations)
-    func aRedirectLeadsToTheBytesOfItsLocation(_ location: FieldValue, _ target: String) async throws {
+    func redirectKeepsBytesOfLocation(_ location: FieldValue, _ target: String) async throws {
         server.on("/old", .status(.found, headers: Self.headers(.location, location)))
         server.on("*", .text("ok"))
         _ = try await client().string.get("old").sender().value
         #expect(server.requests.last?.target == target)
     }
 
-    @Test func aLinkLeadsToTheBytesOfItsTarget() {
+    @Test func linkKeepsBytesOfTarget() {
         let line = Self.value("</p?c=", 0xE9, ">; rel=\"next\", </é>; rel=last")
         let links = HTTPResponse(status: .ok, headers: Self.headers("Link", line)).links
         #expect(links["next"]?.target == "/p?c=%E9")
@@ -64,7 +64,7 @@ import Testing
     // MARK: Cache
 
     @Test(arguments: [false, true])
-    func aConditionalRequestSendsTheBytesBack(isWeak: Bool) async throws {
+    func conditionalRequestSendsBytesOfTag(isWeak: Bool) async throws {
         let tag = Self.tag(0xE9, isWeak: isWeak)
         let client = client { $0.cache = CacheStore(storage: nil) }
         server.on("/page", .text("a", headers: Self.headers(.eTag, tag, ["Cache-Control": "no-cache"])))
@@ -77,7 +77,7 @@ import Testing
         #expect(server.requestCount == 2)
     }
 
-    @Test func a304WithAnotherByteConfirmsNothing() async throws {
+    @Test func ignores304WithTagOfOtherBytes() async throws {
         let client = client { $0.cache = CacheStore(storage: nil) }
         server.on("/page", .text("a", headers: Self.headers(.eTag, Self.tag(0xE9), ["Cache-Control": "no-cache"])))
         _ = try await client.string.get("page").sender().value
@@ -95,7 +95,7 @@ import Testing
     ]
 
     @Test(arguments: conditions)
-    func theRequestsOwnConditionIsOnTheBytes(_ name: String, _ byte: UInt8, _ status: Int) async throws {
+    func comparesConditionOfRequestByteByByte(_ name: String, _ byte: UInt8, _ status: Int) async throws {
         let client = client { $0.cache = CacheStore(storage: nil) }
         let fields = Self.headers(.eTag, Self.tag(0xE9), ["Cache-Control": "max-age=60"])
         server.on("/page", .text("abc", headers: fields))
@@ -107,7 +107,7 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test func responsesVaryByTheBytes() async throws {
+    @Test func variesResponsesByBytesOfField() async throws {
         let client = client { $0.cache = CacheStore(storage: nil) }
         server.on("/page") { request in
             let byte = request.headers.fieldValues(for: "X-Name").first?.bytes.last ?? 0
@@ -120,7 +120,7 @@ import Testing
         #expect(server.requestCount == 2)
     }
 
-    @Test func noOtherCallersResponseIsGivenWhoseCredentialsDifferByAByte() async throws {
+    @Test func separatesResponsesByBytesOfCredentials() async throws {
         let client = client { $0.cache = CacheStore(storage: nil) }
         server.on("/page") { request in
             let byte = request.headers.fieldValues(for: .authorization).first?.bytes.last ?? 0
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func equalRequestsShareATransferOnlyByTheBytes() throws {
+    @Test func sharesTransfersOnlyForEqualBytes() throws {
         let sharing = RequestSharing.safeMethods
         let (one, other) = (Self.headers("X-Name", Self.value("", 0xE9)), Self.headers("X-Name", Self.value("", 0xE8)))
         #expect(sharing.significant(of: one, secrets: []) == one)
@@ -141,7 +141,7 @@ import Testing
         #expect(only.significant(of: one, secrets: []) == one)
     }
 
-    @Test func theDiskKeepsTheBytes() async throws {
+    @Test func diskCacheKeepsBytes() async throws {
         let folder = try DownloadFolder()
         let tag = Self.tag(0xE9)
         let fields = Self.headers(.eTag, tag, ["Cache-Control": "max-age=60"])
@@ -156,14 +156,14 @@ import Testing
         #expect(server.requestCount == 1)
     }
 
-    @Test func anUpdateKeepsTheBytesOfItsFields() {
+    @Test func updatedHeadKeepsBytesOfNewFields() {
         let stored = HTTPResponse(status: .ok, headers: ["X-Name": "old", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"])
         let newer = HTTPResponse(status: .notModified, headers: Self.headers("X-Name", Self.value("caf", 0xE9)))
         let updated = StoredHead.updated(stored, with: newer, received: Date())
         #expect(updated.headers.fieldValues(for: "X-Name") == [Self.value("caf", 0xE9)])
     }
 
-    @Test func anUnsafeRequestOutdatesWhatItsLocationNames() throws {
+    @Test func unsafeRequestInvalidatesURLOfLocation() throws {
         let request = HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/")
         let head = HTTPResponse(status: .created, headers: Self.headers(.location, Self.value("/caf", 0xE9)))
         let names = CacheRules.invalidations(after: head, to: request)
@@ -172,7 +172,7 @@ import Testing
 
     // MARK: Downloads
 
-    @Test func aDownloadGoesOnByTheBytesOfItsTag() async throws {
+    @Test func resumesDownloadWithBytesOfTag() async throws {
         let folder = try DownloadFolder()
         let tag = Self.tag(0xE9)
         let contents = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -195,7 +195,7 @@ import Testing
         #expect(try Data(contentsOf: file) == contents)
     }
 
-    @Test func aValidatorIsAnotherByOneByte() {
+    @Test func validatorsDifferByOneByte() {
         let head = { (byte: UInt8) in HTTPResponse(status: .ok, headers: Self.headers(.eTag, Self.tag(byte))) }
         let validator = ResourceValidator(of: head(0xE9))
         #expect(validator?.matches(head(0xE9)) == true)
@@ -205,7 +205,7 @@ import Testing
 
     // MARK: Cassettes
 
-    @Test func aCassettePlaysTheBytesBack() async throws {
+    @Test func cassetteReplaysBytes() async throws {
         let folder = try DownloadFolder()
         let file = folder.url.appending(path: "cassette.json")
         let fields = Self.headers(.eTag, Self.tag(0xE9), ["X-Plain": "é"])

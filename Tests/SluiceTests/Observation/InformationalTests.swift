@@ -5,7 +5,7 @@ import Testing
 
 /// Sends informational responses before the final one, on a separate thread, as an engine does.
 private final class HintingTransport: CallbackTransport {
-    let wasAsked = Shared<[Bool]>([])
+    let wantsInformational = Shared<[Bool]>([])
     private let statuses: [HTTPStatus]
     private let engine = DispatchQueue(label: "engine")
 
@@ -25,7 +25,7 @@ private final class HintingTransport: CallbackTransport {
         context: TransferContext,
         completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
     ) -> @Sendable () -> Void {
-        wasAsked.change { $0.append(context.onInformational != nil) }
+        wantsInformational.change { $0.append(context.onInformational != nil) }
         engine.async { [statuses] in
             for (index, status) in statuses.enumerated() {
                 context.onInformational?(HTTPResponse(status: status, headers: ["X-Number": "\(index)"]))
@@ -70,7 +70,7 @@ private final class HintPlugin: Plugin {
     }
 
     @Test(arguments: [false, true])
-    func anObserverIsToldInOrderOfEachInEachAttempt(inTask: Bool) async throws {
+    func reportsInformationalResponsesInOrderForEachAttempt(inTask: Bool) async throws {
         let observer = NotingObserver([.sending, .informational, .received])
         let client = client(HintingTransport()) {
             $0.observers = [observer]
@@ -87,44 +87,44 @@ private final class HintPlugin: Plugin {
     }
 
     @Test(arguments: [RequestEvent.Kinds.received, []])
-    func whereNobodyWantsThemTheTransportIsNotAsked(interests: RequestEvent.Kinds) async throws {
+    func requestsNoneFromTransportWithoutInterest(interests: RequestEvent.Kinds) async throws {
         let transport = HintingTransport()
         let observer = NotingObserver(interests)
         _ = try await client(transport).data.get("a").sender().value
         _ = try await client(transport) { $0.observers = [observer] }.data.get("a").sender().value
         _ = try await client(transport) { $0.requestInterceptors = [Waiting()] }.data.get("a").sender().value
-        #expect(transport.wasAsked.read == [false, false, false])
+        #expect(transport.wantsInformational.read == [false, false, false])
     }
 
-    @Test func anObserverOfOneRequestIsTold() async throws {
+    @Test func reportsToObserverOfOneRequest() async throws {
         let observer = NotingObserver(.informational)
         let transport = HintingTransport()
         let client = client(transport)
         _ = try await client.data.get("a").observer(observer).sender().value
         await eventually { observer.events.count == 3 }
         _ = try await client.data.get("a").sender().value
-        #expect(transport.wasAsked.read == [true, false])
+        #expect(transport.wantsInformational.read == [true, false])
     }
 
-    @Test func aPluginIsToldBeforeTheFinalResponseWithTheCallersTaskLocals() async throws {
+    @Test func notifiesPluginBeforeFinalResponseWithTaskLocals() async throws {
         let plugin = HintPlugin()
         let client = client(HintingTransport([100, 103])) { $0.plugins = [plugin] }
         _ = try await HintPlugin.$caller.withValue("me") { try await client.data.get("a").sender().value }
         #expect(plugin.notes.read == ["1 100 me", "1 103 me", "1 final"])
     }
 
-    @Test func aPluginThatDoesNotWantThemIsNotTold() async throws {
-        struct Deaf: Plugin {
+    @Test func skipsPluginWithoutInterest() async throws {
+        struct Uninterested: Plugin {
             func didReceive(informational head: HTTPResponse, context: RequestContext) {
-                Issue.record("It was told.")
+                Issue.record("The plugin was notified.")
             }
         }
         let transport = HintingTransport()
-        _ = try await client(transport) { $0.plugins = [Deaf()] }.data.get("a").sender().value
-        #expect(transport.wasAsked.read == [false])
+        _ = try await client(transport) { $0.plugins = [Uninterested()] }.data.get("a").sender().value
+        #expect(transport.wantsInformational.read == [false])
     }
 
-    @Test func aLogWritesThemWithoutSecrets() async throws {
+    @Test func logsInformationalResponsesRedacted() async throws {
         let lines = Shared<[String]>([])
         let client = client(HintingTransport([103])) {
             $0.secretHeaders = ["X-Number"]

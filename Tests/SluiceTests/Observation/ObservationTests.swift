@@ -12,7 +12,7 @@ final class ObservationTests: XCTestCase {
         return (RequestLog(level, curl: curl) { continuation.yield($0) }, stream.makeAsyncIterator())
     }
 
-    func testARequestIsSummedUpInALine() async throws {
+    func testLogsRequestAsOneLine() async throws {
         let server = try LoopbackServer()
         server.on("/old", .redirect(to: "/users/1?token=s3"))
         server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
@@ -24,7 +24,7 @@ final class ObservationTests: XCTestCase {
         XCTAssertTrue(line.hasSuffix("  21 B  \(server.url)/old  (1 redirect)"), line)
     }
 
-    func testAFailureIsLoggedWithItsStatusAndAttempts() async throws {
+    func testLogsFailureWithStatusAndAttempts() async throws {
         let server = try LoopbackServer()
         server.on("/users/1", .status(503))
         var (log, lines) = log(.failures)
@@ -40,7 +40,7 @@ final class ObservationTests: XCTestCase {
         XCTAssertTrue(line.hasSuffix("[unacceptableStatus]"), line)
     }
 
-    func testNoSecretOfARealRequestIsLogged() async throws {
+    func testLogsRequestWithoutSecrets() async throws {
         let server = try LoopbackServer()
         server.on("/login", .json(#"{"access_token":"Zq1","name":"Ada"}"#, headers: ["Set-Cookie": "sid=Zq1"]))
         var (log, lines) = log(.full, curl: true)
@@ -58,7 +58,7 @@ final class ObservationTests: XCTestCase {
         XCTAssertTrue(text.contains("\"access_token\": \"REDACTED\""), text)
     }
 
-    func testTheCounterIsActiveUntilTheLastRequestHasEnded() async throws {
+    func testCounterIsActiveUntilLastRequestEnds() async throws {
         let server = try LoopbackServer()
         let release = LoopbackSignal()
         server.on("/users/1", .after(release, .json("{}")))
@@ -76,7 +76,7 @@ final class ObservationTests: XCTestCase {
         XCTAssertFalse(activity.isActive)
     }
 
-    func testACancelledRequestIsCountedNoLonger() async throws {
+    func testCancelledRequestIsNoLongerCounted() async throws {
         let server = try LoopbackServer()
         server.on("/slow", .hang)
         let activity = ActivityCounter()

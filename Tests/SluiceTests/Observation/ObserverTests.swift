@@ -47,7 +47,7 @@ final class NotingObserver: RequestObserver {
 }
 
 final class ObserverTests: XCTestCase {
-    func testAnObserverIsToldOfEveryStepOfEveryAttemptInOrder() async throws {
+    func testReportsEveryStepOfEveryAttemptInOrder() async throws {
         let server = try LoopbackServer()
         server.on("/old", .redirect(to: "/new"))
         server.on("/new", .status(.serviceUnavailable), .text("ok"))
@@ -71,7 +71,7 @@ final class ObserverTests: XCTestCase {
         )
     }
 
-    func testARequestThatNeedsNoTaskTellsTheSame() async throws {
+    func testReportsStepsOfRequestWithoutTask() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
         let observer = NotingObserver()
@@ -81,7 +81,7 @@ final class ObserverTests: XCTestCase {
         XCTAssertEqual(observer.events, ["0 began /", "1 sending /", "1 received 200", "0 finished 200"])
     }
 
-    func testWhatIsJudgedAFailureFinishesAsOne() async throws {
+    func testReportsFailureCodeAsOutcome() async throws {
         let server = try LoopbackServer()
         server.on("/missing", .status(.notFound))
         server.on("/text", .text("no JSON"))
@@ -101,7 +101,7 @@ final class ObserverTests: XCTestCase {
         )
     }
 
-    func testACancelledRequestFinishesOnceAndLast() async throws {
+    func testCancelledRequestFinishesOnceAndLast() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let observer = NotingObserver()
@@ -117,7 +117,7 @@ final class ObserverTests: XCTestCase {
         )
     }
 
-    func testASenderThatIsAskedTwiceFinishesOnce() async throws {
+    func testSenderAwaitedTwiceFinishesOnce() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
         let observer = NotingObserver(.finished)
@@ -131,7 +131,7 @@ final class ObserverTests: XCTestCase {
         XCTAssertEqual(observer.events, ["0 finished 200"])
     }
 
-    func testARequestHasObserversOfItsOwn() async throws {
+    func testObserverOfOneRequestSeesOnlyThatRequest() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
         let observer = NotingObserver(.sending)
@@ -141,19 +141,19 @@ final class ObserverTests: XCTestCase {
         await eventually { observer.events == ["1 sending /"] }
     }
 
-    func testASlowObserverHoldsNobodyUpAndLearnsWhatItMissed() async throws {
+    func testSlowObserverDelaysNoRequestAndLearnsMissedCount() async throws {
         final class Slow: RequestObserver {
             let interests = RequestEvent.Kinds.began
             let missedCount = Shared(0)
             let taken = Shared(0)
-            let mayGoOn = DispatchSemaphore(value: 0)
+            let mayContinue = DispatchSemaphore(value: 0)
             let isHeld = Shared(false)
 
             func observe(_ event: RequestEvent, of request: ObservedRequest) {
                 if taken.change({
                     $0 += 1; return $0 == 1
                 }) {
-                    mayGoOn.wait()
+                    mayContinue.wait()
                 }
             }
             func missed(_ count: Int) { missedCount.change { $0 += count } }
@@ -165,14 +165,14 @@ final class ObserverTests: XCTestCase {
         }
         let count = 70_000
         for _ in 0..<count { _ = await client.data.request("").sender().result }
-        slow.mayGoOn.signal()
+        slow.mayContinue.signal()
         await client.observersCaughtUp()
         await eventually { slow.taken.read + slow.missedCount.read == count }
         XCTAssertGreaterThan(slow.missedCount.read, 4000)
         XCTAssertLessThan(slow.missedCount.read, 4500)
     }
 
-    func testPluginsTakePartInTheirOrder() async throws {
+    func testPluginsRunInOrder() async throws {
         struct Noting: Plugin {
             let name: String
             let notes: Shared<[String]>

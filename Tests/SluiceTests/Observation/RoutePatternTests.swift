@@ -12,7 +12,7 @@ import Testing
             ("oauth2/token", "oauth2/token"), ("//1//", "//{}//"), ("ü/٣", "ü/٣"), ("x#1", "x"),
         ]
     )
-    func whatLooksLikeAnIDIsLeftOut(_ path: String, _ route: String) {
+    func replacesSegmentsThatLookLikeIDs(_ path: String, _ route: String) {
         #expect(RoutePattern.route(of: path) == route)
     }
 }

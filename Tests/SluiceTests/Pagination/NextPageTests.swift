@@ -25,7 +25,7 @@ import Testing
         return try draft?.build(for: client.pipeline)
     }
 
-    @Test func aReferenceIsResolvedAgainstThePage() throws {
+    @Test func resolvesReferenceAgainstPage() throws {
         let request = client.data.get("users/list").query("q", "a b").header("X-Key", "k").header("X-Other", "o")
         let ways = [
             ("?page=2", "https://api.example/v1/users/list?page=2"), ("more", "https://api.example/v1/users/more"),
@@ -49,12 +49,12 @@ import Testing
             "ftp://api.example/p", "javascript:alert(1)", "https:///p", "https://[::1/p", "mailto:a@b",
         ]
     )
-    func anotherOriginIsRefused(_ reference: String) {
+    func rejectsOtherOrigin(_ reference: String) {
         let error = #expect(throws: SluiceError.self) { try sent(.url(reference), after: client.data.get("users")) }
         #expect(error?.code == .paginationRefused)
     }
 
-    @Test func anotherOriginThatIsAllowedLearnsNoSecrets() throws {
+    @Test func sendsNoSecretsToAllowedOtherOrigin() throws {
         let request = client.data.get("users")
             .header("X-Key", "k").header("Cookie", "c").header("X-Other", "o")
             .intercept(CustomToken("t", header: "X-Token"))
@@ -71,7 +71,7 @@ import Testing
         #expect(moved?.headers["Authorization"] == nil)
     }
 
-    @Test func aHostOfOnesOwnStays() throws {
+    @Test func keepsHostOfRequest() throws {
         let request = client.data.get("users").host("cdn.example")
         let next = try sent(.url("?page=2"), after: request)
         #expect(next?.url == "https://cdn.example/v1/users?page=2")
@@ -79,7 +79,7 @@ import Testing
         #expect(try sent(.query("page", "2"), after: request)?.url == "https://cdn.example/v1/users?page=2")
     }
 
-    @Test func anItemOfTheQueryIsReplacedWhereverItStands() throws {
+    @Test func replacesQueryItemInAnyPosition() throws {
         let ways = [
             ("users", "page=2"), ("users?page=1", "page=2"), ("users?a=b&page=1&c=d", "a=b&page=2&c=d"),
             ("users?page=1&page=7&page", "page=2"), ("users?pages=3", "pages=3&page=2"), ("users?a=b&&", "a=b&page=2"),
@@ -102,7 +102,7 @@ import Testing
         #expect(try sent(.query("page[after]", "2"), after: odd)?.path == "/v1/users?page%5Bafter%5D=2")
     }
 
-    @Test func bodyMethodAndRouteStay() throws {
+    @Test func keepsMethodBodyAndRoute() throws {
         let request = client.data.post("users/7/posts").json(["a": 1])
         let next = try sent(.query("page", "2"), after: request)
         #expect(next?.method == .post)
@@ -121,7 +121,7 @@ import Testing
         #expect(draft?.route == "users/{}/posts")
     }
 
-    @Test func aRequestThatWasSentBeforeIsALoop() throws {
+    @Test func detectsRepeatedRequestAsLoop() throws {
         var trail = PageTrail()
         var request = HTTPRequest(scheme: "https", authority: "api.example", path: "/a")
         try trail.add(request)

@@ -22,7 +22,7 @@ final class PagesTests: XCTestCase {
         return (server, APIClient(baseURL: server.url).codable.get("items"))
     }
 
-    func testEachStrategyComesToTheLastPage() async throws {
+    func testEachStrategyReachesLastPage() async throws {
         let strategies: [(Pagination<Page>, Int)] = [
             (.link, 4), (.cursor("page", at: \.next), 4), (.pageNumber(counting: \.items.count), 5),
             (.pageNumber(counting: \.items.count, total: { _ in 8 }), 4),
@@ -35,7 +35,7 @@ final class PagesTests: XCTestCase {
         }
     }
 
-    func testAnOffsetCountsTheItems() async throws {
+    func testOffsetCountsItems() async throws {
         let server = try LoopbackServer()
         server.on("/items") { request in
             let offset = Int(request.query?.split(separator: "=").last ?? "") ?? 0
@@ -48,7 +48,7 @@ final class PagesTests: XCTestCase {
         XCTAssertEqual(server.requests.map(\.query), [nil, "offset=3", "offset=6"])
     }
 
-    func testAURLOfTheBodyIsFollowed() async throws {
+    func testFollowsURLInBody() async throws {
         let server = try LoopbackServer()
         server.on("/v1/a", .json(#"{"items":[1],"links":{"next":"b?x=1"}}"#))
         server.on("/v1/b", .json(#"{"items":[2],"links":{"next":null}}"#))
@@ -60,7 +60,7 @@ final class PagesTests: XCTestCase {
         XCTAssertEqual(server.requests.map(\.target), ["/v1/a", "/v1/b?x=1"])
     }
 
-    func testAClosureGivesTheNextRequest() async throws {
+    func testClosureReturnsNextRequest() async throws {
         let (server, request) = try server()
         let pages = request.pages { response, request in
             guard let next = try response.result.get().next else { return nil }
@@ -73,7 +73,7 @@ final class PagesTests: XCTestCase {
         struct Broken: Error {}
         do {
             for try await _ in request.pages(next: { _, _ in throw Broken() }) {}
-            XCTFail("It went on.")
+            XCTFail("The sequence did not fail.")
         } catch {
             XCTAssertEqual(error.code, .paginationFailed)
             XCTAssertTrue(error.underlyingError is Broken)
@@ -81,7 +81,7 @@ final class PagesTests: XCTestCase {
         }
     }
 
-    func testAPageIsAskedForWhenItIsWanted() async throws {
+    func testRequestsPagesOnDemand() async throws {
         let (server, request) = try server()
         let pages = request.pages(by: .link)
         XCTAssertEqual(server.requestCount, 0)
@@ -107,7 +107,7 @@ final class PagesTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 8)
     }
 
-    func testWholeResponsesCanBeHad() async throws {
+    func testReturnsWholeResponses() async throws {
         let (_, request) = try server()
         var links: [String?] = []
         for try await response in request.pages(by: .link).responses {
@@ -116,7 +116,7 @@ final class PagesTests: XCTestCase {
         XCTAssertEqual(links, ["/items?page=2", "/items?page=3", "/items?page=4", nil])
     }
 
-    func testAPageCanBeAskedForAheadAndIsCancelledWhereNobodyWantsIt() async throws {
+    func testPrefetchesNextPageAndCancelsItWhenLoopEnds() async throws {
         let (server, request) = try server()
         var iterator = request.pages(by: .link, prefetch: true).makeAsyncIterator()
         _ = try await iterator.next()
@@ -138,7 +138,7 @@ final class PagesTests: XCTestCase {
         await slow.waitForOpenConnections { $0 == 0 }
     }
 
-    func testAPageThatFailsEndsThem() async throws {
+    func testFailedPageEndsSequence() async throws {
         let server = try LoopbackServer()
         server.on("/items", .json(#"{"items":[1],"next":"2"}"#), .json(#"{"message":"No"}"#, status: .forbidden))
         for prefetch in [false, true] {
@@ -157,7 +157,7 @@ final class PagesTests: XCTestCase {
         }
     }
 
-    func testAPageThatLeadsBackIsALoop() async throws {
+    func testRepeatedPageIsLoopError() async throws {
         let server = try LoopbackServer()
         server.on("/items", .json(#"{"items":[1],"next":"2"}"#))
         for prefetch in [false, true] {
@@ -165,7 +165,7 @@ final class PagesTests: XCTestCase {
             var count = 0
             do {
                 for try await _ in request.pages(by: .cursor("page", at: \.next), prefetch: prefetch) { count += 1 }
-                XCTFail("It ended.")
+                XCTFail("The sequence did not fail.")
             } catch {
                 XCTAssertEqual(error.code, .paginationLoop)
                 XCTAssertEqual(error.status, .ok)
@@ -175,7 +175,7 @@ final class PagesTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 4)
     }
 
-    func testAPageAtAnotherOriginIsNotAskedForUnlessItIsAllowed() async throws {
+    func testFollowsOtherOriginOnlyIfAllowed() async throws {
         let (other, _) = try server()
         let server = try LoopbackServer()
         server.on("/items", .json(#"{"items":[0]}"#, headers: ["Link": "<\(other.url)/items?page=4>; rel=next"]))
@@ -183,7 +183,7 @@ final class PagesTests: XCTestCase {
         let request: APIRequest<Page, APIError> = client.codable.get("items")
         do {
             for try await _ in request.pages(by: .link) {}
-            XCTFail("It ended.")
+            XCTFail("The sequence did not fail.")
         } catch {
             XCTAssertEqual(error.code, .paginationRefused)
         }

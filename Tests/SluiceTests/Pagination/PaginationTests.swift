@@ -31,20 +31,20 @@ import Testing
         )
     }
 
-    @Test func aLinkLeadsOn() throws {
+    @Test func followsLink() throws {
         #expect(try next(.link, link: "</p?2>; rel=next") == .url("/p?2"))
         #expect(try next(.link, link: "</p?1>; rel=prev") == .none)
         #expect(try next(.link) == .none)
         #expect(try next(.link("older"), link: "</p?2>; rel=\"older next\"") == .url("/p?2"))
     }
 
-    @Test func aCursorLeadsOn() throws {
+    @Test func followsCursor() throws {
         #expect(try next(.cursor("after", at: \.cursor), Page(cursor: "c1")) == .query("after", "c1"))
         #expect(try next(.cursor("after", at: \.cursor), Page(cursor: "")) == .none)
         #expect(try next(.cursor("after", at: { $0.cursor })) == .none)
     }
 
-    @Test func theNumberOfItemsLeadsOn() throws {
+    @Test func advancesOffsetByItems() throws {
         #expect(try next(.offset(counting: \.items)) == .query("offset", "10"))
         #expect(try next(.offset("skip", counting: \.items), Page(items: 7), itemsBefore: 20) == .query("skip", "27"))
         #expect(try next(.offset(from: 100, counting: \.items), itemsBefore: 20) == .query("offset", "130"))
@@ -58,7 +58,7 @@ import Testing
         #expect(try next(.offset(from: .min, counting: \.items, total: \.total), Page(total: .min)) == .none)
     }
 
-    @Test func thePagesNumberLeadsOn() throws {
+    @Test func advancesPageNumber() throws {
         #expect(try next(.pageNumber(counting: \.items)) == .query("page", "2"))
         #expect(try next(.pageNumber("p", from: 0, counting: \.items), number: 3) == .query("p", "3"))
         #expect(try next(.pageNumber(counting: \.items), Page(items: 0), number: 3) == .none)
@@ -67,7 +67,7 @@ import Testing
         #expect(try next(.pageNumber(from: .max, counting: \.items)) == .none)
     }
 
-    @Test func aURLInTheBodyLeadsOn() throws {
+    @Test func followsURLInBody() throws {
         let ways: [(String, NextPage)] = [
             (#"{"paging":{"next":"/p?2"}}"#, .url("/p?2")), (#"{"paging":{"next":null}}"#, .none),
             (#"{"paging":{"next":""}}"#, .none), (#"{"paging":{}}"#, .none), (#"{}"#, .none), (#"[]"#, .none),

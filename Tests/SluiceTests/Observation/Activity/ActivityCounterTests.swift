@@ -13,9 +13,9 @@ final class ActivityCounterTests: XCTestCase {
         counter.observe(.finished(.failure(error)), of: ObservedRequest(id: RequestID(rawValue: id)))
     }
 
-    func testItTellsOfTheFirstRequestAndOfTheLast() {
-        let told = Locked<[Bool]>([])
-        let counter = ActivityCounter { isActive in told.withLock { $0.append(isActive) } }
+    func testReportsFirstAndLastRequest() {
+        let reported = Locked<[Bool]>([])
+        let counter = ActivityCounter { isActive in reported.withLock { $0.append(isActive) } }
         XCTAssertFalse(counter.isActive)
         began(1, counter)
         began(2, counter)
@@ -24,11 +24,11 @@ final class ActivityCounterTests: XCTestCase {
         XCTAssertTrue(counter.isActive)
         finished(2, counter)
         began(3, counter)
-        XCTAssertEqual(told.withLock { $0 }, [true, false, true])
+        XCTAssertEqual(reported.withLock { $0 }, [true, false, true])
         XCTAssertEqual(counter.interests, [.began, .finished])
     }
 
-    func testItNeverCountsBelowZeroOrTwice() {
+    func testCountsEachRequestOnceAndNeverBelowZero() {
         let counter = ActivityCounter()
         finished(1, counter)
         XCTAssertEqual(counter.count, 0)
@@ -40,16 +40,16 @@ final class ActivityCounterTests: XCTestCase {
         XCTAssertEqual(counter.count, 0)
     }
 
-    func testItIsIdleAfterMissedEvents() {
-        let told = Locked<[Bool]>([])
-        let counter = ActivityCounter { isActive in told.withLock { $0.append(isActive) } }
+    func testIsIdleAfterMissedEvents() {
+        let reported = Locked<[Bool]>([])
+        let counter = ActivityCounter { isActive in reported.withLock { $0.append(isActive) } }
         began(1, counter)
         counter.missed(3)
         finished(1, counter)
-        XCTAssertEqual(told.withLock { $0 }, [true, false])
+        XCTAssertEqual(reported.withLock { $0 }, [true, false])
     }
 
-    func testEachListenerGetsTheNewest() async {
+    func testEachStreamGetsNewestValue() async {
         let counter = ActivityCounter()
         var early = counter.changes.makeAsyncIterator()
         let first = await early.next()
@@ -63,7 +63,7 @@ final class ActivityCounterTests: XCTestCase {
         XCTAssertEqual([first] + seen + last, [false, true, true, false, false])
     }
 
-    func testAChangeThatWasOvertakenIsNotToldTwice() async {
+    func testSkipsOvertakenChange() async {
         let counter = ActivityCounter()
         var changes = counter.changes.makeAsyncIterator()
         began(1, counter)
@@ -80,7 +80,7 @@ final class ActivityCounterTests: XCTestCase {
         XCTAssertEqual([first, next], [true, false])
     }
 
-    func testAListenerEndsWithTheCounter() async {
+    func testStreamEndsWhenCounterIsDeallocated() async {
         var counter: ActivityCounter? = ActivityCounter()
         let changes = counter?.changes
         counter = nil
@@ -89,11 +89,11 @@ final class ActivityCounterTests: XCTestCase {
         XCTAssertEqual(seen, [false])
     }
 
-    func testOneWhoCallsBackIntoTheCounterIsNotStuck() {
+    func testCallbackCanCallCounterWithoutDeadlock() {
         let holder = Locked<ActivityCounter?>(nil)
-        let told = Locked<[Bool]>([])
+        let reported = Locked<[Bool]>([])
         let counter = ActivityCounter { isActive in
-            told.withLock { $0.append(isActive) }
+            reported.withLock { $0.append(isActive) }
             guard isActive, let counter = holder.withLock({ $0 }) else { return }
             let error = SluiceError(.cancelled, "Cancelled.")
             counter.observe(.finished(.failure(error)), of: ObservedRequest(id: RequestID(rawValue: 1)))
@@ -101,12 +101,12 @@ final class ActivityCounterTests: XCTestCase {
         holder.withLock { $0 = counter }
         began(1, counter)
         holder.withLock { $0 = nil }
-        XCTAssertEqual(told.withLock { $0 }, [true, false])
+        XCTAssertEqual(reported.withLock { $0 }, [true, false])
     }
 
-    func testManyThreadsLeaveItIdle() async {
-        let told = Locked<[Bool]>([])
-        let counter = ActivityCounter { isActive in told.withLock { $0.append(isActive) } }
+    func testIsIdleAfterConcurrentRequests() async {
+        let reported = Locked<[Bool]>([])
+        let counter = ActivityCounter { isActive in reported.withLock { $0.append(isActive) } }
         let request = LoggedLines.request()
         await withTaskGroup(of: Void.self) { group in
             for id in UInt64(0)..<200 {
@@ -119,7 +119,7 @@ final class ActivityCounterTests: XCTestCase {
             }
         }
         XCTAssertEqual(counter.count, 0)
-        let all = told.withLock { $0 }
+        let all = reported.withLock { $0 }
         XCTAssertEqual(all.last, false)
         // Each value differs from the one before.
         XCTAssertEqual(all, all.indices.map { $0 % 2 == 0 })

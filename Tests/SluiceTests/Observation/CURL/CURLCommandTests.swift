@@ -19,7 +19,7 @@ import Testing
 
     private static let start = "curl 'http://a.b/' --compressed"
 
-    @Test func methodsAreGivenWhereTheyMust() {
+    @Test func writesMethodOnlyWhereNeeded() {
         let end = " -H 'User-Agent: S'"
         #expect(request().curlCommand() == Self.start + end)
         #expect(request(.head).curlCommand() == Self.start + end + " --head")
@@ -29,7 +29,7 @@ import Testing
         #expect(request(.put).curlCommand() == Self.start + end + " -X PUT -H 'Content-Type:' --data-raw ''")
     }
 
-    @Test func headersAreQuotedAndEmptyOnesKept() {
+    @Test func quotesHeadersAndKeepsEmptyOnes() {
         let headers: HTTPHeaders = [
             "X-Empty": "", "X-Quote": "it's \"$HOME\"", "Content-Length": "9", "@file": "x", "X-Bad": "a\nb",
             "X-Tab": "a\tb",
@@ -43,7 +43,7 @@ import Testing
         #expect(bare.curlCommand() == Self.start + " -H 'User-Agent:'")
     }
 
-    @Test func theURLIsNotExpanded() {
+    @Test func preventsExpansionOfURL() {
         #expect(
             request(.get, "/a/../b?q[]={1,2}&c='x'").curlCommand().hasPrefix(
                 #"curl 'http://a.b/a/../b?q[]=%7B1,2%7D&c='\''x'\''' --compressed --globoff --path-as-is "#
@@ -51,7 +51,7 @@ import Testing
         )
     }
 
-    @Test func bodiesAreGivenInAFormThatFits() {
+    @Test func writesBodiesByContentAndSource() {
         let text = request(.post, "/", ["Content-Type": "text/plain"], .data(Data("@it's".utf8)))
         #expect(text.curlCommand().hasSuffix(#" --data-raw '@it'\''s'"#))
         let lines = request(.post, "/", [:], .data(Data("a\n%\0".utf8)))
@@ -67,7 +67,7 @@ import Testing
         #expect(search.curlCommand().hasSuffix(" -X GET --data-raw q"))
     }
 
-    @Test func secretsAreLeftOutUnlessTheyAreAskedFor() {
+    @Test func redactsSecretsUnlessDisabled() {
         let body = HTTPBody.data(Data(#"{"password":"s3"}"#.utf8))
         var secret = request(
             .post,
@@ -89,7 +89,7 @@ import Testing
         #expect(secret.curlCommand().hasSuffix(" -X POST # without its body of 15 B, which is left out: compressed"))
     }
 
-    @Test func aBodyOverTheLimitIsLeftOut() {
+    @Test func omitsBodyOverLimit() {
         var redaction = Redaction.none
         redaction.bodyLimit = 3
         let long = request(.post, "/", [:], .data(Data("1234".utf8)))

@@ -11,11 +11,11 @@ import Testing
             ("-\u{1B}'%\\", #""$(printf '\055\033'\''%%\\')""#),
         ]
     )
-    func aWordIsQuoted(_ text: String, _ word: String) {
+    func quotesWords(_ text: String, _ word: String) {
         #expect(ShellWord.quoted(text) == word)
     }
 
-    @Test func bytesOfAnyKindArePrinted() {
+    @Test func printsArbitraryBytes() {
         #expect(ShellWord.printing([]) == "printf ''")
         #expect(ShellWord.printing([0, 49, 255, 195, 164, 195]) == #"printf '\0001\377ä\303'"#)
         #expect(ShellWord.printing(Array("-n\u{202E}".utf8)) == #"printf '\055n\342\200\256'"#)

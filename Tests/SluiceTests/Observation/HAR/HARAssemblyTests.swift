@@ -33,7 +33,7 @@ import Testing
         return assembly.entries
     }
 
-    @Test func aRequestIsAnEntryThatBeginsWithIt() throws {
+    @Test func recordsRequestAsOneEntryWithGateTimes() throws {
         let entries = entries([
             (0, 0, .began(request)), (1, 1, .waiting(gate: "Gate")), (4, 1, .admitted(gate: "Gate")),
             (5, 1, .sending(request)),
@@ -48,7 +48,7 @@ import Testing
         #expect(entry.isFromRetry == nil && entry.error == nil)
     }
 
-    @Test func eachHopOfARedirectIsAnEntry() {
+    @Test func recordsEachRedirectHop() {
         let next = HTTPRequest(scheme: "http", authority: "b.example", path: "/two")
         let entries = entries([
             (0, 0, .began(request)), (1, 1, .sending(request)), (10, 1, .redirected(response(.found), to: next)),
@@ -62,7 +62,7 @@ import Testing
         #expect(entries.map(\.time) == [10, 10])
     }
 
-    @Test func eachAttemptIsAnEntryThatBeginsAfterItsDelay() {
+    @Test func recordsEachAttemptAfterItsDelay() {
         let failure = TransportOutcome.failure(SluiceError(.connectionLost, "It was lost."))
         let entries = entries([
             (0, 0, .began(request)), (1, 1, .sending(request)), (10, 1, .received(failure)),
@@ -76,7 +76,7 @@ import Testing
         #expect(entries.last?.timings == HAR.Timings(blocked: 2, wait: 18))
     }
 
-    @Test func aHedgeAndTheOneItOvertookAreEntries() {
+    @Test func recordsHedgeAndCancelledAttempt() {
         let entries = entries([
             (0, 0, .began(request)), (0, 1, .sending(request)), (50, 2, .hedging), (51, 2, .sending(request)),
             (60, 2, .received(.success(response()))), (60, 0, .finished(.success(response()))),
@@ -85,22 +85,22 @@ import Testing
         #expect(entries.last?.error?.hasPrefix("cancelled") == true)
     }
 
-    @Test func whatWasNeverSentIsAnEntryWithTheReason() throws {
-        let error = SluiceError(.gateFailed, "Nobody is signed in.")
+    @Test func recordsUnsentRequestWithReason() throws {
+        let error = SluiceError(.gateFailed, "Sign in first.")
         let refused = entries([
             (0, 0, .began(request)), (1, 1, .waiting(gate: "Gate")), (9, 1, .refused(gate: "Gate", error)),
             (10, 0, .finished(.failure(error))),
         ])
         let entry = try #require(refused.first)
-        #expect(refused.count == 1 && entry.response.status == 0 && entry.error == "gateFailed: Nobody is signed in.")
+        #expect(refused.count == 1 && entry.response.status == 0 && entry.error == "gateFailed: Sign in first.")
         #expect(entry.timings == HAR.Timings(blocked: 10) && entry.request.url == "http://a.example/one")
         #expect(entries([(0, 0, .finished(.failure(SluiceError(.invalidURL, ""))))]).isEmpty)
         let made = SluiceError(.encodingFailed, "", request: request)
         #expect(entries([(0, 0, .finished(.failure(made)))]).count == 1)
     }
 
-    @Test func aResponseThatWasNotAcceptedSaysWhyUnlessItsStatusDoes() {
-        let error = SluiceError(.decodingFailed, "It is no user.")
+    @Test func recordsErrorOfRejectedResponseUnlessStatusExplainsIt() {
+        let error = SluiceError(.decodingFailed, "The body is not a user.")
         let status = SluiceError(.unacceptableStatus, "It is 404.")
         let got = { (status: HTTPStatus, error: SluiceError) in
             entries([
@@ -108,11 +108,11 @@ import Testing
                 (5, 0, .finished(.failure(error))),
             ])
         }
-        #expect(got(.ok, error).map(\.error) == ["decodingFailed: It is no user."])
+        #expect(got(.ok, error).map(\.error) == ["decodingFailed: The body is not a user."])
         #expect(got(.notFound, status).map(\.error) == [nil])
     }
 
-    @Test func aTransferThatWasStoppedForAReasonSaysTheReason() {
+    @Test func recordsReasonOfStoppedTransfer() {
         let timeout = SluiceError(.timedOut, "It took too long.")
         let entries = entries([
             (0, 0, .began(request)), (0, 1, .sending(request)), (5, 1, .received(.failure(.cancelled))),
@@ -121,7 +121,7 @@ import Testing
         #expect(entries.map(\.error) == ["timedOut: It took too long."])
     }
 
-    @Test func aRequestThatIsCancelledBetweenAttemptsLeavesTheLastOneAsItWas() {
+    @Test func cancellationBetweenAttemptsKeepsLastEntry() {
         let busy = TransportOutcome.success(response(.serviceUnavailable))
         let entries = entries([
             (0, 0, .began(request)), (0, 1, .sending(request)), (5, 1, .received(busy)),
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: [(0, []), (-1, []), (1, [9]), (3, [7, 8, 9]), (10, Array(0...9)), (50, Array(0...9))])
-    func theNewestAreKept(_ maximum: Int, _ kept: [Int]) {
+    func keepsNewestEntries(_ maximum: Int, _ kept: [Int]) {
         var assembly = HARAssembly(HARTranscript(redaction: .none, maximumBodyBytes: 0), maximumEntries: maximum)
         for number in 0..<10 {
             assembly.take(.sending(request), of: observed(number, id: UInt64(number)))
@@ -165,7 +165,7 @@ import Testing
         #expect(!entries.isEmpty && entries.allSatisfy { $0.time >= 0 })
     }
 
-    @Test func anIDBeyondIntIsClamped() {
+    @Test func clampsIDBeyondInt() {
         var assembly = HARAssembly(HARTranscript(redaction: .none, maximumBodyBytes: 0), maximumEntries: 1)
         assembly.take(.sending(request), of: observed(0, id: .max))
         assembly.take(.received(.success(response())), of: observed(1, id: .max))

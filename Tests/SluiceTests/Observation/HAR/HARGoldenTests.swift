@@ -51,7 +51,7 @@ import Testing
         return assembly.entries.first
     }
 
-    @Test func theTextOfARecording() throws {
+    @Test func writesExpectedText() throws {
         let entry = try #require(entry)
         let text = String(decoding: try HAR(log: HAR.Log(entries: [entry])).data(), as: UTF8.self)
         #expect(text == Self.text, "\(text)")

@@ -34,7 +34,7 @@ import Testing
     /// An entry of a minimal recorder, which is also the form of a blocked request.
     private static let bare = #"{"startedDateTime":"2026-03-04T05:06:09Z","request":{"method":"GET","url":"x:y"}}"#
 
-    @Test func chrome() throws {
+    @Test func readsEntryOfChrome() throws {
         let har = try har(Self.chrome, log: #""creator":{"name":"WebInspector","version":"537.36"},"version":"1.2","#)
         let entry = try #require(har.log.entries.first)
         #expect(har.log.creator.name == "WebInspector" && har.log.pages.isEmpty)
@@ -48,7 +48,7 @@ import Testing
         #expect(entry.serverIPAddress == "[2001:db8::1]" && entry.connection == "51234" && entry.requestID == nil)
     }
 
-    @Test func firefox() throws {
+    @Test func readsEntryOfFirefox() throws {
         let page =
             #"{"startedDateTime":"2026-03-04T06:06:07+01:00","id":"page_1","title":"Home","pageTimings":{"onLoad":-1}}"#
         let entry = try har(Self.firefox, log: #""pages":[\#(page)],"#)
@@ -59,7 +59,7 @@ import Testing
         #expect(first.timings.ssl == 14 && first.timings.total == 64)
     }
 
-    @Test func whatIsNotThereTakesItsDefault() throws {
+    @Test func usesDefaultsForMissingMembers() throws {
         let mark = Data([0xEF, 0xBB, 0xBF])
         let har = try HAR(parsing: mark + Data(#"{"log":{"entries":[\#(Self.bare)]},"extra":1}"#.utf8))
         let entry = try #require(har.log.entries.first)
@@ -67,12 +67,12 @@ import Testing
         #expect(har.log.version == "1.2" && har.log.creator.name.isEmpty)
     }
 
-    @Test func aSliceOfDataIsRead() throws {
+    @Test func readsSliceOfData() throws {
         let data = Data("xx\(#"{"log":{"entries":[]}}"#)".utf8)
         #expect(try HAR(parsing: data.dropFirst(2)).log.entries.isEmpty)
     }
 
-    @Test func numbersOutOfBoundsAreUnknown() throws {
+    @Test func treatsNumbersOutOfBoundsAsUnknown() throws {
         let text =
             Self.bare.dropLast() + #","response":{"status":2e2,"bodySize":1e300,"content":{"size":-7}},"time":-5}"#
         let entry = try #require(try har(String(text)).log.entries.first)
@@ -95,19 +95,19 @@ import Testing
         ),
         (#"{"log":{"entries":[\#(bare),{"startedDateTime":5}]}}"#, "log.entries[1].startedDateTime has the wrong type"),
     ])
-    func whatIsNoArchiveIsRefusedWithTheFieldsName(_ text: String, _ reason: String) throws {
+    func rejectsInvalidArchiveNamingMember(_ text: String, _ reason: String) throws {
         let error = #expect(throws: SluiceError.self) { try HAR(parsing: Data(text.utf8)) }
         #expect(error?.code == .decodingFailed)
         #expect(error?.reason.hasPrefix("The data is not an HTTP archive: ") == true)
         #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
     }
 
-    @Test func deepNestingIsRefused() {
+    @Test func rejectsDeepNesting() {
         let deep = String(repeating: "[", count: 100_000)
         #expect(throws: SluiceError.self) { try HAR(parsing: Data(#"{"log":{"entries":[],"x":\#(deep)"#.utf8)) }
     }
 
-    @Test func whatWasWrittenIsReadAgain() throws {
+    @Test func roundTripsWrittenArchive() throws {
         for entry in [Self.chrome, Self.firefox, Self.bare] {
             let har = try har(entry)
             let data = try har.data()
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aTimeThatIsNoNumberCannotBeWritten() {
+    @Test func rejectsNaNTimeOnWriting() {
         var har = HAR()
         har.log.entries = [HAR.Entry(startedDateTime: Date(), request: HAR.Request(method: "GET", url: "http://a/"))]
         har.log.entries[0].time = .nan
@@ -129,7 +129,7 @@ import Testing
         (1_767_225_599.9996, "2026-01-01T00:00:00.000Z"), (1_767_225_600.29, "2026-01-01T00:00:00.290Z"),
         (1_767_225_600.001, "2026-01-01T00:00:00.001Z"), (-0.5, "1969-12-31T23:59:59.500Z"),
     ])
-    func datesAreWrittenToTheMillisecond(_ seconds: Double, _ text: String) throws {
+    func writesDatesToTheMillisecond(_ seconds: Double, _ text: String) throws {
         var har = HAR()
         let date = Date(timeIntervalSince1970: seconds)
         har.log.entries = [HAR.Entry(startedDateTime: date, request: HAR.Request(method: "GET", url: "http://a/"))]

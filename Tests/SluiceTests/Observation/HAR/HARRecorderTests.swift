@@ -11,7 +11,7 @@ final class HARRecorderTests: XCTestCase {
         }
     }
 
-    func testASessionIsRecordedExchangeByExchange() async throws {
+    func testRecordsHopsAndRetriesRedacted() async throws {
         let server = try LoopbackServer()
         server.on("/old", .redirect(to: "/new"))
         server.on("/new", .status(.serviceUnavailable), .json(#"{"token":"s3cret","name":"Ada"}"#))
@@ -37,7 +37,7 @@ final class HARRecorderTests: XCTestCase {
         XCTAssertFalse(text.contains("s3cret"), text)
     }
 
-    func testFailuresAreRecordedToo() async throws {
+    func testRecordsFailures() async throws {
         let server = try LoopbackServer()
         server.on(.post, "/orders", .drop)
         server.on("/user", .text("no user"))
@@ -53,7 +53,7 @@ final class HARRecorderTests: XCTestCase {
         XCTAssertEqual(entries.first?.request.postData?.text, "x")
     }
 
-    func testAFileIsWrittenWholeAndReadAgain() async throws {
+    func testWritesFileThatCanBeReadAgain() async throws {
         let server = try LoopbackServer()
         server.on("/a", .data(Data([0, 1, 0xFF]), contentType: "image/png"))
         let recorder = HARRecorder()
@@ -71,10 +71,10 @@ final class HARRecorderTests: XCTestCase {
         XCTAssertEqual(try HAR(parsing: Data(contentsOf: file)).log.entries, [])
     }
 
-    func testAFileThatCannotBeWrittenIsATypedError() async throws {
+    func testUnwritableFileIsTypedError() async throws {
         do {
             try await HARRecorder().write(to: URL(filePath: "/nowhere/at/all.har"))
-            XCTFail("It was written.")
+            XCTFail("The file was written.")
         } catch {
             XCTAssertEqual(error.code, .internalFailure)
             XCTAssertTrue(error.reason.contains("/nowhere/at/all.har"), error.reason)

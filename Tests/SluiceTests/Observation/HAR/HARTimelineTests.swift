@@ -18,7 +18,7 @@ import Testing
         HARTimeline(waiting: .milliseconds(5), exchanging: .milliseconds(100)).timings(of: outcome)
     }
 
-    @Test func aNewConnectionByTLS() {
+    @Test func splitsTimeOfNewTLSConnection() {
         let outcome = metrics {
             $0.queued = .milliseconds(1)
             $0.nameLookup = .milliseconds(10)
@@ -32,7 +32,7 @@ import Testing
         #expect(timings.total == 105.5)
     }
 
-    @Test func aUsedConnectionHasNeitherNameNorHandshake() {
+    @Test func reusedConnectionHasNoNameLookupAndHandshake() {
         let outcome = metrics {
             $0.firstByte = .milliseconds(90)
             $0.total = .milliseconds(95)
@@ -40,11 +40,11 @@ import Testing
         #expect(timings(outcome) == HAR.Timings(blocked: 5, wait: 90, receive: 5))
     }
 
-    @Test func aTransportThatMeasuresNothingHasWaited() {
+    @Test func withoutMetricsAllTimeIsWaiting() {
         #expect(timings(metrics { _ in }) == HAR.Timings(blocked: 5, wait: 100))
     }
 
-    @Test func timesOutOfOrderAreNeverNegative() {
+    @Test func timesOutOfOrderAreNotNegative() {
         let timings = timings(
             metrics {
                 $0.nameLookup = .milliseconds(50)
@@ -69,7 +69,7 @@ import Testing
             (.timedOut, HAR.Timings(blocked: 5, wait: 100)),
         ] as [(SluiceError.Code, HAR.Timings)]
     )
-    func aFailureTookItsTimeWhereItFailed(_ code: SluiceError.Code, _ expected: HAR.Timings) {
+    func assignsTimeOfFailureToItsPhase(_ code: SluiceError.Code, _ expected: HAR.Timings) {
         #expect(timings(.failure(SluiceError(code, ""))) == expected)
     }
 }

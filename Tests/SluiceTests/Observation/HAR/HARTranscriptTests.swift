@@ -29,7 +29,7 @@ import Testing
         )
     }
 
-    @Test func secretsAreTakenOutOfEveryPlace() throws {
+    @Test func redactsSecretsEverywhere() throws {
         let request = HTTPRequest(
             method: .post,
             scheme: "https",
@@ -59,7 +59,7 @@ import Testing
         #expect(open.response.redirectURL == "/next?token=s3cret")
     }
 
-    @Test func anErrorIsWrittenWithoutSecrets() {
+    @Test func redactsErrorText() {
         let transcript = HARTranscript(redaction: .standard, maximumBodyBytes: 0)
         let error = SluiceError(.interceptorFailed, "The gate said password=s3cret to us.")
         #expect(transcript.text(of: error) == "interceptorFailed: The gate said password=REDACTED to us.")
@@ -74,12 +74,12 @@ import Testing
             ("/", []), ("/?", []), ("/?a=b=c#d=e", [["a", "b=c"]]), ("/?%", [["%", ""]]), ("/?%4", [["%4", ""]]),
         ] as [(String, [[String]])]
     )
-    func queriesAreDecoded(_ path: String, _ expected: [[String]]) {
+    func decodesQueries(_ path: String, _ expected: [[String]]) {
         let entry = entry(HTTPRequest(scheme: "http", authority: "a", path: path), .none)
         #expect(entry.request.queryString.map { [$0.name, $0.value] } == expected)
     }
 
-    @Test func bodiesAreFormsTextsAndBytes() {
+    @Test func recordsBodiesAsFormTextOrBase64() {
         let form = entry(posting(.data(Data("a=1&b=c+d".utf8)), "application/x-www-form-urlencoded")).request.postData
         #expect(form?.params.map(\.value) == ["1", "c d"] && form?.text == "")
         let json = entry(posting(.data(Data("[1]".utf8)), "application/json")).request.postData
@@ -91,7 +91,7 @@ import Testing
         #expect(entry().request.postData == nil)
     }
 
-    @Test func longBodiesAreLeftOut() {
+    @Test func omitsLongBodies() {
         let long = String(repeating: "x", count: 1001)
         let content = entry(body: long).response.content
         #expect(content.text == nil && content.size == 1001 && content.comment == "Too long to be kept: 1001 bytes.")
@@ -102,7 +102,7 @@ import Testing
     @Test(arguments: [
         ("127.0.0.1:8080", "127.0.0.1", "8080"), ("[2001:db8::1]:443", "2001:db8::1", "443"), (":", "", ""),
     ])
-    func addressAndPortAreApart(_ address: String, _ host: String, _ port: String) {
+    func separatesAddressAndPort(_ address: String, _ host: String, _ port: String) {
         var metrics = TransferMetrics()
         metrics.remoteAddress = address
         let request = HTTPRequest(scheme: "http", authority: "a", path: "/")
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: ["", ";", "=x", "; Path=/", "name", " ; ;", "\u{301}=;"])
-    func whatSetsNoCookieIsNone(_ field: String) {
+    func ignoresInvalidSetCookie(_ field: String) {
         #expect(HAR.Cookie(set: field, isHidden: false).map(\.name).map { $0 == "\u{301}" } ?? true)
     }
 }

@@ -12,18 +12,18 @@ import Testing
             ("\n\u{301}", "\\n\u{301}"), ("\u{E0041}", "\\u{E0041}"),
         ]
     )
-    func whatIsNotSeenIsWrittenOut(_ text: String, _ line: String) {
+    func escapesInvisibleCharacters(_ text: String, _ line: String) {
         #expect(LogEscaping.line(text) == line)
     }
 
-    @Test func aLongTextIsCutOff() {
+    @Test func truncatesLongText() {
         #expect(LogEscaping.line("12345", limit: 4) == "1234…")
         #expect(LogEscaping.line("1234", limit: 4) == "1234")
         #expect(LogEscaping.line("ääää", limit: 4) == "ääää")
         #expect(LogEscaping.line("äääää", limit: 4) == "ääää…")
     }
 
-    @Test func linesAreKeptApart() {
+    @Test func splitsAndEscapesLines() {
         #expect(LogEscaping.lines("a\r\nb\n\n\tc\rd\u{1B}") == ["a", "b", "", "\tc\\rd\\u{1B}"])
         #expect(LogEscaping.lines("") == [""])
     }

@@ -14,7 +14,7 @@ import Testing
             (.seconds(Int64.max / 8), "320255973501902 h"),
         ] as [(Duration, String)]
     )
-    func aDurationIsSaidInTheUnitThatFits(_ duration: Duration, _ text: String) {
+    func formatsDurationInFittingUnit(_ duration: Duration, _ text: String) {
         #expect(LogUnits.text(duration) == text)
     }
 
@@ -26,7 +26,7 @@ import Testing
             (Int.max, "9223372 TB"),
         ]
     )
-    func aSizeIsSaidInTheUnitThatFits(_ bytes: Int, _ text: String) {
+    func formatsSizeInFittingUnit(_ bytes: Int, _ text: String) {
         #expect(LogUnits.text(bytes: bytes) == text)
     }
 
@@ -37,13 +37,13 @@ import Testing
             (951_782_400, "2000-02-29T00:00:00.000Z"), (-62_135_596_800, "0001-01-01T00:00:00.000Z"),
         ]
     )
-    func aTimeIsWrittenAsISO8601HasIt(_ seconds: Double, _ text: String) {
+    func formatsDateAsISO8601(_ seconds: Double, _ text: String) {
         let date = Date(timeIntervalSince1970: seconds)
         #expect(LogUnits.text(date, withDay: true) == text)
         #expect(LogUnits.text(date, withDay: false) == String(text.suffix(13)))
     }
 
-    @Test func noTimeTraps() {
+    @Test func extremeDatesDoNotTrap() {
         for date in [
             Date.distantPast, .distantFuture, Date(timeIntervalSince1970: 1e300),
             Date(timeIntervalSince1970: -.infinity),

@@ -28,7 +28,7 @@ import Testing
         return Array(entry.dropFirst(1 + headers.count)).map { String($0.dropFirst(4)) }
     }
 
-    @Test func jsonIsLaidOutInItsOwnOrder() {
+    @Test func formatsJSONInOriginalOrder() {
         #expect(
             shown(#"{"z":1.50,"password":"s3","a":[{},[],{"b":"\u00e4\n"}]}"#) == [
                 "{", "  \"z\": 1.50,", "  \"password\": \"REDACTED\",", "  \"a\": [", "    {},", "    [],", "    {",
@@ -37,13 +37,13 @@ import Testing
         )
     }
 
-    @Test func otherTextStaysAsItIs() {
+    @Test func keepsLinesOfOtherText() {
         #expect(shown("a\r\n\tb\n\u{1B}[2J10:15 ← 200") == ["a", "\tb", "\\u{1B}[2J10:15 ← 200"])
         #expect(shown("user=ada&password=s3", "application/x-www-form-urlencoded") == ["user=ada&password=REDACTED"])
         #expect(shown("") == [])
     }
 
-    @Test func aLongBodyIsCutOff() {
+    @Test func truncatesLongBody() {
         #expect(shown("12345678", limit: 4) == ["1234", "… (8 B in all)"])
         #expect(shown("123ä", limit: 4) == ["123", "… (5 B in all)"])
         #expect(shown("12", limit: 0) == ["", "… (2 B in all)"])
@@ -51,7 +51,7 @@ import Testing
         #expect(shown("[1,2,3]", limit: 6) == ["[", "  1,", "… (7 B in all)"])
     }
 
-    @Test func aShortTextOfManyBracketsStaysShort() {
+    @Test func limitsFormattedSizeOfNestedJSON() {
         let text =
             String(repeating: "[", count: 500) + String(repeating: "1,", count: 100_000) + "1"
             + String(repeating: "]", count: 500)
@@ -59,13 +59,13 @@ import Testing
         #expect(shown.joined().utf8.count < 20_000)
     }
 
-    @Test func whatIsNotShownIsNoted() {
+    @Test func notesOmittedBodies() {
         #expect(shown(Data([0, 255]), "image/png") == ["(2 B, not text)"])
         #expect(shown("<password>s3") == ["(12 B, left out: it may contain a secret)"])
         #expect(shown(String(repeating: "a", count: 2 << 20)) == ["(2.1 MB, left out: too long to look for secrets)"])
     }
 
-    @Test func bodiesThatCannotBeReadTwiceAreNotRead() {
+    @Test func describesFilesAndStreamsWithoutReading() {
         #expect(sent(.none) == [])
         #expect(sent(.data(Data())) == [])
         #expect(sent(.data(Data("{\"token\":1}".utf8))) == ["", "{", "  \"token\": \"REDACTED\"", "}"])

@@ -7,7 +7,7 @@ import Testing
     private let lines = LoggedLines()
     private let request = LoggedLines.request()
 
-    @Test func byDefaultFailuresAloneAreLogged() {
+    @Test func logsOnlyFailuresByDefault() {
         let log = RequestLog()
         #expect(log.level == .failures && !log.curl)
         let failures = lines.log(.failures)
@@ -22,7 +22,7 @@ import Testing
         )
     }
 
-    @Test func aSummaryIsOneAlignedLineForEachRequest() {
+    @Test func summaryIsOneAlignedLinePerRequest() {
         let log = lines.log(.summary)
         let list = LoggedLines.request(.delete, "/users?page=2&token=s3")
         let redirect = LoggedLines.response(302, "", ["Location": "/b"])
@@ -58,7 +58,7 @@ import Testing
         )
     }
 
-    @Test func aRequestThatCouldNotBeMadeIsLogged() {
+    @Test func logsRequestThatCouldNotBeBuilt() {
         lines.notify(
             lines.log(.failures),
             [(0, 0, .finished(.failure(SluiceError(.invalidURL, "The URL has no host."))))]
@@ -68,7 +68,7 @@ import Testing
         )
     }
 
-    @Test func stepsAreLoggedWithHeaders() {
+    @Test func logsStepsWithHeaders() {
         let sent = LoggedLines.request(
             .get,
             "/users/42",
@@ -85,7 +85,7 @@ import Testing
                 (250, 1, .sending(sent)), (260, 1, .received(answer.outcome)),
                 (260, 1, .retrying(after: .seconds(1), answer.outcome)),
                 (1260, 2, .sending(sent)), (1270, 2, .redirected(moved, to: LoggedLines.request(.get, "/b?token=s3"))),
-                (1280, 2, .hedging), (1290, 2, .received(.failure(SluiceError(.cannotConnect, "Nobody listens.")))),
+                (1280, 2, .hedging), (1290, 2, .received(.failure(SluiceError(.cannotConnect, "Connection refused.")))),
                 (1300, 3, .refused(gate: "breaker", refusal)), (1300, 0, .finished(.failure(refusal))),
             ]
         )
@@ -107,14 +107,14 @@ import Testing
                 10:15:30.123Z #17  ↪ 302 redirects to https://api.example.com/b?token=REDACTED
                     Location: https://b.c/?token=REDACTED
                 10:15:30.123Z #17  ↻ no response yet, sending another request
-                10:15:30.123Z #17  ✗ Nobody listens. [cannotConnect]
+                10:15:30.123Z #17  ✗ Connection refused. [cannotConnect]
                 10:15:30.123Z #17  ✗ refused at breaker: The breaker is open. Cause: token=REDACTED in vain [gateFailed]
                 10:15:30.123Z #17  ✗ ––– GET     1.3 s       –  https://api.example.com/users/42  (3 attempts with 1.0 s between, hedged, 1 redirect, 250 ms at rate)  The breaker is open. Cause: token=REDACTED in vain [gateFailed]
                 """
         )
     }
 
-    @Test func coloursAndDaysAreForThoseWhoWantThem() {
+    @Test func writesColoursAndDatesIfEnabled() {
         var log = lines.log(.summary)
         log.isColored = true
         log.showsDate = true
@@ -126,7 +126,7 @@ import Testing
         )
     }
 
-    @Test func aCommandStandsBelowTheLine() {
+    @Test func writesCURLCommandBelowLine() {
         lines.notify(
             lines.log(.summary, curl: true),
             secretHeaders: ["x-tenant"],
@@ -145,7 +145,7 @@ import Testing
         )
     }
 
-    @Test func whatWasMissedIsToldAndForgotten() {
+    @Test func reportsMissedEventsAndDropsOpenRequests() {
         let log = lines.log(.summary)
         lines.notify(
             log,
@@ -161,7 +161,7 @@ import Testing
         )
     }
 
-    @Test func requestsAreNotMixedUp() {
+    @Test func separatesInterleavedRequests() {
         let log = lines.log(.summary)
         for id in UInt64(1)...3 { lines.notify(log, id: id, [(0, 0, .began(LoggedLines.request(.get, "/\(id)")))]) }
         for id in UInt64(1)...3 {

@@ -4,7 +4,7 @@ import SluiceHTTP
 import SluiceTesting
 import Testing
 
-/// Secrets do not reach a log, wherever a request contains them.
+/// Secrets in any part of a request do not reach a log.
 @Suite struct SecretLeakTests {
     /// Places the same secret in many places, under random names.
     private struct Planter {
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: [RequestLog.Level.failures, .summary, .headers, .full])
-    func noSecretIsLoggedAtAnyLevel(_ level: RequestLog.Level) throws {
+    func logsNoSecretAtAnyLevel(_ level: RequestLog.Level) throws {
         for seed in UInt64(0)..<150 {
             var planter = Planter(seed: seed)
             let lines = LoggedLines()
@@ -157,38 +157,38 @@ import Testing
         }
     }
 
-    @Test func withoutRedactionItIsAllThere() {
+    @Test func logsSecretsWithoutRedaction() {
         var planter = Planter(seed: 1)
         let lines = LoggedLines()
         lines.notify(lines.log(.full, redaction: .none), [(0, 1, .sending(planter.request()))])
         #expect(lines.text.components(separatedBy: planter.secret).count > 5)
     }
 
-    @Test func nothingForgesALineOrCommandsATerminal() {
-        let evil = "x\r\n10:15:30.123Z ← 200 GET\u{1B}[2J\u{85}\u{2028}\u{202E}"
+    @Test func escapesLineBreaksAndTerminalCommands() {
+        let hostile = "x\r\n10:15:30.123Z ← 200 GET\u{1B}[2J\u{85}\u{2028}\u{202E}"
         let request = HTTPRequest(
-            method: HTTPMethod(rawValue: evil),
-            scheme: evil,
-            authority: evil,
-            path: evil,
+            method: HTTPMethod(rawValue: hostile),
+            scheme: hostile,
+            authority: hostile,
+            path: hostile,
             headers: [
-                HTTPHeaderName(evil): evil, "Location": evil, "Cookie": evil,
+                HTTPHeaderName(hostile): hostile, "Location": hostile, "Cookie": hostile,
             ],
-            body: .data(Data(evil.utf8))
+            body: .data(Data(hostile.utf8))
         )
         let response = ServerResponse(
             request: request,
             head: HTTPResponse(status: 200, headers: request.headers),
-            body: Data(evil.utf8)
+            body: Data(hostile.utf8)
         )
         let error = SluiceError(
-            SluiceError.Code(evil),
-            evil,
+            SluiceError.Code(hostile),
+            hostile,
             request: request,
-            underlyingError: Trouble(description: evil)
+            underlyingError: Trouble(description: hostile)
         )
         let events: [RequestEvent] = [
-            .began(request), .waiting(gate: evil), .admitted(gate: evil), .refused(gate: evil, error),
+            .began(request), .waiting(gate: hostile), .admitted(gate: hostile), .refused(gate: hostile, error),
             .sending(request),
             .redirected(response, to: request), .received(.success(response)), .received(.failure(error)),
             .retrying(after: .zero, .failure(error)), .hedging, .finished(.failure(error)),

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-    func percentilesAreOffByOnePercentAtMost(_ seed: UInt64) throws {
+    func percentilesAreWithinOnePercent(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         // Uniform over the powers of two, so that every octave up to 73 minutes occurs.
         let values = (0..<5000).map { _ in
@@ -36,7 +36,7 @@ import Testing
         #expect(histogram.sum == .nanoseconds(values.reduce(0, +)))
     }
 
-    @Test func everyBucketHoldsWhatItIsNamedFor() {
+    @Test func bucketsContainTheirValues() {
         for exponent in 0..<42 {
             for offset in [0, 1, (1 << exponent) / 3, (1 << exponent) - 1] {
                 let value = UInt64(1 << exponent + offset)
@@ -50,7 +50,7 @@ import Testing
         #expect(LatencyHistogram.Bucket.index(of: .max) == LatencyHistogram.Bucket.count - 1)
     }
 
-    @Test func thereIsNothingToSayOfNone() {
+    @Test func emptyHistogramHasNoFigures() {
         let histogram = LatencyHistogram()
         #expect(histogram.percentile(50) == nil)
         #expect(histogram.mean == nil && histogram.minimum == nil && histogram.maximum == nil)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [-1, -.infinity, .nan, 0] as [Double])
-    func belowTheFirstPercentileIsTheShortest(_ percent: Double) {
+    func percentilesOutOfBoundsAreMinimumAndMaximum(_ percent: Double) {
         var histogram = LatencyHistogram()
         histogram.record(.milliseconds(3))
         histogram.record(.milliseconds(8))
@@ -68,7 +68,7 @@ import Testing
         #expect(histogram.percentile(1000) == .milliseconds(8))
     }
 
-    @Test func durationsOutOfBoundsCountAtTheBounds() {
+    @Test func durationsOutOfBoundsCountAtBounds() {
         var histogram = LatencyHistogram()
         for duration in [.seconds(-5), .zero, .seconds(Int64.max), .seconds(1 << 40)] as [Duration] {
             histogram.record(duration)
@@ -79,7 +79,7 @@ import Testing
         #expect(histogram.maximum.map { $0 >= .seconds(9_000_000_000) } == true)
     }
 
-    @Test func aLongTimeTakesNoMoreRoomThanTheBound() {
+    @Test func longDurationsDoNotExceedBucketLimit() {
         var histogram = LatencyHistogram()
         histogram.record(.nanoseconds(1))
         histogram.record(.seconds(1 << 30))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [11, 12, 13] as [UInt64])
-    func mergedHistogramsAreWhatOneWouldHaveBeen(_ seed: UInt64) {
+    func mergingEqualsRecordingTogether(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var parts = Array(repeating: LatencyHistogram(), count: 4)
         var whole = LatencyHistogram()
@@ -104,7 +104,7 @@ import Testing
         #expect(merged == whole)
     }
 
-    @Test func aHistogramIsReadAsItWasWritten() throws {
+    @Test func roundTripsThroughJSON() throws {
         var histogram = LatencyHistogram()
         for milliseconds in [1, 1, 2, 3, 500, 90_000] { histogram.record(.milliseconds(milliseconds)) }
         let data = try JSONEncoder().encode(histogram)
@@ -123,13 +123,13 @@ import Testing
         #"{"buckets":[1,4611686018427387903,2,1],"minimum":1,"maximum":1,"sum":1}"#, #"{"buckets":"x"}"#,
         #"{"buckets":[1,1],"minimum":-1,"maximum":1,"sum":1}"#,
     ])
-    func whatIsNoHistogramIsRefused(_ text: String) {
+    func rejectsInvalidJSON(_ text: String) {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(LatencyHistogram.self, from: Data(text.utf8))
         }
     }
 
-    @Test func figuresThatDoNotAgreeDoNotTrap() throws {
+    @Test func inconsistentFiguresDoNotTrap() throws {
         let text = #"{"buckets":[2367,4611686018427387903],"minimum":5,"maximum":0,"sum":18446744073709551615}"#
         var histogram = try JSONDecoder().decode(LatencyHistogram.self, from: Data(text.utf8))
         histogram.merge(histogram)

@@ -19,13 +19,13 @@ import Testing
         return RequestMetrics.Snapshot(since: date, date: date, inFlight: 2, missedEvents: 0, routes: [route])
     }
 
-    @Test func aSnapshotIsReadAsItWasWritten() throws {
+    @Test func snapshotRoundTripsThroughJSON() throws {
         let snapshot = snapshot()
         let data = try JSONEncoder().encode(snapshot)
         #expect(try JSONDecoder().decode(RequestMetrics.Snapshot.self, from: data) == snapshot)
     }
 
-    @Test func theTableHasALineARoute() {
+    @Test func tableHasOneLinePerRoute() {
         let table = """
             route         requests  failed  retries      p50     p90     p99   p99.9     max  received
             GET users/{}         3       1        1  20.1 ms  2.00 s  2.00 s  2.00 s  2.00 s   12.3 kB
@@ -38,7 +38,7 @@ import Testing
         #expect(lines[2].hasPrefix("GET a?b ") && lines[3].hasPrefix("total"))
     }
 
-    @Test func openMetricsHasEveryFigure() {
+    @Test func openMetricsContainsEveryFigure() {
         let text = snapshot().openMetrics
         for line in [
             "# TYPE sluice_requests counter", #"sluice_requests_total{method="GET",route="users/{}"} 3"#,
@@ -56,7 +56,7 @@ import Testing
         #expect(!text.contains("sluice_phase_duration_seconds{"))
     }
 
-    @Test func labelsCannotEndTheirLine() {
+    @Test func escapesLabels() {
         let text = snapshot("a\"} 9\nsluice_requests_total 7\\\u{301}\"").openMetrics
         let line =
             #"sluice_requests_total{method="GET",route="a\"} 9\nsluice_requests_total 7\\"#

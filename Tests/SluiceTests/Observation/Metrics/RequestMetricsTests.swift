@@ -29,7 +29,7 @@ import Testing
         return ObservedRequest(id: id, attempt: 0, method: method, route: route, elapsed: elapsed, began: start)
     }
 
-    @Test func requestsAreCountedByMethodAndRoute() {
+    @Test func countsRequestsByMethodAndRoute() {
         let metrics = RequestMetrics()
         for (method, route) in [(HTTPMethod.get, "a"), (.get, "b"), (.get, "a"), (.post, "a"), (.get, "a")] {
             metrics.observe(.finished(.success(response())), of: request(1, method, route))
@@ -42,13 +42,13 @@ import Testing
         #expect(snapshot["GET c"] == nil)
     }
 
-    @Test func byDefaultItWantsOneEventOfMostRequests() {
+    @Test func observesFewEventsByDefault() {
         #expect(RequestMetrics().interests == [.finished, .retrying, .redirected])
         #expect(RequestMetrics(details: .inFlight).interests.contains(.began))
         #expect(RequestMetrics(details: .gates).interests.contains(.gates))
     }
 
-    @Test func whatARequestTookIsItsTimeFromBeginToEnd() throws {
+    @Test func latencyIsElapsedTimeAtEnd() throws {
         let metrics = RequestMetrics()
         for milliseconds in [10, 20, 30, 40] {
             metrics.observe(.finished(.success(response())), of: request(after: .milliseconds(milliseconds)))
@@ -57,7 +57,7 @@ import Testing
         #expect(route.latency.maximum == .milliseconds(40) && route.latency.mean == .milliseconds(25))
     }
 
-    @Test func attemptsRetriesHedgesAndRedirectsAddUp() throws {
+    @Test func countsAttemptsRetriesHedgesAndRedirects() throws {
         let metrics = RequestMetrics()
         let response = response()
         metrics.observe(.retrying(after: .zero, .success(response)), of: request())
@@ -69,7 +69,7 @@ import Testing
         #expect(route.retries == 1 && route.hedges == 1 && route.redirects == 1)
     }
 
-    @Test func failuresAreCountedByCodeAndCancellationsHaveNoLatency() throws {
+    @Test func countsFailuresByCodeAndOmitsLatencyOfCancellations() throws {
         let metrics = RequestMetrics()
         let head = HTTPResponse(status: .notFound)
         for error in [
@@ -86,7 +86,7 @@ import Testing
         #expect(route.statuses.clientError == 1)
     }
 
-    @Test func phasesOfANewAndOfAUsedConnection() throws {
+    @Test func measuresPhasesOfNewAndReusedConnections() throws {
         let metrics = RequestMetrics()
         let new = response {
             $0.queued = .milliseconds(1)
@@ -124,7 +124,7 @@ import Testing
         #expect(metrics.snapshot().routes.first?.phases.tls.maximum == .zero)
     }
 
-    @Test func waitingForGatesIsFromTheFirstAskedToTheLastThatAnswered() throws {
+    @Test func gateTimeSpansFirstWaitToLastAdmission() throws {
         let metrics = RequestMetrics(details: [.gates, .inFlight])
         metrics.observe(.began(response().request), of: request(after: .zero))
         #expect(metrics.snapshot().inFlight == 1)
@@ -142,7 +142,7 @@ import Testing
         #expect(snapshot.inFlight == 0)
     }
 
-    @Test func routesBeyondTheBoundAreCountedTogether() {
+    @Test func countsRoutesBeyondLimitTogether() {
         let metrics = RequestMetrics(maximumRoutes: 3)
         for number in 0..<10 { metrics.observe(.finished(.success(response())), of: request(1, .get, "r\(number)")) }
         for number in 0..<10 { metrics.observe(.finished(.success(response())), of: request(1, .get, "r\(number)")) }
@@ -154,7 +154,7 @@ import Testing
         #expect(none.snapshot().routes.map(\.name) == ["other"])
     }
 
-    @Test func pathsWithIDsAreOneRouteHoweverManyThereAre() {
+    @Test func countsPathsWithIDsAsOneRoute() {
         let metrics = RequestMetrics()
         for number in 0..<10_000 {
             let subject = ObservedRequest.Subject(
@@ -170,7 +170,7 @@ import Testing
         #expect(metrics.snapshot().total.requests == 10_000)
     }
 
-    @Test func aResetBeginsAnewAndMissedEventsAreTold() {
+    @Test func reportsMissedEventsAndResets() {
         let time = TestClock()
         let metrics = RequestMetrics(time: time)
         metrics.observe(.finished(.success(response())), of: request())

@@ -28,7 +28,7 @@ import Testing
             ("{\"token\":\"s3\"}\r\n{\"a\":1}\r\n", "{\"token\":\"REDACTED\"}\r\n{\"a\":1}\r\n"),
         ]
     )
-    func secretMembersOfJSONAreTakenOutAtAnyDepth(_ text: String, _ redacted: String) {
+    func redactsSecretMembersAtAnyDepth(_ text: String, _ redacted: String) {
         for type in ["application/json", "application/problem+json; charset=utf-8", "text/plain", "garbage", nil] {
             #expect(redact(text, type) == .text(redacted))
         }
@@ -47,7 +47,7 @@ import Testing
             ("a+b=c+d", "a+b=c+d"), ("", ""), ("&&&=", "&&&="),
         ]
     )
-    func secretFieldsOfAFormAreTakenOut(_ text: String, _ redacted: String) {
+    func redactsSecretFormFields(_ text: String, _ redacted: String) {
         #expect(redact(text, "Application/X-WWW-Form-URLencoded; charset=UTF-8") == .text(redacted))
     }
 
@@ -62,21 +62,21 @@ import Testing
             ("\u{0}\u{1}password\u{2}s3", "application/octet-stream"), ("\u{0}token=s3", nil),
         ] as [(String, String?)]
     )
-    func whatCannotBeReadButHoldsASecretNameIsWithheld(_ text: String, _ type: String?) {
+    func withholdsUnparsableBodyWithSecretName(_ text: String, _ type: String?) {
         #expect(redact(text, type) == .withheld(.secret))
     }
 
     @Test(arguments: [
         "Hello.", "<p>Hello</p>", "{\"a\": 1", "a,b\n1,2", "{", "[", "\"", "", "  ", "größe", "status code: 404",
     ])
-    func otherTextIsShown(_ text: String) {
+    func showsTextWithoutSecrets(_ text: String) {
         for type in ["text/plain", "application/json", nil] { #expect(redact(text, type) == .text(text)) }
     }
 
-    @Test func bytesThatAreNoTextAreBinary() {
+    @Test func classifiesNonTextBytes() {
         for type in ["image/png", "application/octet-stream", nil] {
             #expect(Redaction.standard.body(Data([0x89, 0x50, 0, 1, 0xFF]), contentType: type) == .binary)
-            // A byte order mark alone does not make the body a text.
+            // A byte order mark alone does not make the body text.
             #expect(Redaction.standard.body(Data([0xFE, 0xFF, 0, 0x61, 0, 1]), contentType: type) == .binary)
         }
         #expect(
@@ -86,7 +86,7 @@ import Testing
         #expect(Redaction.none.body(Data([0x7B, 0xFF]), contentType: "text/plain") == .binary)
     }
 
-    @Test func whatWouldBecomeABoundaryIsNotShownAsOne() {
+    @Test func doesNotTreatDashesAfterBareLineFeedAsBoundary() {
         // After a bare line feed, `--b` is not a boundary.
         let form = "--b\r\nA: x\n--b: y\r\n\r\ntext\r\n--b--\r\n"
         let type = "multipart/form-data; boundary=b"
@@ -95,7 +95,7 @@ import Testing
         #expect(Redaction.standard.body(Data(secret.utf8), contentType: type) == .withheld(.secret))
     }
 
-    @Test func aBodyInAnotherCharsetIsRead() {
+    @Test func redactsBodyInOtherCharset() {
         let text = #"{"größe":1,"password":"s3"}"#
         let redacted = RedactedBody.text(#"{"größe":1,"password":"REDACTED"}"#)
         let latin = text.data(using: .isoLatin1) ?? Data()
@@ -104,7 +104,7 @@ import Testing
         #expect(Redaction.standard.body(wide, contentType: "application/json") == redacted)
     }
 
-    @Test func anEncodedBodyIsNotLookedInto() {
+    @Test func withholdsEncodedBody() {
         let data = Data("anything".utf8)
         #expect(Redaction.standard.body(data, contentType: nil, contentEncoding: "gzip") == .withheld(.encoded))
         #expect(Redaction.standard.body(data, contentType: nil, contentEncoding: "Identity") == .text("anything"))
@@ -115,14 +115,14 @@ import Testing
         }
     }
 
-    @Test func aBodyOverTheLimitIsWithheld() {
+    @Test func withholdsBodyOverLimit() {
         var redaction = Redaction.standard
         redaction.bodyLimit = 4
         #expect(redaction.body(Data("12345".utf8), contentType: nil) == .withheld(.tooLong))
         #expect(redaction.body(Data("1234".utf8), contentType: nil) == .text("1234"))
     }
 
-    @Test func aSliceIsReadFromItsOwnBeginning() {
+    @Test func readsSliceOfData() {
         let data = Data(#"xxxx{"password":"s3"}"#.utf8).dropFirst(4)
         #expect(Redaction.standard.body(data, contentType: nil) == .text(#"{"password":"REDACTED"}"#))
     }

@@ -21,13 +21,13 @@ import Testing
             #"form-data; name="code""#,
         ]
     )
-    func aSecretPartIsTakenOut(_ disposition: String) {
+    func redactsSecretPart(_ disposition: String) {
         let form = part(#"form-data; name="a""#, "1") + part(disposition, "s3") + "--b1--\r\n"
         let redacted = part(#"form-data; name="a""#, "1") + part(disposition, "REDACTED") + "--b1--\r\n"
         #expect(redact(form) == .text(redacted))
     }
 
-    @Test func aPartsContentIsLookedInto() {
+    @Test func redactsContentOfPart() {
         let json = part(#"form-data; name="a""#, #"{"token":"s3"}"#, "Content-Type: application/json\r\n")
         let redacted = part(#"form-data; name="a""#, #"{"token":"REDACTED"}"#, "Content-Type: application/json\r\n")
         #expect(redact(json + "--b1--") == .text(redacted + "--b1--\r\n"))
@@ -38,7 +38,7 @@ import Testing
         )
     }
 
-    @Test func bytesAreReplacedByANote() throws {
+    @Test func replacesBytesWithNote() throws {
         var form = MultipartForm(boundary: "b1")
         form.append(.text("Ada", name: "name"))
         form.append(.data(Data([0, 255, 1]), name: "picture", fileName: "a.png", contentType: "image/png"))
@@ -54,7 +54,7 @@ import Testing
         #expect(Redaction.standard.body(data, contentType: type) == .text(redacted))
     }
 
-    @Test func aFormWithinAFormIsLookedInto() {
+    @Test func redactsNestedForm() {
         let inner = "--b2\r\nContent-Disposition: form-data; name=token\r\n\r\ns3\r\n--b2--"
         let outer = "--b1\r\nContent-Type: multipart/mixed; boundary=b2\r\n\r\n\(inner)\r\n--b1--"
         #expect(
@@ -72,19 +72,19 @@ import Testing
             "--b1\r\n: c\r\n\r\ntoken\r\n--b1--", "--b1\r\nA: b\r\n c: d\r\n\r\ntoken\r\n--b1--",
         ]
     )
-    func aBrokenFormIsWithheldIfItHoldsASecretName(_ text: String) {
+    func withholdsMalformedFormWithSecretName(_ text: String) {
         #expect(redact(text) == .withheld(.secret))
     }
 
     @Test(arguments: ["", "--b1--", "--b1", "junk", "--b1\r\n\r\n", "\r\n--b1\r\n--b1--"])
-    func aBrokenFormWithoutOneIsShown(_ text: String) {
+    func showsMalformedFormWithoutSecretName(_ text: String) {
         guard case .text = redact(text) else {
             Issue.record("\(redact(text))")
             return
         }
     }
 
-    @Test func formsNestedTooDeepAreWithheld() {
+    @Test func withholdsFormsNestedTooDeeply() {
         var form = "--b0\r\nContent-Disposition: form-data; name=password\r\n\r\ns3\r\n--b0--"
         for level in 1...40 {
             form =

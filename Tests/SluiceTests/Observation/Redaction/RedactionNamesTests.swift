@@ -11,7 +11,7 @@ import Testing
             "p-a-s-s-w-o-r-d",
         ]
     )
-    func aSecretNameIsKnownHoweverItIsWritten(_ name: String) {
+    func recognisesSecretNamesInAnySpelling(_ name: String) {
         #expect(Redaction.Names.members.contains(name))
         #expect(Redaction.Names.parameters.contains(name))
     }
@@ -22,7 +22,7 @@ import Testing
             "compass", "[]", "...", "*", "-_-", "page", "keyboard",
         ]
     )
-    func otherNamesAreNot(_ name: String) {
+    func doesNotMatchOtherNames(_ name: String) {
         #expect(!Redaction.Names.members.contains(name))
         #expect(!Redaction.Names.parameters.contains(name))
         #expect(!Redaction.Names.headers.contains(name))
@@ -35,18 +35,18 @@ import Testing
             "x-functions-key", "X-Hub-Signature", "X-Goog-Api-Key",
         ]
     )
-    func secretHeadersAreKnown(_ name: String) {
+    func recognisesSecretHeaders(_ name: String) {
         #expect(Redaction.Names.headers.contains(name))
     }
 
     @Test(arguments: [
         "Accept", "Content-Type", "ETag", "Idempotency-Key", "Sec-WebSocket-Key", "User-Agent", "X-Request-Id",
     ])
-    func otherHeadersAreNot(_ name: String) {
+    func doesNotMatchOtherHeaders(_ name: String) {
         #expect(!Redaction.Names.headers.contains(name))
     }
 
-    @Test func aStarStandsForAnything() {
+    @Test func matchesWildcards() {
         let names: Redaction.Names = ["exact", "*end", "begin*", "*middle*"]
         #expect(names.contains("Exact") && !names.contains("exactly") && !names.contains("inexact"))
         #expect(names.contains("the end") && names.contains("end") && !names.contains("ending"))
@@ -56,7 +56,7 @@ import Testing
         #expect(all.contains("anything") && !all.contains(""))
     }
 
-    @Test func namesCanBeAddedAndTakenOut() {
+    @Test func insertsAndRemovesNames() {
         var names = Redaction.Names.members
         #expect(!names.contains("iban"))
         names.insert("IBAN")

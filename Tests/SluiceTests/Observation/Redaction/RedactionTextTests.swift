@@ -27,7 +27,7 @@ import Testing
             ("user[password]=s3&a=1", "user[password]=REDACTED&a=1"),
         ]
     )
-    func whatStandsBehindASecretNameIsTakenOut(_ text: String, _ redacted: String) {
+    func redactsValuesAfterSecretNames(_ text: String, _ redacted: String) {
         #expect(Redaction.standard.text(text) == redacted)
         #expect(Redaction.standard.text(redacted) == redacted)
         #expect(Redaction.none.text(text) == text)
@@ -42,11 +42,11 @@ import Testing
             "https://example.com:8080/a?b=c", "größe=1 – ä: ö", "a=b; c=d", "password=", "Basic", "://@", "token \"",
         ]
     )
-    func aTextWithoutSecretsStaysAsItIs(_ text: String) {
+    func keepsTextWithoutSecrets(_ text: String) {
         #expect(Redaction.standard.text(text) == text)
     }
 
-    @Test func secretHeadersAreTakenOut() {
+    @Test func redactsSecretHeaders() {
         let headers: HTTPHeaders = [
             "Authorization": "Bearer s3", "AUTHORIZATION": "s3 s3", "Proxy-Authorization": "Basic s3",
             "Cookie": "a=s3; b=s3",
@@ -67,7 +67,7 @@ import Testing
         #expect(Redaction.none.headers(headers, and: ["x-tenant"]) == headers)
     }
 
-    @Test func aNameOfOnesOwnCounts() {
+    @Test func redactsCustomNames() {
         var redaction = Redaction.standard
         redaction.headerNames.insert("X-Tenant")
         redaction.memberNames.insert("iban")

@@ -2,7 +2,7 @@ import Foundation
 import Sluice
 import Testing
 
-/// Redaction takes linear time for all inputs. With quadratic time, these tests would not end.
+/// Redaction takes linear time for all inputs. With quadratic time, these tests do not end.
 @Suite(.serialized) struct RedactionTimeTests {
     private static let pieces = [
         "a", "[", "{\"a\":", "{\"token\":", "\"\\", "://", "://a?b=", "?a=://b?c=", "://a:b/", "://a:x", "Bearer ",
@@ -14,7 +14,7 @@ import Testing
     ]
 
     @Test(arguments: pieces)
-    func hostileTextIsReadInLinearTime(_ piece: String) {
+    func redactsHostileTextInLinearTime(_ piece: String) {
         let text = String(repeating: piece, count: (16 << 10) / piece.utf8.count)
         #expect(!Redaction.standard.url(text).isEmpty)
         #expect(!Redaction.standard.text(text).isEmpty)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aBodyOfManyMegabytesIsNotRead() {
+    @Test func doesNotReadBodyOver64Megabytes() {
         let data = Data(repeating: UInt8(ascii: "["), count: 64 << 20)
         #expect(Redaction.standard.body(data, contentType: "application/json") == .withheld(.tooLong))
     }

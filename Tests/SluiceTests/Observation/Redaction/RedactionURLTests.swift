@@ -18,7 +18,7 @@ import Testing
             ("/proxy/https://ada:pw@example.com/", "/proxy/https://REDACTED@example.com/"),
         ]
     )
-    func userNamesAreTakenOut(_ url: String, _ redacted: String) {
+    func redactsUserInformation(_ url: String, _ redacted: String) {
         #expect(Redaction.standard.url(url) == redacted)
     }
 
@@ -39,7 +39,7 @@ import Testing
             ("/x?token=%zz%", "/x?token=REDACTED"),
         ]
     )
-    func secretParametersAreTakenOut(_ url: String, _ redacted: String) {
+    func redactsSecretParameters(_ url: String, _ redacted: String) {
         #expect(Redaction.standard.url(url) == redacted)
     }
 
@@ -52,7 +52,7 @@ import Testing
             ("/x?next=https%3A%2F%2Fb.c%2F%3Fq%3D1", "/x?next=https%3A%2F%2Fb.c%2F%3Fq%3D1"),
         ]
     )
-    func aValueWithASecretInItGoesAsAWhole(_ url: String, _ redacted: String) {
+    func redactsWholeValueContainingSecret(_ url: String, _ redacted: String) {
         #expect(Redaction.standard.url(url) == redacted)
     }
 
@@ -63,11 +63,11 @@ import Testing
             "mailto:ada@example.com", "/größe?ä=ö", "/a;b;c=1/?&&==&=", "https://example.com:80/a@b",
         ]
     )
-    func aURLWithoutSecretsStaysAsItIs(_ url: String) {
+    func keepsURLWithoutSecrets(_ url: String) {
         #expect(Redaction.standard.url(url) == url)
     }
 
-    @Test func withNoneNothingIsTakenOut() {
+    @Test func redactsOnlyCustomNamesWithNone() {
         let url = "https://ada:pw@example.com/;sid=1?token=s3#password=x"
         #expect(Redaction.none.url(url) == url)
         var one = Redaction.none
@@ -75,7 +75,7 @@ import Testing
         #expect(one.url("https://a:b@c/?iban=DE1&token=s3") == "https://a:b@c/?iban=REDACTED&token=s3")
     }
 
-    @Test func whatIsTakenOutStaysOut() {
+    @Test func redactionIsIdempotent() {
         for url in ["https://ada:pw@example.com/?token=s3", "/x?next=https%3A%2F%2Fb.c%2F%3Ftoken%3Ds3"] {
             let once = Redaction.standard.url(url)
             #expect(Redaction.standard.url(once) == once)

@@ -3,8 +3,8 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-final class MetricsOfAClientTests: XCTestCase {
-    func testAClientsRequestsAreCounted() async throws {
+final class RequestMetricsClientTests: XCTestCase {
+    func testCountsRequestsOfClient() async throws {
         let server = try LoopbackServer()
         server.on("/old", .redirect(to: "/users/7"))
         server.on("/users/*", .text("Ada"))
