@@ -55,12 +55,12 @@ import Testing
             last: .end
         ),
         Path(
-            testDescription: "A stale answer meets the response interceptors",
+            testDescription: "A stale response passes the response interceptors",
             steps: [(.admit, .refused), (.answerStale, .done), (.interceptResponse, .done)],
             last: .release
         ),
         Path(
-            testDescription: "A failed request interceptor is shown to the response interceptors",
+            testDescription: "The response interceptors receive the failure of a request interceptor",
             steps: [(.admit, .done), (.interceptRequest, .refused), (.interceptResponse, .done)],
             last: .release
         ),
@@ -171,7 +171,7 @@ import Testing
     ]
 
     @Test("Each result leads to its step", arguments: paths)
-    func order(_ path: Path) {
+    func eachResultLeadsToItsStep(_ path: Path) {
         var machine = path.machine
         for (place, (step, result)) in path.steps.enumerated() {
             #expect(machine.next == step, "at \(place)")
@@ -181,8 +181,8 @@ import Testing
         #expect(machine.tries == path.tries)
     }
 
-    @Test("The end stays the end", arguments: CallMachineTests.results)
-    func end(_ result: StepResult) {
+    @Test("The end is final", arguments: CallMachineTests.results)
+    func endIsFinal(_ result: StepResult) {
         var machine = CallMachine.transferOnly
         machine.advance(.failed)
         machine.advance(result)
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test("An attempt cut short releases its permits")
-    func cutShort() {
+    func cutShortReleasesPermits() {
         var machine = CallMachine(hasCache: true)
         for _ in 0..<3 { machine.advance() }
         machine.cutShort()
@@ -202,8 +202,8 @@ import Testing
         .again(.resume(after: pause)),
     ]
 
-    @Test("Whatever the results, every attempt releases its permits once and sends between", arguments: 0..<200)
-    func randomResults(_ seed: UInt64) {
+    @Test("Every attempt releases its permits once, for random results", arguments: 0..<200)
+    func randomResultsReleasePermitsOnce(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var machine = CallMachine(hasCache: seed.isMultiple(of: 2))
         var holds = false

@@ -6,7 +6,7 @@ import Testing
 
 /// The caller's context that steps must see: a task-local value, the priority, and a thread other than the transport's.
 private enum Caller {
-    @TaskLocal static var name = "nobody"
+    @TaskLocal static var name = "none"
     static let engine = DispatchSpecificKey<Bool>()
 
     /// A description of the current context.
@@ -75,7 +75,7 @@ private final class Witness: Sendable {
     }
 
     /// Returns the steps that ran outside the task of this caller.
-    func strangers(to caller: String) -> [String: Set<String>] {
+    func steps(outsideTaskOf caller: String) -> [String: Set<String>] {
         notes.read.filter { $0.value != ["\(caller), high, a task"] }
     }
 
@@ -104,7 +104,7 @@ private final class Witness: Sendable {
         let witness: Witness
         let isMet = Shared(false)
         func isSatisfied(for request: RequestContext) async -> Bool {
-            witness.note("question")
+            witness.note("constraint check")
             return isMet.read
         }
         func satisfy(for request: RequestContext) async {
@@ -118,14 +118,14 @@ private final class Witness: Sendable {
         let waits: Bool
         func admitImmediately(_ request: RequestContext) -> Permit? {
             witness.note("admission")
-            return pass()
+            return makePermit()
         }
         func admit(_ request: RequestContext) async -> Permit {
             witness.note("admission")
-            return pass()
+            return makePermit()
         }
-        private func pass() -> Permit {
-            if waits { return Permit { [witness] _ in witness.note("return of a pass") } }
+        private func makePermit() -> Permit {
+            if waits { return Permit { [witness] _ in witness.note("release of a permit") } }
             return Permit(
                 signing: { [witness] _ in witness.note("signing") },
                 judging: { [witness] _ in
@@ -138,11 +138,11 @@ private final class Witness: Sendable {
 }
 
 @Suite struct CallerContextTests {
-    enum Way: CaseIterable {
-        case adapters, adaptersAndCache, adaptersAndWaitingPass, interceptors, constraints, sharing, everything
+    enum Setup: CaseIterable {
+        case adapters, adaptersAndCache, adaptersAndWaitingPermit, interceptors, constraints, sharing, everything
     }
 
-    private func client(_ way: Way, _ witness: Witness, inPieces: Bool, in folder: URL) -> APIClient {
+    private func client(_ setup: Setup, _ witness: Witness, inPieces: Bool, in folder: URL) -> APIClient {
         APIClient(baseURL: "http://shop.test") {
             $0.transport = EngineTransport(inPieces: inPieces)
             $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(.zero)) { proposal in
@@ -154,10 +154,10 @@ private final class Witness: Sendable {
             $0.requestInterceptors = [adapter]
             $0.responseInterceptors = [adapter]
             $0.gates = [Witness.Guard(witness: witness, waits: false)]
-            switch way {
+            switch setup {
             case .adapters: break
             case .adaptersAndCache: $0.cache = CacheStore(directory: folder)
-            case .adaptersAndWaitingPass: $0.gates.append(Witness.Guard(witness: witness, waits: true))
+            case .adaptersAndWaitingPermit: $0.gates.append(Witness.Guard(witness: witness, waits: true))
             case .interceptors:
                 $0.requestInterceptors.append(interceptor)
                 $0.responseInterceptors.append(interceptor)
@@ -172,21 +172,21 @@ private final class Witness: Sendable {
         }
     }
 
-    @Test(arguments: Way.allCases, ["plain", "redirect", "broken"])
-    func everyStepOfEveryAttemptRunsInTheCallersContext(_ way: Way, _ path: String) async throws {
+    @Test(arguments: Setup.allCases, ["plain", "redirect", "broken"])
+    func everyStepRunsInContextOfCaller(_ setup: Setup, _ path: String) async throws {
         for inPieces in [false, true] {
             let witness = Witness()
             let folder = try DownloadFolder()
-            let client = client(way, witness, inPieces: inPieces, in: folder.url)
+            let client = client(setup, witness, inPieces: inPieces, in: folder.url)
             await Task(priority: .high) {
                 await Caller.$name.withValue("caller") { _ = await client.data.get(path).sender().response }
             }.value
-            #expect(witness.strangers(to: "caller") == [:])
+            #expect(witness.steps(outsideTaskOf: "caller") == [:])
             #expect(witness.steps.isSuperset(of: ["request adapter", "outcome adapter", "signing", "judgement"]))
         }
     }
 
-    @Test func aConstraintIsAskedInTheContextOfTheRequestItIsAskedFor() async {
+    @Test func constraintRunsInContextOfItsRequest() async {
         struct Named: Constraint {
             let pairs: Shared<[String]>
             func isSatisfied(for request: RequestContext) async -> Bool {
@@ -213,7 +213,7 @@ private final class Witness: Sendable {
         #expect(pairs.read.sorted() == (0..<40).map { "/\($0)=/\($0)" }.sorted())
     }
 
-    @Test func aRequestThatNobodyWaitsForAnyLongerEndsItsStepsAllTheSame() async {
+    @Test func cancelledRequestStillRunsItsLastSteps() async {
         let witness = Witness()
         let transport = EngineTransport()
         let adapter = Witness.Adapter(witness: witness)

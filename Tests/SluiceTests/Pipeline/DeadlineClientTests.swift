@@ -48,7 +48,7 @@ final class DeadlineClientTests: XCTestCase {
         XCTAssertEqual(reader.deadlines.read, expected)
     }
 
-    func testARequestThatComesTooLateIsNotSentByAnyDoor() async throws {
+    func testSendsNothingAfterDeadline() async throws {
         let server = try LoopbackServer()
         server.on("/*", .text("ok"))
         addTeardownBlock { server.stop() }
@@ -65,13 +65,13 @@ final class DeadlineClientTests: XCTestCase {
                 XCTAssertEqual(failure?.code, .timedOut)
             }
             do {
-                for try await _ in bare.stream("late").lines { XCTFail("A line came.") }
+                for try await _ in bare.stream("late").lines { XCTFail("A line was received.") }
             } catch {
                 XCTAssertEqual((error as? APIError)?.code, .timedOut)
             }
             do {
                 _ = try await bare.batch(bare.string.get("a"), bare.string.get("b"))
-                XCTFail("The batch came.")
+                XCTFail("The batch did not fail.")
             } catch {}
         }
         XCTAssertEqual(server.requestCount, 0)
@@ -79,11 +79,11 @@ final class DeadlineClientTests: XCTestCase {
         XCTAssertEqual(after, "ok")
     }
 
-    func testATimeOutAtAGateNamesTheGateAndLeavesIt() async throws {
+    func testTimeoutAtGateNamesGateAndLeavesQueue() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let time = TestClock()
-        let gate = ConcurrencyLimit(1, named: "door")
+        let gate = ConcurrencyLimit(1, named: "limit")
         let client = client(server, time) { $0.gates = [gate] }
         let hanging = client.string.request("hang").sender()
         let task = Task { await hanging.result }
@@ -97,14 +97,14 @@ final class DeadlineClientTests: XCTestCase {
         let failure = await waiting.value.failure?.error
         XCTAssertEqual(failure?.code, .timedOut)
         XCTAssertEqual(failure?.step, .gate)
-        XCTAssertTrue(failure?.reason.contains("door") == true, "\(failure?.reason ?? "")")
+        XCTAssertTrue(failure?.reason.contains("limit") == true, "\(failure?.reason ?? "")")
         await eventually { gate.waiting == 0 }
         XCTAssertEqual(server.requestCount, 1)
         hanging.cancel()
         _ = await task.value
     }
 
-    func testATimeOutSaysWithWhatTheAttemptBeforeHadFailed() async throws {
+    func testTimeoutKeepsFailureOfPreviousAttempt() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .hang)
         let time = TestClock()
@@ -123,7 +123,7 @@ final class DeadlineClientTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testAPauseThatEndsBeforeTheDeadlineIsWaitedFor() async throws {
+    func testWaitsForRetryPauseBeforeDeadline() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable))
         let time = TestClock()
@@ -144,7 +144,7 @@ final class DeadlineClientTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 2)
     }
 
-    func testAPauseThatWouldOutlastTheDeadlineIsNotBegun() async throws {
+    func testSkipsRetryPauseBeyondDeadline() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .text("ok"))
         let time = TestClock()
@@ -159,7 +159,7 @@ final class DeadlineClientTests: XCTestCase {
         XCTAssertEqual(time.elapsed, .zero)
     }
 
-    func testBothHedgesEndWithTheDeadline() async throws {
+    func testDeadlineStopsAllHedges() async throws {
         let server = try LoopbackServer()
         server.on("/", .hang)
         let time = TestClock()
@@ -178,44 +178,44 @@ final class DeadlineClientTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testATokenIsGotForThoseWhoHaveMoreTime() async throws {
+    func testTokenRequestContinuesForRequestsWithoutDeadline() async throws {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
         guarded.server.on(.post, "/token", .after(signal, .token("t")))
         let time = TestClock()
         let client = guarded.client(guarded.gate(), time: time)
-        let hasty = Task { await Deadline.withDeadline(.seconds(5), on: time) { await client.get("x") } }
+        let limited = Task { await Deadline.withDeadline(.seconds(5), on: time) { await client.get("x") } }
         await guarded.server.waitForRequests(1)
-        let patient = Task { await client.get("x") }
+        let unlimited = Task { await client.get("x") }
         // The request waits at the gate, or will reach it before the token arrives.
         for _ in 0..<100 { await Task.yield() }
         await time.sleepers(1)
         time.advance(by: .seconds(5))
-        let late = await hasty.value
+        let late = await limited.value
         XCTAssertEqual(late.failure?.code, .timedOut)
         XCTAssertEqual(late.failure?.error.step, .gate)
         signal.fire()
-        let carried = try await patient.value.get()
+        let carried = try await unlimited.value.get()
         XCTAssertEqual(carried, "Bearer t")
     }
 
-    func testATransferThatIsSharedGoesOnForThoseWhoHaveMoreTime() async throws {
+    func testSharedTransferContinuesAfterEarlierDeadlines() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/", .after(signal, .text("ok")))
         let time = TestClock()
         let client = client(server, time) { $0.sharing = .safeMethods }
-        let hasty = Task {
+        let limited = Task {
             await Deadline.withDeadline(.seconds(60), on: time) { await client.string.request("").sender().result }
         }
         await server.waitForRequests(1)
-        let patient = client.string.request("").sender()
-        async let value = patient.value
+        let unlimited = client.string.request("").sender()
+        async let value = unlimited.value
         let other = Task { await client.string.request("").deadline(.after(.seconds(90), on: time)).sender().result }
         await time.sleepers(2)
         await eventually { client.pipeline.transfers.waiting == 3 }
         time.advance(by: .seconds(60))
-        let late = await hasty.value
+        let late = await limited.value
         XCTAssertEqual(late.failure?.code, .timedOut)
         time.advance(by: .seconds(30))
         let later = await other.value
@@ -227,7 +227,7 @@ final class DeadlineClientTests: XCTestCase {
         XCTAssertEqual(time.pending, [])
     }
 
-    func testASharedTransferThatAllHaveLeftByTheirDeadlinesIsStopped() async throws {
+    func testSharedTransferStopsAfterAllDeadlines() async throws {
         let server = try LoopbackServer()
         server.on("/", .hang)
         let time = TestClock()
@@ -249,7 +249,7 @@ final class DeadlineClientTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testAllPagesTogetherHaveTheTimeOfTheirRequest() async throws {
+    func testDeadlineCoversAllPages() async throws {
         let server = try LoopbackServer()
         addTeardownBlock { server.stop() }
         server.on("/items") { request in
@@ -261,14 +261,14 @@ final class DeadlineClientTests: XCTestCase {
         var items: [Int] = []
         do {
             for try await page in pages.items(\.self) { items.append(page) }
-            XCTFail("The second page has no end.")
+            XCTFail("The second page did not fail.")
         } catch {
             XCTAssertEqual(error.code, .timedOut)
         }
         XCTAssertEqual(items, [1])
     }
 
-    func testTheDeadlineReachesTheWire() async throws {
+    func testDeadlineStopsTransferAndStream() async throws {
         let server = try LoopbackServer()
         server.on("/*", .hang)
         addTeardownBlock { server.stop() }
@@ -281,7 +281,7 @@ final class DeadlineClientTests: XCTestCase {
         XCTAssertEqual(failure?.step, .transport)
         await Deadline.withDeadline(.milliseconds(300)) {
             do {
-                for try await _ in client.stream("hang").lines { XCTFail("A line came.") }
+                for try await _ in client.stream("hang").lines { XCTFail("A line was received.") }
             } catch {
                 XCTAssertEqual((error as? APIError)?.code, .timedOut)
             }
@@ -289,7 +289,7 @@ final class DeadlineClientTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testTheRequestsOfABatchHaveTheDeadlineOfTheirWork() async throws {
+    func testDeadlineStopsRequestsOfBatch() async throws {
         let server = try LoopbackServer()
         addTeardownBlock { server.stop() }
         server.on("/*", .hang)

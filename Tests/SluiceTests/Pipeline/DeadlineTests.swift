@@ -15,7 +15,7 @@ import Testing
             (nil, nil, nil), (5, nil, 5), (nil, 5, 5), (5, 7, 5), (7, 5, 5), (-1, 5, -1),
         ] as [(Int?, Int?, Int?)]
     )
-    func theEarlierDeadlineHolds(own: Int?, current: Int?, earliest: Int?) {
+    func earlierDeadlineApplies(own: Int?, current: Int?, earliest: Int?) {
         Deadline.$current.withValue(Self.after(current)) {
             #expect(Deadline.earliest(Self.after(own)) == Self.after(earliest))
         }
@@ -26,14 +26,14 @@ import Testing
             (nil, nil, nil), (5, nil, 5), (nil, 5, 5), (5, 7, 5), (7, 5, 5), (nil, 0, 0), (5, -3, 0),
         ] as [(Int?, Int?, Int?)]
     )
-    func aTransferHasNoMoreTimeThanIsLeft(total: Int?, left: Int?, allowed: Int?) {
+    func limitsTransferToRemainingTime(total: Int?, left: Int?, allowed: Int?) {
         let timeouts = Timeouts(idle: .seconds(1), total: total.map { .seconds($0) })
         let bounded = timeouts.within(Self.after(left), on: Self.time)
         #expect(bounded.total == allowed.map { .seconds($0) })
         #expect(bounded.idle == .seconds(1))
     }
 
-    @Test func anInnerDeadlineCannotGiveMoreTime() async throws {
+    @Test func innerDeadlineDoesNotExtendOuter() async throws {
         let time = Self.time
         #expect(Deadline.current == nil)
         await Deadline.withDeadline(.seconds(5), on: time) {
@@ -57,13 +57,13 @@ import Testing
             ([.gate("a"), .transport], .gate("a")), ([.transport, .pause], .pause),
         ] as [([CallStage], CallStage)]
     )
-    func aRequestIsWhereItIsHeldUp(entered: [CallStage], current: CallStage) {
+    func currentStageIsTheOneThatDelaysRequest(entered: [CallStage], current: CallStage) {
         var stages = CallStages()
         for stage in entered { stages.beginStage(stage) }
         #expect(stages.current == current)
     }
 
-    @Test func aGateThatHasBeenLeftHoldsNobodyUp() {
+    @Test func gateLeavesStagesOnceLeft() {
         var stages = CallStages()
         for stage in [CallStage.transport, .gate("a"), .gate("b"), .gate("a")] { stages.beginStage(stage) }
         stages.leave(gate: "a")

@@ -18,12 +18,12 @@ private struct NotedGate: Gate {
         await diary.note("\(name) admits")
         if let refusal { throw refusal }
         return Permit { outcome in
-            let what =
+            let result =
                 switch outcome {
                 case .success(let response): "\(response.head.status.rawValue)"
                 case .failure(let error): "\(error.code)"
                 }
-            await diary.note("\(name) gets back \(what)")
+            await diary.note("\(name) receives \(result)")
         }
     }
 }
@@ -71,7 +71,7 @@ final class PipelineOrderTests: XCTestCase {
         }
     }
 
-    func testARequestMeetsTheStepsInTheirOrder() async throws {
+    func testRunsStepsInOrder() async throws {
         let server = try LoopbackServer()
         let diary = Diary()
         server.on("/echo", .echo)
@@ -83,12 +83,12 @@ final class PipelineOrderTests: XCTestCase {
             entries,
             [
                 "g1 admits", "g2 admits", "q1 changes the request", "q2 changes the request",
-                "p1 changes the response", "p2 changes the response", "g2 gets back 200", "g1 gets back 200",
+                "p1 changes the response", "p2 changes the response", "g2 receives 200", "g1 receives 200",
             ]
         )
     }
 
-    func testAGateThatRefusesKeepsTheRequestFromTheServerAndPassesAreGivenBack() async throws {
+    func testRefusalSendsNothingAndReleasesPermits() async throws {
         let server = try LoopbackServer()
         let diary = Diary()
         let refusal = SluiceError(.gateFailed, "There is no token.")
@@ -98,27 +98,27 @@ final class PipelineOrderTests: XCTestCase {
         XCTAssertEqual(error?.error.step, .gate)
         XCTAssertEqual(server.connections, 0)
         let entries = await diary.entries
-        XCTAssertEqual(entries, ["g1 admits", "g2 admits", "g1 gets back gateFailed"])
+        XCTAssertEqual(entries, ["g1 admits", "g2 admits", "g1 receives gateFailed"])
     }
 
-    func testAPassIsGivenBackWhenTheRequestFailsAndWhenItIsCancelled() async throws {
+    func testReleasesPermitsAfterFailureAndCancellation() async throws {
         let server = try LoopbackServer()
         server.on("/drop", .drop)
         server.on("/hang", .hang)
         let failing = Diary()
         _ = await client(server, failing).data.request("drop").sender().result
         let failed = await failing.entries
-        XCTAssertEqual(failed.suffix(2), ["g2 gets back connectionLost", "g1 gets back connectionLost"])
+        XCTAssertEqual(failed.suffix(2), ["g2 receives connectionLost", "g1 receives connectionLost"])
         let cancelling = Diary()
         let sender = client(server, cancelling).data.request("hang").sender()
         async let result = sender.result
         await server.waitForRequests(2)
         sender.cancel()
         _ = await result
-        while await cancelling.entries.last != "g1 gets back cancelled" { await Task.yield() }
+        while await cancelling.entries.last != "g1 receives cancelled" { await Task.yield() }
     }
 
-    func testARequestInterceptorThatThrowsFailsTheRequestWithItsError() async throws {
+    func testThrowingRequestInterceptorFailsRequest() async throws {
         let server = try LoopbackServer()
         let client = APIClient(baseURL: server.url) { $0.requestInterceptors = [BrokenInterceptor()] }
         let error = await client.data.request("x").sender().result.failure
@@ -128,20 +128,20 @@ final class PipelineOrderTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testAResponseInterceptorTurnsFailureIntoSuccessAndBack() async throws {
+    func testResponseInterceptorReplacesOutcome() async throws {
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
         let rescued = APIClient(baseURL: server.url) {
             $0.responseInterceptors = [
                 Replacing { outcome in
                     guard case .failure(let error) = outcome, let request = error.request else { return outcome }
-                    let body = Data(#"{"id":0,"name":"nobody"}"#.utf8)
+                    let body = Data(#"{"id":0,"name":"Guest"}"#.utf8)
                     return .success(ServerResponse(request: request, head: HTTPResponse(status: .ok), body: body))
                 }
             ]
         }
-        let nobody: User = try await rescued.codable.request("http://127.0.0.1:1/user").sender().value
-        XCTAssertEqual(nobody.name, "nobody")
+        let guest: User = try await rescued.codable.request("http://127.0.0.1:1/user").sender().value
+        XCTAssertEqual(guest.name, "Guest")
         let refused = APIClient(baseURL: server.url) {
             $0.responseInterceptors = [Replacing { _ in .failure(SluiceError(.init("maintenance"), "Later.")) }]
         }

@@ -8,7 +8,7 @@ import SluiceEngine
 
 final class PriorityTests: XCTestCase {
     #if os(Linux)
-    func testOfThoseThatWaitTheHigherPriorityGoesFirst() async throws {
+    func testSendsQueuedRequestsByPriority() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/first", .after(signal, .text("first")))
@@ -31,7 +31,7 @@ final class PriorityTests: XCTestCase {
     }
     #endif
 
-    func testATransportIsToldOfThePriority() async throws {
+    func testPassesPriorityToTransport() async throws {
         struct Noting: Transport {
             let seen: Shared<[RequestPriority]>
 

@@ -5,7 +5,7 @@ import SluiceTesting
 import Testing
 
 @Suite struct ProcessExitTests {
-    @Test func aProcessThatEndsWithTransfersInFlightJustEnds() async {
+    @Test func processExitsWithTransfersInFlight() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let server = try LoopbackServer()
             server.on("/hang", .hang)

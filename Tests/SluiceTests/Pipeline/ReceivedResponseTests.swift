@@ -14,7 +14,7 @@ final class ReceivedResponseTests: XCTestCase {
         return await APIClient(baseURL: server.url).data.request("x").validate(.none).sender().response
     }
 
-    func testStatusesAreFiltered() async throws {
+    func testFiltersStatusesByRange() async throws {
         let created = try await response(.json("{}", status: .created))
         XCTAssertEqual(try created.filterSuccesses().status, .created)
         XCTAssertEqual(try created.filter(statuses: 200..<201, 201..<202).status, .created)
@@ -26,7 +26,7 @@ final class ReceivedResponseTests: XCTestCase {
         XCTAssertThrowsError(try missing.filterSuccesses())
     }
 
-    func testModelsStringsAndRawJSONAtMixedPaths() async throws {
+    func testDecodesModelsStringsAndRawJSONAtPaths() async throws {
         let response = try await response()
         XCTAssertEqual(try response.decoded(as: User.self, at: "user"), User(id: 1, name: "Ada"))
         XCTAssertEqual(try response.string(at: "user.name"), "Ada")
@@ -40,7 +40,7 @@ final class ReceivedResponseTests: XCTestCase {
         XCTAssertEqual(try response.string(), Self.body)
     }
 
-    func testWhatIsNotThereIsAnErrorThatNamesThePath() async throws {
+    func testMissingValueIsErrorNamingPath() async throws {
         let response = try await response()
         XCTAssertThrowsError(try response.string(at: "user.mail")) { XCTAssertTrue("\($0)".contains("mail"), "\($0)") }
         XCTAssertThrowsError(try response.string(at: "user.tags")) { XCTAssertTrue("\($0)".contains("user.tags")) }
@@ -50,7 +50,7 @@ final class ReceivedResponseTests: XCTestCase {
         XCTAssertThrowsError(try response.image()) { XCTAssertEqual(($0 as? SluiceError)?.code, .decodingFailed) }
     }
 
-    func testAFailedRequestStillYieldsAResponseThatSaysSo() async throws {
+    func testFailedRequestHasResponseWithFailure() async throws {
         let server = try LoopbackServer()
         server.on("/x", .json(#"{"message":"no"}"#, status: .forbidden))
         let client = APIClient(baseURL: server.url)
@@ -64,13 +64,13 @@ final class ReceivedResponseTests: XCTestCase {
         XCTAssertThrowsError(try lost.string()) { XCTAssertEqual(($0 as? SluiceError)?.code, .cannotConnect) }
     }
 
-    func testAResponseThatNeverCameWholeIsNotRead() async throws {
+    func testTruncatedResponseIsNotDecoded() async throws {
         let response = try await response(.truncated(Data("abc".utf8), announced: 10))
         XCTAssertThrowsError(try response.string()) { XCTAssertEqual(($0 as? SluiceError)?.code, .truncatedBody) }
         XCTAssertThrowsError(try response.filterSuccesses())
     }
 
-    func testStatusesAreFilteredByClosedRangesAndOneByOne() async throws {
+    func testFiltersClosedRangesAndSingleStatuses() async throws {
         let missing = try await response(.json("{}", status: .notFound))
         XCTAssertEqual(try missing.filter(statuses: 404...404).filter(status: .notFound).status, .notFound)
         XCTAssertThrowsError(try missing.filter(status: .ok))

@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class RequestSenderTests: XCTestCase {
-    func testASenderSendsOnceHoweverOftenItIsAsked() async throws {
+    func testSendsOnceForManyCallers() async throws {
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
         let sender: RequestSender<User, APIError> = APIClient(baseURL: server.url).codable.request("user").sender()
@@ -17,7 +17,7 @@ final class RequestSenderTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
-    func testNothingIsSentBeforeTheOutcomeIsAskedFor() async throws {
+    func testSendsNothingBeforeOutcomeIsAwaited() async throws {
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
         let client = APIClient(baseURL: server.url)
@@ -28,7 +28,7 @@ final class RequestSenderTests: XCTestCase {
         _ = unused
     }
 
-    func testCancellingTheOnlyTaskThatWaitsClosesTheConnection() async throws {
+    func testCancellingOnlyWaiterClosesConnection() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let sender = APIClient(baseURL: server.url).data.request("hang").sender()
@@ -40,7 +40,7 @@ final class RequestSenderTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testCancellingOneOfTwoTasksLeavesTheOtherItsAnswer() async throws {
+    func testCancellingOneWaiterDoesNotAffectOther() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/user", .after(signal, .json(#"{"id":1,"name":"Ada"}"#)))
@@ -56,7 +56,7 @@ final class RequestSenderTests: XCTestCase {
         XCTAssertEqual(try answered.get(), User(id: 1, name: "Ada"))
     }
 
-    func testCancelEndsAllWhoWaitAndIsTheOutcomeForGood() async throws {
+    func testCancelEndsAllWaitersAndIsFinal() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let sender = APIClient(baseURL: server.url).data.request("hang").sender()
@@ -72,7 +72,7 @@ final class RequestSenderTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testCancelBeforeItIsSentSendsNothing() async throws {
+    func testCancelBeforeStartSendsNothing() async throws {
         let server = try LoopbackServer()
         let sender = APIClient(baseURL: server.url).data.request("never").sender()
         sender.cancel()
@@ -81,7 +81,7 @@ final class RequestSenderTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testATaskThatIsCancelledAlreadySendsNothing() async throws {
+    func testCancelledTaskSendsNothing() async throws {
         let server = try LoopbackServer()
         let sender = APIClient(baseURL: server.url).data.request("never").sender()
         let gate = AsyncStream<Void>.makeStream()
@@ -95,7 +95,7 @@ final class RequestSenderTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testCancelAfterTheOutcomeChangesNothing() async throws {
+    func testCancelAfterOutcomeHasNoEffect() async throws {
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
         let sender: RequestSender<User, APIError> = APIClient(baseURL: server.url).codable.request("user").sender()

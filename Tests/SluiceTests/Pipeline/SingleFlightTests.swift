@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func allWhoWaitGetTheValueOfOneRun() async {
+    @Test func allWaitersGetValueOfOneRun() async {
         let work = Work()
         let flight = work.flight()
         let tasks = (0..<10).map { _ in Task { await flight.value() } }
@@ -44,7 +44,7 @@ import Testing
         #expect(work.timesBegun == 1)
     }
 
-    @Test func theWorkIsCancelledOnlyWhenTheLastOneLeaves() async {
+    @Test func cancelsWorkWhenLastWaiterLeaves() async {
         let work = Work()
         let flight = work.flight()
         let first = Task { await flight.value() }
@@ -60,7 +60,7 @@ import Testing
         #expect(work.timesBegun == 1)
     }
 
-    @Test func cancelAnswersAtOnceAndForGood() async {
+    @Test func cancelIsImmediateAndFinal() async {
         let work = Work()
         let flight = work.flight()
         let task = Task { await flight.value() }
@@ -72,7 +72,7 @@ import Testing
         while work.timesCancelled == 0 { await Task.yield() }
     }
 
-    @Test func cancelBeforeTheStartNeverBeginsTheWork() async {
+    @Test func cancelBeforeStartDoesNotBeginWork() async {
         let work = Work()
         let flight = work.flight()
         flight.cancel()
@@ -80,7 +80,7 @@ import Testing
         #expect(work.timesBegun == 0)
     }
 
-    @Test func aCallerThatIsCancelledAlreadyBeginsNothingAndHarmsNobody() async {
+    @Test func cancelledCallerDoesNotBeginWork() async {
         let work = Work()
         let flight = work.flight()
         let cancelled = Task {
@@ -94,7 +94,7 @@ import Testing
         #expect(await flight.value() == "done")
     }
 
-    @Test func oneWhoIsCalledNeedsNoTaskAndCanLeaveAlone() async throws {
+    @Test func callbackWaitersLeaveIndividually() async throws {
         let work = Work()
         let flight = work.flight()
         let calls = Shared([String?]())
@@ -116,7 +116,7 @@ import Testing
         #expect(work.timesCancelled == 0)
     }
 
-    @Test func whoComesWhenAllHaveLeftIsTurnedAway() async throws {
+    @Test func rejectsWaiterAfterAllHaveLeft() async throws {
         let work = Work()
         let flight = work.flight()
         let calls = Shared(0)
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func joiningAndLeavingAtRandomLosesNobody(_ seed: Int) async {
+    func randomJoinsAndCancellationsEndEveryWaiter(_ seed: Int) async {
         for _ in 0..<50 {
             let flight = SingleFlight(cancelled: "cancelled") { land, _ in
                 let task = Task { land("done") }

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func aResponseHasThem(isStreamed: Bool) async throws {
+    func responseHasTrailers(isStreamed: Bool) async throws {
         let stub = Stub.json(#"{"id":1,"name":"Ada"}"#)
         let client = client(isStreamed ? stub.streamed(by: 4) : stub)
         let response = await client.codable.get("users/1", as: User.self).sender().response
@@ -29,13 +29,13 @@ import Testing
         #expect(response.head?.headers.contains("Digest") == false)
     }
 
-    @Test func aResponseThatIsNotAcceptedHasThem() async {
+    @Test func rejectedResponseHasTrailers() async {
         let response = await client(.status(.notFound)).data.get("x").sender().response
         #expect(response.failure?.code == .unacceptableStatus)
         #expect(response.trailers == Self.trailers)
     }
 
-    @Test func theyPassTheCacheButAreNotKept() async throws {
+    @Test func cacheForwardsTrailersWithoutStoringThem() async throws {
         let client = client(.text("a", headers: ["Cache-Control": "max-age=60"])) {
             $0.cache = CacheStore(storage: nil)
         }
@@ -46,14 +46,14 @@ import Testing
         #expect(second.trailers.isEmpty)
     }
 
-    @Test func aStreamHasThemAtItsEnd() async throws {
+    @Test func streamHasTrailersAtItsEnd() async throws {
         let response = try await client(.text("one\ntwo").streamed(by: 1)).stream("log").response()
         #expect(response.trailers == nil)
         _ = try await response.collect()
         #expect(response.trailers == Self.trailers)
     }
 
-    @Test func aDownloadHasThoseOfItsLastResponse() async throws {
+    @Test func downloadHasTrailersOfLastResponse() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -63,7 +63,7 @@ import Testing
         #expect(response.trailers == Self.trailers)
     }
 
-    @Test func theirValuesAreNotPrinted() async throws {
+    @Test func dumpOmitsTrailerValues() async throws {
         let client = client(.text("a"))
         let response = await client.string.get("x").sender().response
         var dumped = ""

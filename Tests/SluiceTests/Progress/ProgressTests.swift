@@ -5,7 +5,7 @@ import XCTest
 final class ProgressTests: XCTestCase {
     private let megabyte = Data(repeating: 7, count: 1 << 20)
 
-    func testBothBodiesAreCountedToTheirEnd() async throws {
+    func testReportsBothBodiesToTheirEnd() async throws {
         let server = try LoopbackServer()
         server.on(.put, "/file", .data(megabyte))
         let sender = APIClient(baseURL: server.url).data.request("file").put().data(megabyte + megabyte).sender()
@@ -22,7 +22,7 @@ final class ProgressTests: XCTestCase {
         XCTAssertEqual(received?.attempt, 1)
     }
 
-    func testASmallBodyIsCountedToo() async throws {
+    func testReportsSmallBodies() async throws {
         let server = try LoopbackServer()
         server.on(.post, "/note", .text("thanks"))
         let sender = APIClient(baseURL: server.url).string.request("note").post().data(Data("hello".utf8)).sender()
@@ -34,7 +34,7 @@ final class ProgressTests: XCTestCase {
         XCTAssertEqual(received?.total, 6)
     }
 
-    func testALoopSeesTheBytesAsTheyCome() async throws {
+    func testReportsBytesAsTheyArrive() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         let half = Data(repeating: 1, count: 500)
@@ -54,7 +54,7 @@ final class ProgressTests: XCTestCase {
         XCTAssertEqual(count, 1000)
     }
 
-    func testProgressEndsWhenTheRequestFails() async throws {
+    func testProgressEndsWhenRequestFails() async throws {
         let server = try LoopbackServer()
         server.on("/broken", .truncated(Data(repeating: 1, count: 10), announced: 100))
         let sender = APIClient(baseURL: server.url).data.request("broken").sender()
@@ -66,7 +66,7 @@ final class ProgressTests: XCTestCase {
         XCTAssertEqual(final?.total, 100)
     }
 
-    func testProgressEndsWhenTheRequestIsCancelled() async throws {
+    func testProgressEndsWhenRequestIsCancelled() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let sender = APIClient(baseURL: server.url).data.request("hang").sender()
@@ -78,7 +78,7 @@ final class ProgressTests: XCTestCase {
         _ = await download.value
     }
 
-    func testProgressEndsWhenTheRequestIsNeverSent() async throws {
+    func testProgressEndsWhenRequestIsNeverSent() async throws {
         var sender: RequestSender<Data, APIError>? = APIClient(baseURL: "http://localhost").data.request("x").sender()
         let progress = try XCTUnwrap(sender?.uploadProgress)
         let upload = Task { await last(of: progress) }
@@ -87,7 +87,7 @@ final class ProgressTests: XCTestCase {
         XCTAssertEqual(final?.attempt, 0)
     }
 
-    func testARetryBeginsAnewAndSaysSo() async throws {
+    func testRetryRestartsProgressWithItsAttempt() async throws {
         let server = try LoopbackServer()
         server.on("/file", .status(.serviceUnavailable), .data(megabyte))
         let time = TestClock()

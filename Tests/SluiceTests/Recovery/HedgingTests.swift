@@ -15,7 +15,7 @@ final class HedgingTests: XCTestCase {
         }
     }
 
-    func testASlowReadIsSentASecondTimeAndTheLoserIsCancelled() async throws {
+    func testHedgesSlowReadAndCancelsLoser() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/", .hang, .text("ok"))
@@ -31,7 +31,7 @@ final class HedgingTests: XCTestCase {
         await server.waitForOpenConnections { $0 <= 1 }
     }
 
-    func testAReadThatIsAnsweredInTimeIsSentOnce() async throws {
+    func testSendsFastReadOnce() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/", .text("ok"))
@@ -40,7 +40,7 @@ final class HedgingTests: XCTestCase {
         await eventually { time.pending.isEmpty }
     }
 
-    func testAFailureOfOneWaitsForTheOther() async throws {
+    func testFailedAttemptWaitsForHedge() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         let first = LoopbackSignal()
@@ -58,7 +58,7 @@ final class HedgingTests: XCTestCase {
         XCTAssertEqual(text, "ok")
     }
 
-    func testWhatChangesThingsIsNotSentTwice() async throws {
+    func testDoesNotHedgeUnsafeRequest() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/", .text("ok"))
@@ -67,7 +67,7 @@ final class HedgingTests: XCTestCase {
         XCTAssertEqual(time.pending, [])
     }
 
-    func testHedgesAreTakenFromTheRetryBudget() async throws {
+    func testDoesNotHedgeWithoutRetryBudget() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         let answer = LoopbackSignal()
@@ -82,7 +82,7 @@ final class HedgingTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/").count, 1)
     }
 
-    func testACancelledRequestCancelsAllItsAttempts() async throws {
+    func testCancellationStopsAllAttempts() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/", .hang)

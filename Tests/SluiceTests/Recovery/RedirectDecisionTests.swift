@@ -16,7 +16,7 @@ import Testing
         try RedirectPolicy(decide: decide).next(after: head, to: try request(), visited: ["GET https://a.b/x"])
     }
 
-    @Test func aDecisionIsToldOfAllThereIs() throws {
+    @Test func proposalContainsRequestResponseAndCount() throws {
         let seen = Locked<RedirectProposal?>(nil)
         let next = try Self.next { proposal in
             seen.withLock { $0 = proposal }
@@ -31,7 +31,7 @@ import Testing
         #expect(proposal.leavesOrigin)
     }
 
-    @Test func itCanSendAnotherRequest() throws {
+    @Test func decisionCanSendOtherRequest() throws {
         let next = try Self.next { proposal in
             var next = proposal.next
             next.headers["X-Redirected"] = "\(proposal.count)"
@@ -42,11 +42,11 @@ import Testing
         #expect(try Self.next { .send($0.request) }?.url == "https://a.b/x")
     }
 
-    @Test func itCanTakeTheRedirectForTheResponse() throws {
+    @Test func decisionCanStopAtRedirect() throws {
         #expect(try Self.next { _ in .stop } == nil)
     }
 
-    @Test func itCanFailTheRequest() throws {
+    @Test func decisionCanFailRequest() throws {
         let own = #expect(throws: SluiceError.self) { try Self.next { _ in .fail(Refused()) } }
         #expect(own?.code == .redirectRefused)
         #expect(own?.underlyingError is Refused)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["http://a.b/", "ftp://a.b/", "https://a:b@c.d/"])
-    func itIsNotAskedAboutWhatTheRulesRefuse(_ location: String) throws {
+    func decisionCannotOverrideRefusedLocation(_ location: String) throws {
         let policy = RedirectPolicy { .send($0.request) }
         let head = HTTPResponse(status: 302, headers: [.location: location])
         let error = #expect(throws: SluiceError.self) {
@@ -68,7 +68,7 @@ import Testing
         #expect(error?.code == .redirectRefused)
     }
 
-    @Test func aCircleIsOneOnlyWhereNoCookieCanMakeADifference() throws {
+    @Test func repeatedURLIsLoopOnlyWithoutCookies() throws {
         let head = HTTPResponse(status: 302, headers: [.location: "/x"])
         let request = try Self.request()
         let visited = ["GET https://a.b/x"]
@@ -85,7 +85,7 @@ import Testing
         #expect(try RedirectPolicy().next(after: head, to: post, visited: ["POST https://a.b/x"])?.method == .get)
     }
 
-    @Test func theLimitCountsWithCookiesToo() throws {
+    @Test func limitAppliesWithCookies() throws {
         let visited = Array(repeating: "GET https://a.b/x", count: 3)
         let head = HTTPResponse(status: 302, headers: [.location: "/x"])
         for limit in 1...3 {

@@ -28,7 +28,7 @@ import Testing
             "/z", "?q", "//a.b/z", "https://a.b/z", "HTTPS://A.B/z", "https://a.b:443/z",
         ]
     )
-    func allGoOnWithinTheOrigin(_ location: String) throws {
+    func keepsAllHeadersWithinOrigin(_ location: String) throws {
         let next = try Self.next(location, from: try Self.request())
         #expect(next.headers.map(\.name) == Self.kept + Self.bound)
     }
@@ -40,12 +40,12 @@ import Testing
             "https://a.b./", "https://a.b.evil.example/", "http://a.b:443/",
         ]
     )
-    func whatIsSecretOrSpeaksOfTheOriginStaysThere(_ location: String) throws {
+    func dropsBoundHeadersAtOtherOrigin(_ location: String) throws {
         let next = try Self.next(location, from: try Self.request())
         #expect(next.headers.map(\.name) == Self.kept)
     }
 
-    @Test func whatWasLeftDoesNotComeBack() throws {
+    @Test func droppedHeadersDoNotReturn() throws {
         let away = try Self.next("https://c.d/", from: try Self.request())
         let back = try Self.next("https://a.b/z", from: away)
         #expect(back.origin == (try Self.request().origin))
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["https://ada:pw@a.b/", "//ada@a.b/", "https://@a.b/", "https://:@a.b/"])
-    func aUserNameInALocationIsRefused(_ location: String) throws {
+    func rejectsLocationWithUserName(_ location: String) throws {
         let error = #expect(throws: SluiceError.self) {
             try Self.next(location, from: try Self.request())
         }

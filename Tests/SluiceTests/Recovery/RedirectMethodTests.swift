@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302])
-    func onlyAPostBecomesAGetByMovedAndFound(_ status: Int) throws {
+    func changesOnlyPOSTToGETFor301And302(_ status: Int) throws {
         for method in Self.methods {
             let next = try #require(try Self.next(status, Self.request(method)))
             #expect(next.method == (method == .post ? .get : method), "\(method)")
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func allButGetAndHeadBecomeGetBySeeOther() throws {
+    @Test func changesAllButGETAndHEADToGETFor303() throws {
         for method in Self.methods {
             let next = try #require(try Self.next(303, Self.request(method)))
             let isKept = method == .get || method == .head
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [307, 308])
-    func methodAndBodyAreKeptByTheOthers(_ status: Int) throws {
+    func keepsMethodAndBodyFor307And308(_ status: Int) throws {
         for method in Self.methods {
             let next = try #require(try Self.next(status, Self.request(method)))
             #expect(next.method == method)
@@ -61,13 +61,13 @@ import Testing
     }
 
     @Test(arguments: [301, 302, 303])
-    func theHeadersOfABodyGoWithIt(_ status: Int) throws {
+    func dropsContentHeadersWithBody(_ status: Int) throws {
         let next = try #require(try Self.next(status, Self.request(.post)))
         #expect(next.headers.map(\.name) == ["Accept", "X-Kept"])
     }
 
     @Test(arguments: [(301, "POST", true), (303, "PUT", true), (302, "PUT", false), (307, "POST", false)])
-    func aBodyThatCanBeReadOnceMayBeLeftBehindButNotSentAgain(
+    func dropsOneShotBodyButDoesNotResendIt(
         _ status: Int,
         _ method: HTTPMethod,
         _ isLeft: Bool
@@ -82,17 +82,17 @@ import Testing
         }
     }
 
-    @Test func aBodyGoesToAnotherOriginUnlessThePolicySaysOtherwise() throws {
+    @Test func sendsBodyAcrossOriginsUnlessDisabled() throws {
         let head = HTTPResponse(status: 307, headers: [.location: "https://c.d/z"])
         let near = HTTPResponse(status: 307, headers: [.location: "/z"])
         let found = HTTPResponse(status: 302, headers: [.location: "https://c.d/z"])
         let post = Self.request(.post)
         #expect(try RedirectPolicy().next(after: head, to: post, visited: [])?.body.length == 4)
-        let careful = RedirectPolicy(sendsBodyAcrossOrigins: false)
-        let error = #expect(throws: SluiceError.self) { try careful.next(after: head, to: post, visited: []) }
+        let restricted = RedirectPolicy(sendsBodyAcrossOrigins: false)
+        let error = #expect(throws: SluiceError.self) { try restricted.next(after: head, to: post, visited: []) }
         #expect(error?.code == .redirectRefused)
-        #expect(try careful.next(after: near, to: post, visited: [])?.body.length == 4)
-        #expect(try careful.next(after: found, to: post, visited: [])?.method == .get)
-        #expect(try careful.next(after: head, to: Self.request(.put, body: .none), visited: [])?.method == .put)
+        #expect(try restricted.next(after: near, to: post, visited: [])?.body.length == 4)
+        #expect(try restricted.next(after: found, to: post, visited: [])?.method == .get)
+        #expect(try restricted.next(after: head, to: Self.request(.put, body: .none), visited: [])?.method == .put)
     }
 }

@@ -29,13 +29,13 @@ import Testing
             ("//[::1]:8443?r", "https://[::1]:8443/?r"), ("/\u{301}", "https://a.b/%CC%81"),
         ]
     )
-    func aLocationIsResolvedAgainstTheRequest(_ location: String, _ url: String) throws {
+    func resolvesLocationAgainstRequest(_ location: String, _ url: String) throws {
         let next = try RedirectPolicy().next(after: Self.head(302, location), to: Self.request(), visited: [])
         #expect(next?.url == url)
     }
 
     @Test(arguments: [(200, "/z"), (300, "/z"), (304, "/z"), (305, "/z"), (306, "/z"), (302, nil)])
-    func whatIsNoRedirectIsTheResponse(_ status: Int, _ location: String?) throws {
+    func otherResponsesAreNotRedirects(_ status: Int, _ location: String?) throws {
         #expect(try RedirectPolicy().next(after: Self.head(status, location), to: Self.request(), visited: []) == nil)
     }
 
@@ -44,7 +44,7 @@ import Testing
         "//", "///z", "https:z", "https:/z", "https:/..//c.d", "//c.d:port/", "//ü.d/", "//c%2Ed/", "//[::1", "//::1/",
         "https://a.b\\@c.d/", "data:,z", "//c.d\0/",
     ])
-    func aRedirectToWhereNoneMayGoIsRefused(_ location: String) throws {
+    func rejectsForbiddenLocation(_ location: String) throws {
         let error = #expect(throws: SluiceError.self) {
             try RedirectPolicy().next(after: Self.head(302, location), to: Self.request(), visited: [])
         }
@@ -53,7 +53,7 @@ import Testing
         #expect(error?.response?.status == .found)
     }
 
-    @Test func aDowngradeIsFollowedWhereItIsAllowed() throws {
+    @Test func followsDowngradeIfAllowed() throws {
         let policy = RedirectPolicy(allowsDowngrade: true)
         let next = try policy.next(after: Self.head(302, "http://a.b/"), to: Self.request(), visited: [])
         #expect(next?.url == "http://a.b/")

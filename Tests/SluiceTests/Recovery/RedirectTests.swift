@@ -4,7 +4,7 @@ import Synchronization
 import XCTest
 
 final class RedirectTests: XCTestCase {
-    func testARedirectIsFollowedAndTheResponseSaysWhereItEnded() async throws {
+    func testFollowsRedirectAndReportsFinalURL() async throws {
         let server = try LoopbackServer()
         server.on("/old", .redirect(to: "/new?x=1"))
         server.on("/new", .echo)
@@ -14,7 +14,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(response.request?.url, "\(server.url)/new?x=1")
     }
 
-    func testAPolicyOfNoneGivesTheRedirectItself() async throws {
+    func testPolicyOfNoneReturnsRedirect() async throws {
         let server = try LoopbackServer()
         server.on("/old", .redirect(to: "/new"))
         let client = APIClient(baseURL: server.url) { $0.redirects = .none }
@@ -23,7 +23,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(error?.response?.headers[.location], "/new")
     }
 
-    func testACircleIsAnError() async throws {
+    func testLoopIsError() async throws {
         let server = try LoopbackServer()
         server.on("/a", .redirect(to: "/b"))
         server.on("/b", .redirect(to: "/a"))
@@ -37,7 +37,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(data, Data("fine".utf8))
     }
 
-    func testMoreRedirectsThanAllowedAreAnError() async throws {
+    func testTooManyRedirectsAreError() async throws {
         let server = try LoopbackServer()
         server.on("/*") { request in
             .redirect(to: "/\((Int(request.path.dropFirst()) ?? 0) + 1)")
@@ -48,7 +48,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 4)
     }
 
-    func testSecretsDoNotLeaveTheirOrigin() async throws {
+    func testDropsCredentialsAtOtherOrigin() async throws {
         let home = try LoopbackServer()
         let away = try LoopbackServer()
         home.on("/near", .redirect(to: "/echo"))
@@ -67,7 +67,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(far.values(for: .host), [away.authority])
     }
 
-    func testABodyIsSentAgainOnlyWhereItMayBe() async throws {
+    func testResendsBodyOnlyIfAllowed() async throws {
         let server = try LoopbackServer()
         server.on("/307", .redirect(to: "/echo", status: .temporaryRedirect))
         server.on("/303", .redirect(to: "/echo", status: .seeOther))
@@ -88,7 +88,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(error?.code, .bodyNotReplayable)
     }
 
-    func testTheTotalTimeCoversAllRedirectsTogether() async throws {
+    func testTotalTimeoutCoversAllRedirects() async throws {
         let server = try LoopbackServer()
         server.on("/*") { request in
             let next = LoopbackResponse.redirect(to: "/\((Int(request.path.dropFirst()) ?? 0) + 1)")
@@ -100,7 +100,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertGreaterThan(server.requestCount, 1)
     }
 
-    func testASignInThatComesBackWithACookieIsNoCircle() async throws {
+    func testReturnWithNewCookieIsNotLoop() async throws {
         let server = try LoopbackServer()
         server.on("/private") { request in
             request.headers.values(for: .cookie).contains("s=1") ? .text("welcome") : .redirect(to: "/sign-in")
@@ -116,7 +116,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(error?.code, .redirectLoop)
     }
 
-    func testTheClientsSecretsDoNotLeaveTheirOriginEither() async throws {
+    func testDropsSecretHeadersAndTokensAtOtherOrigin() async throws {
         let home = try LoopbackServer()
         let away = try LoopbackServer()
         home.on("/far", .redirect(to: "\(away.url)/echo"))
@@ -138,7 +138,7 @@ final class RedirectTests: XCTestCase {
         }
     }
 
-    func testARequestHasAPolicyOfItsOwn() async throws {
+    func testRequestOverridesPolicyOfClient() async throws {
         let server = try LoopbackServer()
         server.on("/old", .redirect(to: "/new"))
         server.on("/new", .text("new"))
@@ -152,7 +152,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(followed, "new")
     }
 
-    func testTheUserHasTheLastWord() async throws {
+    func testDecisionReplacesOrStopsRedirect() async throws {
         let server = try LoopbackServer()
         server.on("/old", .redirect(to: "/new"))
         server.on("/new", .echo)
@@ -171,7 +171,7 @@ final class RedirectTests: XCTestCase {
         XCTAssertEqual(response.head?.headers[.location], "/new")
     }
 
-    func testTheUserIsAskedOnceForEachRedirect() async throws {
+    func testDecidesOncePerRedirect() async throws {
         let server = try LoopbackServer()
         server.on("/a", .redirect(to: "/b"))
         server.on("/b", .redirect(to: "/c"))
@@ -191,7 +191,7 @@ final class RedirectTests: XCTestCase {
         }
     }
 
-    func testARedirectIsFollowedWhateverBecomesOfItsBody() async throws {
+    func testFollowsRedirectWithHangingOrDamagedBody() async throws {
         let server = try LoopbackServer()
         let permanent: HTTPHeaders = [.location: "/end", "Cache-Control": "max-age=60"]
         server.on("/silent", .headersThenHang(status: .movedPermanently, headers: permanent))
@@ -214,7 +214,7 @@ final class RedirectTests: XCTestCase {
         }
     }
 
-    func testARedirectThatTheCacheKeepsIsKeptWithItsWholeBody() async throws {
+    func testCachesRedirectWithItsWholeBody() async throws {
         let server = try LoopbackServer()
         let head =
             "HTTP/1.1 301 Moved Permanently\r\nLocation: /end\r\nCache-Control: max-age=60\r\nContent-Length: 5\r\n\r\n"

@@ -5,7 +5,7 @@ import XCTest
 
 /// The destination of a request: URL builders, alternative hosts, templates.
 final class DestinationTests: XCTestCase {
-    func testTheClientsBuilderMakesTheURLAndARequestsOwnReplacesIt() async throws {
+    func testRequestOverridesURLBuilderOfClient() async throws {
         let server = try LoopbackServer()
         server.on("/*", .echo)
         let client = APIClient(baseURL: "\(server.url)/v1/api") { $0.urlBuilder = .relative }
@@ -20,7 +20,7 @@ final class DestinationTests: XCTestCase {
         XCTAssertEqual(own.target, "/v1/api.php?route=users&a=b")
     }
 
-    func testABuilderThatThrowsOrGivesNoURLFailsTheRequest() async throws {
+    func testFailingURLBuilderFailsRequest() async throws {
         struct Lost: Error {}
         let request = APIClient(baseURL: "http://a.b").data.request("x")
         let thrown = await request.urlBuilder(URLBuilder { _, _ in throw Lost() }).sender().result.failure
@@ -30,7 +30,7 @@ final class DestinationTests: XCTestCase {
         XCTAssertEqual(relative?.code, .invalidURL)
     }
 
-    func testAnAlternativeHostKeepsPathAndQuery() async throws {
+    func testAlternativeHostKeepsPathAndQuery() async throws {
         let origin = try LoopbackServer()
         let network = try LoopbackServer()
         network.on("/v1/logo.png", .echo)
@@ -49,14 +49,14 @@ final class DestinationTests: XCTestCase {
         XCTAssertThrowsError(try request.host("user@cdn.test").httpRequest())
     }
 
-    func testARequestCanHaveAnotherBaseURL() async throws {
+    func testRequestOverridesBaseURL() async throws {
         let server = try LoopbackServer()
         server.on("/other/x", .text("there"))
         let text = try await APIClient().string.request("x").baseURL("\(server.url)/other").sender().value
         XCTAssertEqual(text, "there")
     }
 
-    func testATemplateIsExpandedIntoPathAndQuery() async throws {
+    func testExpandsTemplateIntoPathAndQuery() async throws {
         let server = try LoopbackServer()
         server.on("/v1/*", .echo)
         let client = APIClient(baseURL: "\(server.url)/v1")
@@ -70,7 +70,7 @@ final class DestinationTests: XCTestCase {
         XCTAssertEqual(error?.code, .invalidURL)
     }
 
-    func testDotSegmentsAreResolvedBeforeTheRequestIsSent() async throws {
+    func testResolvesDotSegmentsBeforeSending() async throws {
         let server = try LoopbackServer()
         server.on("/*", .echo)
         let client = APIClient(baseURL: "\(server.url)/v1/")
@@ -82,7 +82,7 @@ final class DestinationTests: XCTestCase {
         }
     }
 
-    func testACachePolicyIsToldToTheCachesOnTheWay() async throws {
+    func testCachePolicyReloadSendsNoCache() async throws {
         let server = try LoopbackServer()
         server.on("/*", .echo)
         let request: APIRequest<LoopbackEcho, APIError> = APIClient(baseURL: server.url).get("x")
@@ -92,7 +92,7 @@ final class DestinationTests: XCTestCase {
         XCTAssertEqual(standard.values(for: "Cache-Control"), [])
     }
 
-    func testNetworksArePassedToTheTransport() async throws {
+    func testPassesNetworkAccessToTransport() async throws {
         struct Recording: Transport {
             let seen: AsyncStream<NetworkAccess>.Continuation
             func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
@@ -109,7 +109,7 @@ final class DestinationTests: XCTestCase {
         XCTAssertEqual(all, [.all, .cellular])
     }
 
-    func testTheClientsSecretsStayWithItsOrigin() async throws {
+    func testSendsSecretHeadersOnlyToTrustedOrigin() async throws {
         let client = APIClient(baseURL: "http://api.test/v1") {
             $0.headers["Authorization"] = "Bearer t1"
             $0.headers["X-Client"] = "c1"
@@ -124,9 +124,9 @@ final class DestinationTests: XCTestCase {
         }
         XCTAssertEqual(try authorization(client.data.get("users")), "Bearer t1")
         XCTAssertEqual(try authorization(client.data.get("http://API.test:80/v1/users?page=2")), "Bearer t1")
-        XCTAssertNil(try authorization(client.data.get("http://evil.test/users")))
+        XCTAssertNil(try authorization(client.data.get("http://other-origin.test/users")))
         XCTAssertNil(try authorization(client.data.get("https://api.test/users")))
-        XCTAssertNil(try authorization(client.data.get("//evil.test/x").urlBuilder(.relative)))
+        XCTAssertNil(try authorization(client.data.get("//other-origin.test/x").urlBuilder(.relative)))
         XCTAssertEqual(try authorization(client.data.get("users").host("mirror.test")), "Bearer t1")
         // A base URL of the request itself is trusted. A path that leads to another origin is not.
         XCTAssertEqual(try authorization(client.data.get("users").baseURL("http://other.test")), "Bearer t1")
@@ -134,13 +134,15 @@ final class DestinationTests: XCTestCase {
             try authorization(client.data.get("http://other.test/x").baseURL("http://other.test/v1")),
             "Bearer t1"
         )
-        XCTAssertNil(try authorization(client.data.get("http://evil.test/x").baseURL("http://other.test")))
-        XCTAssertNil(try authorization(client.data.get("//evil.test").baseURL("http://o.test").urlBuilder(.relative)))
+        XCTAssertNil(try authorization(client.data.get("http://other-origin.test/x").baseURL("http://other.test")))
+        XCTAssertNil(
+            try authorization(client.data.get("//other-origin.test").baseURL("http://o.test").urlBuilder(.relative))
+        )
         let own = client.data.get("http://other.test/x").header("Authorization", "Bearer t2")
         XCTAssertEqual(try authorization(own), "Bearer t2")
     }
 
-    func testAVariableOfATemplateCannotClimb() async throws {
+    func testTemplateVariableCannotBeDotSegment() async throws {
         let client = APIClient(baseURL: "http://a.b/v1")
         let template: URITemplate = "users/{id}/repos"
         for id in ["..", "."] {
@@ -153,7 +155,7 @@ final class DestinationTests: XCTestCase {
         )
     }
 
-    func testAURLOfFoundationsIsAnEndpoint() throws {
+    func testFoundationURLIsEndpoint() throws {
         let url = try XCTUnwrap(URL(string: "https://c.d/e?f=1"))
         XCTAssertEqual(try APIClient(baseURL: "http://a.b").data.get(url).httpRequest().url, "https://c.d/e?f=1")
     }

@@ -22,12 +22,12 @@ final class ParameterTests: XCTestCase {
         return try await modified(request).sender().value
     }
 
-    func testAStructureGoesIntoTheQuery() async throws {
+    func testEncodesStructureAsQuery() async throws {
         let echo = try await echo { $0.query(Filter()) }
         XCTAssertEqual(echo.target, "/x?isNew=1&tags%5B%5D=x&tags%5B%5D=y&words=a%20b")
     }
 
-    func testADictionaryOfAnyTypesGoesIntoTheQueryAndNilIsLeftOut() async throws {
+    func testEncodesDictionaryAsQueryWithoutNil() async throws {
         let name: String? = nil
         let echo = try await echo {
             $0.query(["page": 1, "name": name, "tags": ["a"], "new": true]).query("last", "z")
@@ -35,7 +35,7 @@ final class ParameterTests: XCTestCase {
         XCTAssertEqual(echo.target, "/x?new=1&page=1&tags%5B%5D=a&last=z")
     }
 
-    func testTheEncoderIsTheRequestsOrTheClients() async throws {
+    func testRequestOverridesEncoderOfClient() async throws {
         let plain = URLEncodedFormEncoder(arrayEncoding: .noBrackets, boolEncoding: .literal)
         let client = try await echo(of: { $0.query(Filter()) }) { $0.formEncoder = plain }
         XCTAssertEqual(client.target, "/x?isNew=true&tags=x&tags=y&words=a%20b")
@@ -44,7 +44,7 @@ final class ParameterTests: XCTestCase {
         XCTAssertEqual(request.target.hasSuffix("words=a+b"), true)
     }
 
-    func testParametersGoWhereTheMethodWantsThem() async throws {
+    func testMethodDecidesPlaceOfParameters() async throws {
         for method: HTTPMethod in [.get, .delete, .options] {
             let echo = try await echo { $0.method(method).parameters(["a": 1]) }
             XCTAssertEqual([echo.target, echo.text], ["/x?a=1", ""], "\(method)")
@@ -56,13 +56,13 @@ final class ParameterTests: XCTestCase {
         }
     }
 
-    func testParametersOfARequestWithABodyGoIntoItsQuery() async throws {
+    func testParametersWithOtherBodyGoIntoQuery() async throws {
         let echo = try await echo { $0.post().parameters(["dry": true]).json(["id": 1]) }
         XCTAssertEqual([echo.target, echo.text], ["/x?dry=1", #"{"id":1}"#])
         XCTAssertEqual(echo.values(for: .contentType), ["application/json"])
     }
 
-    func testAQueryThatCannotBeEncodedNamesItsField() async throws {
+    func testEncodingFailureNamesField() async throws {
         struct Reading: Encodable, Sendable { let celsius = [1, Double.nan] }
         let server = try LoopbackServer()
         let request = APIClient(baseURL: server.url).data.request("x")
@@ -74,7 +74,7 @@ final class ParameterTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testOneItemOfAnyEncodableValue() async throws {
+    func testEncodesSingleItems() async throws {
         enum Order: String, Encodable { case name }
         let none: Int? = nil
         let some: Int? = 3

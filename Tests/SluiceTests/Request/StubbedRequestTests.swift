@@ -23,7 +23,7 @@ final class StubbedRequestTests: XCTestCase {
         }
     }
 
-    func testAClientSaysWhetherStubsAnswerAndARequestMaySayOtherwise() async throws {
+    func testRequestOverridesStubModeOfClient() async throws {
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"id":9,"name":"Real"}"#))
         let cases: [(StubMode, StubMode?, String)] = [
@@ -37,7 +37,7 @@ final class StubbedRequestTests: XCTestCase {
         }
     }
 
-    func testAClientsStubAnswersRequestsThatHaveNone() async throws {
+    func testStubOfClientAnswersRequestsWithoutStub() async throws {
         let client = APIClient(baseURL: "http://shop.test") { [ada] in
             $0.stubMode = .immediate
             $0.stub = .answering { $0.path == "/user" ? ada : .status(.notFound) }
@@ -50,7 +50,7 @@ final class StubbedRequestTests: XCTestCase {
         XCTAssertEqual(own, "mine")
     }
 
-    func testADelayedModeWaitsByTheClientsTime() async throws {
+    func testDelayedModeWaitsByClockOfClient() async throws {
         let time = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .delayed(.seconds(3))
@@ -78,7 +78,7 @@ final class StubbedRequestTests: XCTestCase {
         XCTAssertEqual(failed.failure?.code, .unacceptableStatus)
     }
 
-    func testARetryAsksTheStubAgain() async throws {
+    func testRetryUsesNextStubOfSequence() async throws {
         let time = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .immediate
@@ -95,7 +95,7 @@ final class StubbedRequestTests: XCTestCase {
         XCTAssertEqual(name, "Ada")
     }
 
-    func testARedirectOfAStubLeadsToItsNextAnswerAndNotToTheNetwork() async throws {
+    func testRedirectOfStubIsAnsweredByStub() async throws {
         let server = try LoopbackServer()
         let client = APIClient(baseURL: server.url) { $0.stubMode = .immediate }
         let stub = Stub.sequence([.redirect(to: "/moved"), .text("moved")])
@@ -104,7 +104,7 @@ final class StubbedRequestTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testProgressLoopsSeeAStubsChunks() async throws {
+    func testReportsProgressOfStubChunks() async throws {
         let time = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .immediate
@@ -138,7 +138,7 @@ final class StubbedRequestTests: XCTestCase {
         XCTAssertEqual(received.read.last, 4)
     }
 
-    func testAStubIsNoServersWordAndIsNotCached() async throws {
+    func testDoesNotCacheStubs() async throws {
         let server = try LoopbackServer()
         server.on("/x", .text("real"))
         let store = CacheStore(storage: nil)
@@ -150,7 +150,7 @@ final class StubbedRequestTests: XCTestCase {
         XCTAssertEqual([stubbed, sent], ["stub", "real"])
     }
 
-    func testAStreamAndADownloadAreStubbedToo() async throws {
+    func testStubsStreamsAndDownloads() async throws {
         let folder = try DownloadFolder()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .immediate
@@ -164,7 +164,7 @@ final class StubbedRequestTests: XCTestCase {
         XCTAssertEqual(try String(contentsOf: url, encoding: .utf8), "one\ntwo\n")
     }
 
-    func testCancellingTheSenderEndsADelayedStub() async throws {
+    func testCancellationEndsDelayedStub() async throws {
         let time = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .delayed(.seconds(30))

@@ -10,7 +10,7 @@ import Testing
             "[fe80::1%25eth0]", "[fe80::1%25eth0]:80", "[fe80::1%25br-0123456789ab]",
         ]
     )
-    func aHostThatARequestCanGoToIsKept(_ authority: String) throws {
+    func keepsValidAuthority(_ authority: String) throws {
         let request = try APIClient(baseURL: "http://\(authority)/v1").data.request("c").httpRequest()
         #expect(request.authority == authority)
         #expect(request.path == "/v1/c")
@@ -47,7 +47,7 @@ import Testing
     ]
 
     @Test(arguments: flaws)
-    func anyOtherHostIsRefusedWithAReason(_ authority: String, _ reason: String) {
+    func rejectsInvalidAuthorityWithReason(_ authority: String, _ reason: String) {
         let error = #expect(throws: SluiceError.self) {
             try APIClient(baseURL: "http://\(authority)/").data.request("c").httpRequest()
         }
@@ -58,7 +58,7 @@ import Testing
         #expect(error?.reason.contains("secret") == false)
     }
 
-    @Test func aMarkBehindASlashBelongsToThePath() throws {
+    @Test func combiningMarkAfterSlashBelongsToPath() throws {
         let request = try APIClient(baseURL: "http://a.b/\u{301}x").data.request("c").httpRequest()
         #expect(request.authority == "a.b")
         #expect(request.path == "/%CC%81x/c")

@@ -54,7 +54,7 @@ import Testing
     ]
 
     @Test(arguments: examples)
-    func aURLIsMadeOfBasePathAndQuery(_ example: Example) throws {
+    func buildsURLFromBasePathAndQuery(_ example: Example) throws {
         var request = APIClient(baseURL: example.base).data.request(example.path)
         for (name, value) in example.query { request = request.query(name, value) }
         #expect(try request.httpRequest().url == example.url)
@@ -67,7 +67,7 @@ import Testing
             "http://a.b:",
         ]
     )
-    func aURLThatIsNotValidIsAnErrorThatDoesNotRepeatIt(_ base: String) {
+    func rejectsInvalidURLWithoutRepeatingIt(_ base: String) {
         let request = APIClient(baseURL: base).data.request("c")
         let error = #expect(throws: SluiceError.self) { try request.httpRequest() }
         #expect(error?.code == .invalidURL)
@@ -77,14 +77,14 @@ import Testing
     }
 
     @Test(arguments: ["ftp://a.b", "file:///etc/passwd", "gopher://a.b", "javascript://x", "ws://a.b"])
-    func onlyHTTPAndHTTPSAreSupported(_ base: String) {
+    func rejectsOtherSchemes(_ base: String) {
         let error = #expect(throws: SluiceError.self) {
             try APIClient(baseURL: base).data.request("c").httpRequest()
         }
         #expect(error?.code == .unsupportedScheme)
     }
 
-    @Test func aBaseThatIsNotValidDoesNotHarmAWholeURL() throws {
+    @Test func absoluteURLIgnoresInvalidBase() throws {
         let request = APIClient(baseURL: "").data.request("https://a.b/c")
         #expect(try request.httpRequest().url == "https://a.b/c")
     }

@@ -9,19 +9,19 @@ import Testing
         (0..<count).count { _ in balance.withdraw(at: start + .seconds(second)) }
     }
 
-    @Test func anOutageIsNotDoubled() {
+    @Test func limitsRetriesToRatioOfRequests() {
         var balance = RetryBalance(RetryBudget(ratio: 0.2, reserve: 0))
         for _ in 0..<1000 { balance.deposit(at: start) }
         #expect(withdrawn(1000, from: &balance, at: 0) == 200)
     }
 
-    @Test func aClientWithLittleToDoCanRetryAllTheSame() {
+    @Test func reserveAllowsRetriesWithFewRequests() {
         var balance = RetryBalance(RetryBudget())
         balance.deposit(at: start)
         #expect(withdrawn(1000, from: &balance, at: 0) == 100)
     }
 
-    @Test func whatWasTenSecondsAgoNoLongerCounts() {
+    @Test func ignoresRequestsAndRetriesAfterTenSeconds() {
         var balance = RetryBalance(RetryBudget(ratio: 1, reserve: 0))
         for _ in 0..<10 { balance.deposit(at: start) }
         #expect(withdrawn(6, from: &balance, at: 8) == 6)
@@ -32,7 +32,7 @@ import Testing
         #expect(withdrawn(20, from: &balance, at: 19) == 10)
     }
 
-    @Test func aBudgetOfNothingAllowsNoneAndOneWithoutEndAllowsAll() {
+    @Test func emptyBudgetAllowsNoneAndUnlimitedAll() {
         var none = RetryBalance(RetryBudget(ratio: 0, reserve: 0))
         none.deposit(at: start)
         #expect(withdrawn(1, from: &none, at: 0) == 0)

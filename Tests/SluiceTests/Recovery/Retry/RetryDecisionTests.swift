@@ -48,12 +48,12 @@ import Testing
     }
 
     @Test(arguments: [408, 429, 500, 502, 503, 504])
-    func whatMayPassIsSentAgain(_ status: Int) {
+    func retriesTransientStatuses(_ status: Int) {
         #expect(decision(Self.outcome(status)) == .again(after: .milliseconds(250)))
     }
 
     @Test(arguments: [200, 204, 301, 304, 400, 401, 403, 404, 409, 410, 422, 501, 505])
-    func whatIsAnAnswerIsNot(_ status: Int) {
+    func doesNotRetryOtherStatuses(_ status: Int) {
         #expect(decision(Self.outcome(status)) == .finish)
     }
 
@@ -63,31 +63,31 @@ import Testing
         (.tlsFailed, false), (.invalidURL, false), (.bodyTooLarge, false), (.gateFailed, false),
         (.redirectLoop, false), (.invalidResponse, false), (.bodyUnavailable, false),
     ])
-    func failuresThatMayPassAreSentAgain(_ code: SluiceError.Code, _ isRetried: Bool) {
+    func retriesTransientFailures(_ code: SluiceError.Code, _ isRetried: Bool) {
         #expect((decision(.failure(SluiceError(code, "."))) != .finish) == isRetried)
     }
 
-    @Test func aCancellationIsFinalWhateverThePolicySays() {
+    @Test func neverRetriesCancellation() {
         var policy = RetryPolicy.standard
         policy.codes.insert(.cancelled)
         policy.decides = { _ in true }
         #expect(decision(.failure(.cancelled), Self.circumstances(), policy) == .finish)
     }
 
-    @Test func onlyWhatIsIdempotentIsSentAgain() {
+    @Test func retriesOnlyIdempotentRequests() {
         let post = Self.circumstances(isIdempotent: false)
         #expect(decision(Self.outcome(503, [:], .post), post) == .finish)
         #expect(decision(Self.outcome(503, [:], .post, sent: ["Idempotency-Key": "k"]), post) != .finish)
         #expect(decision(Self.outcome(503, [:], .post), Self.circumstances()) != .finish)
     }
 
-    @Test func aBodyThatCanBeSentOnceIsNotSentAgain() {
+    @Test func doesNotRetryOneShotBody() {
         let chunks = AsyncStream<Data> { $0.finish() }
         #expect(decision(Self.outcome(503, [:], .put, body: .stream(chunks))) == .finish)
         #expect(decision(Self.outcome(503, [:], .put, body: .stream(chunks, isReplayable: true))) != .finish)
     }
 
-    @Test func thereIsAnEndToAttemptsAndToTime() {
+    @Test func limitsAttemptsAndElapsedTime() {
         #expect(decision(Self.outcome(503), Self.circumstances(attempt: 2)) != .finish)
         #expect(decision(Self.outcome(503), Self.circumstances(attempt: 3)) == .finish)
         #expect(decision(Self.outcome(503), Self.circumstances(elapsed: .milliseconds(59_750))) != .finish)
@@ -102,11 +102,11 @@ import Testing
         ("Sun, 06 Nov 1994 08:49:17 GMT", .again(after: .zero)), ("30", .again(after: .seconds(30))),
         ("31", .finish), ("99999999999999999999", .finish), ("soon", .again(after: .milliseconds(250))),
     ])
-    func theServerSaysWhenToComeBack(_ value: String, _ expected: Retry.Decision) {
+    func followsRetryAfterUpToLimit(_ value: String, _ expected: Retry.Decision) {
         #expect(decision(Self.outcome(503, ["Retry-After": value])) == expected)
     }
 
-    @Test func theUsersClosureHasTheLastWord() {
+    @Test func closureOverridesDecision() {
         var policy = RetryPolicy.standard
         policy.decides = { proposal in
             if case .success(let response) = proposal.outcome, response.head.status == .conflict { return true }
@@ -121,14 +121,14 @@ import Testing
         (1, UInt64.max, 0.5), (2, .max, 1), (3, .max, 2), (4, .max, 4), (7, .max, 30), (5000, .max, 30), (1, 0, 0),
         (3, 1 << 63, 1), (.max, 1 << 63, 15), (0, .max, 0.5),
     ])
-    func theWaitGrowsToItsLimitAndIsDrawnFromAllOfIt(_ retry: Int, _ random: UInt64, _ seconds: Double) {
+    func backoffGrowsToLimitWithFullJitter(_ retry: Int, _ random: UInt64, _ seconds: Double) {
         let delay = Backoff.exponential.delay(before: retry, random: random) / .seconds(1)
         #expect(abs(delay - seconds) < 0.000_001)
     }
 
-    @Test func aBackoffOfNonsenseWaitsForNothing() {
-        let nonsense = Backoff(base: .seconds(-1), factor: -2, limit: .seconds(-3), hasJitter: false)
-        #expect(nonsense.delay(before: 3, random: 5) == .zero)
+    @Test func invalidBackoffDoesNotWait() {
+        let invalid = Backoff(base: .seconds(-1), factor: -2, limit: .seconds(-3), hasJitter: false)
+        #expect(invalid.delay(before: 3, random: 5) == .zero)
         #expect(Backoff.constant(.seconds(2)).delay(before: 9, random: 5) == .seconds(2))
         #expect(Backoff(base: .seconds(1), factor: .nan).delay(before: 9, random: 5) >= .zero)
     }

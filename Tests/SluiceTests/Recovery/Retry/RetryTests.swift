@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-private final class Turnstile: Gate {
+private final class CountingGate: Gate {
     private let admitted = Shared(0)
     private let returned = Shared(0)
 
@@ -52,11 +52,11 @@ final class RetryTests: XCTestCase {
         return passed
     }
 
-    func testAFailureThatPassesIsNotSeen() async throws {
+    func testRetriesTransientFailuresUntilSuccess() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/", .drop, .status(.serviceUnavailable), .text("ok"))
-        let gate = Turnstile()
+        let gate = CountingGate()
         let client = client(server, time) {
             $0.gates = [gate]
             $0.requestInterceptors = [Numbering()]
@@ -72,7 +72,7 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(Set(sent.map { $0.headers["X-Sending"] }).count, 1)
     }
 
-    func testTheLastOutcomeIsTheRequestsOwn() async throws {
+    func testLastOutcomeIsOutcomeOfRequest() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/", .status(.serviceUnavailable))
@@ -85,7 +85,7 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/").count, 3)
     }
 
-    func testTheServerSaysWhenToComeBack() async throws {
+    func testWaitsForRetryAfter() async throws {
         let server = try LoopbackServer()
         let time = TestClock(date: Date(timeIntervalSince1970: 784_111_777))
         server.on(
@@ -100,7 +100,7 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(waits, [.seconds(7), .seconds(10)])
     }
 
-    func testAPostIsSentOnceUnlessItSaysOtherwise() async throws {
+    func testRetriesPOSTOnlyIfMarkedIdempotent() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/once", .status(.serviceUnavailable))
@@ -115,7 +115,7 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/once").count, 2)
     }
 
-    func testARequestHasAPolicyOfItsOwn() async throws {
+    func testRequestOverridesPolicyOfClient() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/", .status(.serviceUnavailable))
@@ -130,7 +130,7 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/").count, 3)
     }
 
-    func testACancelledRequestDoesNotWaitForItsNextAttempt() async throws {
+    func testCancellationEndsRetryPause() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/", .status(.serviceUnavailable))
@@ -144,7 +144,7 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/").count, 1)
     }
 
-    func testAnOutageIsNotDoubled() async throws {
+    func testBudgetLimitsRetriesOfFailingService() async throws {
         let time = TestClock()
         let sent = Shared(0)
         struct Failing: Transport {
@@ -164,7 +164,7 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(sent.read, 110)
     }
 
-    func testTheTotalTimeCoversAllAttemptsAndTheWaitsBetweenThem() async throws {
+    func testTotalTimeoutCoversWaitAtConstraint() async throws {
         let server = try LoopbackServer()
         let time = TestClock()
         server.on("/", .status(.serviceUnavailable))
@@ -179,7 +179,7 @@ final class RetryTests: XCTestCase {
         never.open()
     }
 
-    func testAnAttemptThatTakesTooLongIsFollowedByAnother() async throws {
+    func testRetriesAfterAttemptTimeout() async throws {
         let server = try LoopbackServer()
         server.on("/", .hang, .text("ok"))
         let client = APIClient(baseURL: server.url) {

@@ -163,7 +163,7 @@ import Testing
     ]
 
     @Test(arguments: levels + expansions)
-    func theExamplesExpandAsTheRFCSays(_ section: Section) throws {
+    func expandsExamplesOfRFC6570(_ section: Section) throws {
         for (template, text) in section.examples {
             #expect(try URITemplate(template).expand(Self.variables) == text, "\(template)")
         }

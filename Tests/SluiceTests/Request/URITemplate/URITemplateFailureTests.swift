@@ -17,7 +17,7 @@ import Testing
             ("{x:٣}", 3),
         ]
     )
-    func aMalformedTemplateSaysWhereAndWhy(_ template: String, _ position: Int) {
+    func malformedTemplateReportsPosition(_ template: String, _ position: Int) {
         let failure = #expect(throws: URITemplateFailure.self) { try URITemplate(template).expand(["x": 1]) }
         #expect(failure?.position == position)
         #expect(failure?.template == template)
@@ -34,7 +34,7 @@ import Testing
             ("{keys:1}", 1), ("{+keys:1}", 2), ("{?x,list:3}", 4), ("{;list:3}", 2),
         ]
     )
-    func aPrefixOfAListIsRefused(_ template: URITemplate, _ position: Int) {
+    func rejectsPrefixOfList(_ template: URITemplate, _ position: Int) {
         let failure = #expect(throws: URITemplateFailure.self) {
             try template.expand(["x": 1, "keys": ["secret": "1"], "list": ["secret"]])
         }
@@ -43,17 +43,17 @@ import Testing
         #expect(failure?.description.contains("secret") == false)
     }
 
-    @Test func aPrefixOfAListIsRefusedOnlyWhereThereIsAList() throws {
+    @Test func acceptsPrefixOfEmptyListAndText() throws {
         #expect(try URITemplate(parsing: "{keys:1}").expand(["keys": []]) == "")
         #expect(try URITemplate(parsing: "{keys:1}").expand(["keys": "ab"]) == "a")
     }
 
-    @Test func theSentenceNamesTheCharacter() {
+    @Test func reasonNamesInvalidCharacter() {
         let failure = #expect(throws: URITemplateFailure.self) { try URITemplate(parsing: "{a\nb}") }
         #expect(failure?.reason == #"“\n” is not allowed in a variable's name"#)
     }
 
-    @Test func noTemplateTraps() {
+    @Test func randomTemplatesDoNotTrap() {
         var generator = SeededGenerator(seed: 6570)
         let pieces = [
             "{", "}", "?", "+", "#", "x", "list", "keys", ":", "3", "*", ",", ".", "%", "%41", "ü", "\0", "/", "=",

@@ -15,7 +15,7 @@ import Testing
             ("{+x}", "%4g%g4", "%254g%25g4"),
         ]
     )
-    func aValueIsEncodedAsTheOperatorHasIt(_ template: URITemplate, _ value: String, _ text: String) throws {
+    func encodesValueByOperator(_ template: URITemplate, _ value: String, _ text: String) throws {
         #expect(try template.expand(["x": .init(value)]) == text)
     }
 
@@ -29,7 +29,7 @@ import Testing
             ("{+x:2}", "%4", "%254"),
         ]
     )
-    func aPrefixCountsCharactersAndCutsNone(_ template: URITemplate, _ value: String, _ text: String) throws {
+    func prefixCountsWholeCharacters(_ template: URITemplate, _ value: String, _ text: String) throws {
         #expect(try template.expand(["x": .init(value)]) == text)
     }
 
@@ -39,7 +39,7 @@ import Testing
             (":/?#[]@!$&'()*+,;=", ":/?#[]@!$&'()*+,;="), ("100%", "100%25"), ("%41%zz", "%41%25zz"), ("", ""),
         ]
     )
-    func literalTextIsEncodedWhereItMustBe(_ template: String, _ text: String) throws {
+    func encodesLiteralText(_ template: String, _ text: String) throws {
         #expect(try URITemplate(template).expand() == text)
     }
 
@@ -48,14 +48,14 @@ import Testing
             "", "{x}", "a{x}b", "{?x}", "{&x*}", "{/x}", "{;x}", "{#x}", "{+x:3}", "{.x*}", "{x,y}",
         ]
     )
-    func whatIsUndefinedLeavesNothingBehind(_ template: URITemplate) throws {
+    func undefinedValuesExpandToNothing(_ template: URITemplate) throws {
         let literal = template.description == "a{x}b" ? "ab" : ""
         for value: URITemplate.Value in [nil, [], [:], [nil], ["a": nil], .init(String?.none), .init([Int]?.none)] {
             #expect(try template.expand(["x": value]) == literal)
         }
     }
 
-    @Test func literalsAndInitialisersMakeValues() throws {
+    @Test func createsValuesFromLiteralsAndInitialisers() throws {
         let name = "b c"
         let page: Int? = 2
         let variables: URITemplate.Variables = [
@@ -74,7 +74,7 @@ import Testing
         for (template, text) in examples { #expect(try URITemplate(template).expand(variables) == text) }
     }
 
-    @Test func aRepeatedVariableTakesItsLastValueAndNilTakesItAway() throws {
+    @Test func lastValueOfVariableAppliesAndNilRemovesIt() throws {
         var variables: URITemplate.Variables = ["x": 1, "x": 2]
         #expect(variables["x"] == "2")
         variables["x"] = nil
@@ -82,7 +82,7 @@ import Testing
         #expect(variables["x"] == .undefined)
     }
 
-    @Test func aNameCannotAddAParameter() throws {
+    @Test func encodesNamesOfExplodedPairs() throws {
         let template: URITemplate = "{?fields*}"
         #expect(try template.expand(["fields": ["a&admin": "1", "b=": "#"]]) == "?a%26admin=1&b%3D=%23")
         #expect(try URITemplate("{;fields*}").expand(["fields": ["a": "", "b": "1"]]) == ";a;b=1")
@@ -95,14 +95,14 @@ import Testing
             ("{last.name}", "last.name"), ("{?42}", "42"), ("{Stra%C3%9Fe}", "Stra%C3%9Fe"), ("{_a_}", "_a_"),
         ]
     )
-    func aNameIsLookedUpAsItIsWritten(_ template: URITemplate, _ name: String) throws {
+    func looksUpNamesLiterally(_ template: URITemplate, _ name: String) throws {
         var variables = URITemplate.Variables()
         variables[name] = "found"
         #expect(try template.expand(variables).hasSuffix("found"))
         #expect(try URITemplate("{X}").expand(["x": 1]) == "")
     }
 
-    @Test func anEmptyMemberOfAListKeepsItsPlace() throws {
+    @Test func keepsEmptyMembersOfList() throws {
         let variables: URITemplate.Variables = ["x": ["", "a", ""]]
         #expect(try URITemplate("{x}").expand(variables) == ",a,")
         #expect(try URITemplate("{/x*}").expand(variables) == "//a/")
@@ -110,7 +110,7 @@ import Testing
         #expect(try URITemplate("{;x*}").expand(variables) == ";x;x=a;x")
     }
 
-    @Test func templatesAreEqualIfTheyAreWrittenTheSame() {
+    @Test func templatesAreEqualByBytes() {
         #expect(URITemplate("{x}") == "{x}")
         #expect(URITemplate("{x}") != "{y}")
         // Canonically equivalent, but different bytes in a URL.
