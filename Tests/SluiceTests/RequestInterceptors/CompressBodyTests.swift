@@ -15,7 +15,7 @@ import Testing
         try await Attempts(.post, headers: headers, body: body).next(interceptor)
     }
 
-    @Test func aBodyThatIsWorthItIsCompressed() async throws {
+    @Test func compressesLargeBodyReproducibly() async throws {
         let request = try await Self.sent(.data(Self.words))
         #expect(request.headers == ["Content-Type": "application/json", "Content-Encoding": "gzip"])
         #expect(request.body.isReplayable)
@@ -39,19 +39,19 @@ import Testing
             ["Content-Digest": "sha-256=:x:"], ["Digest": "x"], ["Content-MD5": "x"],
         ] as [HTTPHeaders]
     )
-    func whatIsCompressedOrBoundToItsBytesIsLeft(_ headers: HTTPHeaders) async throws {
+    func skipsCompressedAndDigestBoundBodies(_ headers: HTTPHeaders) async throws {
         let request = try await Self.sent(.data(Self.words), headers: headers)
         #expect(request.headers == headers)
         #expect(request.body.length == Int64(Self.words.count))
     }
 
     @Test(arguments: ["image/svg+xml", "image/bmp", "text/plain", "application/x-ndjson", "nonsense", ""])
-    func otherTypesAreCompressed(_ type: String) async throws {
+    func compressesOtherTypes(_ type: String) async throws {
         let request = try await Self.sent(.data(Self.words), headers: ["Content-Type": type])
         #expect(request.headers[.contentEncoding] == "gzip")
     }
 
-    @Test func smallBodiesNoneAndThoseNobodyWantsAreLeft() async throws {
+    @Test func skipsSmallEmptyAndExcludedBodies() async throws {
         let small = CompressBody(minimumSize: 2801)
         #expect(try await !Self.sent(.data(Self.words), by: small).headers.contains(.contentEncoding))
         let enough = CompressBody(minimumSize: 2800)
@@ -60,12 +60,12 @@ import Testing
         #expect(
             try await !Self.sent(.data(Data()), by: CompressBody(minimumSize: -1)).headers.contains(.contentEncoding)
         )
-        let unwanted = CompressBody { $0.method == .put }
-        #expect(try await !Self.sent(.data(Self.words), by: unwanted).headers.contains(.contentEncoding))
+        let excluded = CompressBody { $0.method == .put }
+        #expect(try await !Self.sent(.data(Self.words), by: excluded).headers.contains(.contentEncoding))
     }
 
     @Test(arguments: [1_500, 100_000])
-    func bytesThatDoNotBecomeFewerAreSentAsTheyWere(_ count: Int) async throws {
+    func sendsIncompressibleBodyUnchanged(_ count: Int) async throws {
         var generator = SeededGenerator(seed: 1)
         let noise = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
         let request = try await Self.sent(.data(noise))
@@ -73,7 +73,7 @@ import Testing
         #expect(try await request.body.bytes() == noise)
     }
 
-    @Test func aStreamIsCompressedAsItIsRead() async throws {
+    @Test func compressesStreams() async throws {
         for length in [Int64(Self.words.count * 3), nil] {
             for isReplayable in [true, false] {
                 let stream = HTTPBody.stream(
@@ -93,20 +93,20 @@ import Testing
     }
 
     @Test(arguments: [8_399, 8_401])
-    func aStreamIsStillHeldToItsLength(_ length: Int) async throws {
+    func checksLengthOfCompressedStream(_ length: Int) async throws {
         let stream = HTTPBody.stream(Repeated(chunk: Self.words, count: 3), length: Int64(length))
         let request = try await Self.sent(stream)
         let error = await #expect(throws: SluiceError.self) { try await request.body.bytes() }
         #expect(error?.code == .bodyLengthMismatch)
     }
 
-    @Test func aFileThatIsMissingFailsTheRequest() async throws {
+    @Test func missingFileFailsRequest() async throws {
         let missing = URL(filePath: "/nowhere/\(UUID().uuidString)")
         let error = await #expect(throws: SluiceError.self) { try await Self.sent(.file(missing)) }
         #expect(error?.code == .bodyUnavailable)
     }
 
-    @Test func aSmallFileIsSentAsItIs() async throws {
+    @Test func sendsSmallFileUnchanged() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         try Data("small".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: [-5, 0, 1, 9, 10, .max])
-    func anyLevelWillDo(_ level: Int) async throws {
+    func acceptsAnyLevel(_ level: Int) async throws {
         #expect(try await Self.sent(.data(Self.words), by: CompressBody(level: level)).body.length ?? 0 < 100)
     }
 }

@@ -13,7 +13,7 @@ import Testing
         try await Attempts(.get, url, tags: tags, baseURL: baseURL).next(interceptor).headers[header]
     }
 
-    @Test func eachSchemeIsWrittenAsItIs() async throws {
+    @Test func writesEachScheme() async throws {
         #expect(try await Self.value(BearerToken("t")) == "Bearer t")
         #expect(try await Self.value(CustomToken("t", scheme: "Token")) == "Token t")
         #expect(try await Self.value(CustomToken("t")) == "t")
@@ -36,7 +36,7 @@ import Testing
             ("https://a.b", "https://a.b.c/x", false), ("https://[::1]:80", "https://[::1]/", false),
         ]
     )
-    func aTokenGoesToTheOriginOfTheBaseURLAlone(_ baseURL: String, _ url: String, _ isSent: Bool) async throws {
+    func sendsTokenToOriginOfBaseURLOnly(_ baseURL: String, _ url: String, _ isSent: Bool) async throws {
         for interceptor: any RequestInterceptor in [
             BearerToken("t"), CustomToken("t"), SuppliedToken { _ in "t" }, BasicCredentials(user: "a", password: "b"),
         ] {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aTokenGoesToTheOriginsOfItsScope() async throws {
+    @Test func sendsTokenToOriginsOfItsScope() async throws {
         let token = BearerToken("t", scope: .origins("https://a.b/any/path", "http://c.d:8080"))
         for (url, isSent) in [
             ("https://a.b/x", true), ("http://c.d:8080/", true), ("http://c.d/", false), ("https://e.f/", false),
@@ -55,21 +55,21 @@ import Testing
     }
 
     @Test(arguments: ["a.b", "", "ftp://a.b", "https://u:p@a.b", "https://"])
-    func aScopeThatIsNoneIsAnError(_ url: String) async throws {
+    func rejectsInvalidScope(_ url: String) async throws {
         let token = BearerToken("t", scope: .origins("https://a.b", url))
         let error = await #expect(throws: SluiceError.self) { try await Self.value(token) }
         #expect(error?.code == .invalidURL || error?.code == .unsupportedScheme)
     }
 
-    @Test func aClientWithoutABaseURLHasToNameOrigins() async throws {
+    @Test func requiresOriginsWithoutBaseURL() async throws {
         let error = await #expect(throws: SluiceError.self) { try await Self.value(BearerToken("t"), baseURL: "") }
         #expect(error?.code == .unsupported)
-        let unwanted = BearerToken("t") { !$0.tags.contains("public") }
-        #expect(try await Self.value(unwanted, baseURL: "", tags: ["public"]) == nil)
+        let conditional = BearerToken("t") { !$0.tags.contains("public") }
+        #expect(try await Self.value(conditional, baseURL: "", tags: ["public"]) == nil)
         #expect(try await Self.value(BearerToken("t", scope: .origins("https://a.b")), baseURL: "") == "Bearer t")
     }
 
-    @Test func aRequestSaysByItsTagsWhetherItGetsOne() async throws {
+    @Test func conditionOnTagsSelectsRequests() async throws {
         for (tags, expected) in [(["public"], nil), (["private"], "Bearer t"), ([], "Bearer t")]
             as [([String], String?)]
         {
@@ -78,21 +78,21 @@ import Testing
         }
     }
 
-    @Test func aRequestsOwnHeaderIsKept() async throws {
+    @Test func keepsHeaderOfRequest() async throws {
         let attempts = try Attempts(headers: ["authorization": "own", "X-Key": ""])
         let request = try await attempts.next(
             BearerToken("t"),
             BasicCredentials(user: "a", password: "b"),
             CustomToken("t", header: "x-key"),
             SuppliedToken { _ in
-                Issue.record("Nobody needs it.")
+                Issue.record("The token was requested.")
                 return "t"
             }
         )
         #expect(request.headers == ["authorization": "own", "X-Key": ""])
     }
 
-    @Test func noTokenIsNoHeader() async throws {
+    @Test func addsNoHeaderWithoutToken() async throws {
         for interceptor: any RequestInterceptor in [
             BearerToken(""), BearerToken { _ in nil }, CustomToken { _ in nil },
             CustomToken(scheme: "Token") { _ in "" },
@@ -103,14 +103,14 @@ import Testing
     }
 
     @Test(arguments: ["a:b", "a\u{0}", "a\r\nX: y", "\u{7F}"])
-    func aUserThatBasicCannotSayIsAnError(_ user: String) async throws {
+    func rejectsUserInvalidForBasic(_ user: String) async throws {
         let error = await #expect(throws: SluiceError.self) {
             try await Self.value(BasicCredentials(user: user, password: "p"))
         }
         #expect(error?.code == .invalidHeader)
     }
 
-    @Test func aTokenIsAskedForWithEachRequest() async throws {
+    @Test func readsTokenForEachRequest() async throws {
         let count = Locked(0)
         let token = BearerToken { _ in
             count.withLock { count in

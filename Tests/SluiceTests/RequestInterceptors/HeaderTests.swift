@@ -13,35 +13,35 @@ import Testing
         return request.headers
     }
 
-    @Test func theUserAgentReplacesTheClientsAndNoOther() async throws {
+    @Test func userAgentReplacesOnlyDefault() async throws {
         let agent = UserAgent("acme/1.0")
         #expect(try await headers([.userAgent: SluiceVersion.product], agent) == ["User-Agent": "acme/1.0"])
         #expect(try await headers([:], agent) == ["User-Agent": "acme/1.0"])
         #expect(try await headers(["user-agent": "mine"], agent) == ["user-agent": "mine"])
     }
 
-    @Test func theDefaultNamesTheVersion() {
+    @Test func defaultUserAgentContainsVersion() {
         let agent = APIClient.Configuration().headers[.userAgent]
         #expect(agent == "Sluice/\(SluiceVersion.current)")
         #expect(HAR.Program.sluice == HAR.Program(name: "Sluice", version: SluiceVersion.current))
     }
 
     @Test(arguments: [("acme", "1.0", "acme/1.0"), ("ac me", "1/2\r\n", "ac-me/1-2--"), ("é", "", "--/-")])
-    func aProductIsMadeOfTokens(_ product: String, _ version: String, _ expected: String) {
+    func replacesInvalidCharactersInProduct(_ product: String, _ version: String, _ expected: String) {
         let value = UserAgent(product: product, version: version).value
         #expect(value.hasPrefix("\(expected) ("))
         #expect(value.hasSuffix(") \(SluiceVersion.product)"))
         #expect(UserAgent(product: product).value.utf8.allSatisfy { (0x20..<0x7F).contains($0) })
     }
 
-    @Test func defaultsFillInAndDoNotReplace() async throws {
+    @Test func defaultHeadersDoNotReplace() async throws {
         let defaults = DefaultHeaders(["A": "1", "B": "2", "b": "3"])
         #expect(try await headers([:], defaults) == ["A": "1", "B": "2", "b": "3"])
         #expect(try await headers(["a": "own"], defaults) == ["a": "own", "B": "2", "b": "3"])
         #expect(try await headers(["B": ""], defaults) == ["B": "", "A": "1"])
     }
 
-    @Test func whatIsSetReplacesAllOfItsName() async throws {
+    @Test func setHeadersReplaceAllFieldsOfName() async throws {
         let set = SetHeaders(["A": "1", "a": "2", "C": "3"])
         #expect(try await headers(["a": "x", "B": "y", "A": "z"], set) == ["B": "y", "A": "1", "a": "2", "C": "3"])
         #expect(try await headers([:], set, set) == ["A": "1", "a": "2", "C": "3"])

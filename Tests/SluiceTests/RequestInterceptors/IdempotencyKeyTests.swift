@@ -5,7 +5,7 @@ import Testing
 @Suite struct IdempotencyKeyTests {
     private let name: HTTPHeaderName = "Idempotency-Key"
 
-    @Test func theKeyIsTheSameInAllAttemptsAndAnotherInTheNextSending() async throws {
+    @Test func attemptsShareOneKeyAndRequestsDiffer() async throws {
         let key = IdempotencyKey()
         var seen: Set<String> = []
         for _ in 0..<20 {
@@ -18,7 +18,7 @@ import Testing
         #expect(seen.count == 20)
     }
 
-    @Test func twoHeadersHaveAKeyEach() async throws {
+    @Test func twoHeadersHaveDifferentKeys() async throws {
         let request = try await Attempts(.post).next(IdempotencyKey(), IdempotencyKey(header: "PayPal-Request-Id"))
         let keys = [name, "PayPal-Request-Id"].compactMap { request.headers[$0] }
         #expect(keys.count == 2)
@@ -30,17 +30,17 @@ import Testing
         ("POST", true), ("PATCH", true), ("GET", false), ("HEAD", false), ("PUT", false), ("DELETE", false),
         ("OPTIONS", false), ("PURGE", true),
     ])
-    func methodsThatAreNotIdempotentGetOne(_ method: HTTPMethod, _ isSent: Bool) async throws {
+    func addsKeyToNonIdempotentMethods(_ method: HTTPMethod, _ isSent: Bool) async throws {
         #expect(try await Attempts(method).next(IdempotencyKey()).headers.contains(name) == isSent)
         #expect(try await Attempts(method).next(IdempotencyKey { _ in true }).headers.contains(name))
     }
 
-    @Test func aRequestsOwnKeyIsKept() async throws {
+    @Test func keepsKeyOfRequest() async throws {
         let request = try await Attempts(.post, headers: ["idempotency-key": "own"]).next(IdempotencyKey())
         #expect(request.headers == ["idempotency-key": "own"])
     }
 
-    @Test func aKeyOfOnesOwnMakingIsWrittenAsAString() async throws {
+    @Test func writesCustomKeyAsStringOrRaw() async throws {
         let key = IdempotencyKey(make: { _ in #"a"b\c"# })
         #expect(try await Attempts(.post).next(key).headers[name] == #""a\"b\\c""#)
         let raw = IdempotencyKey(isQuoted: false, make: { _ in "order-17" })
@@ -53,7 +53,7 @@ import Testing
         (.max, .max, "ffffffff-ffff-4fff-bfff-ffffffffffff"),
         (0x919108F752D1_1320, 0x5BACF847DB4148A8, "919108f7-52d1-4320-9bac-f847db4148a8"),
     ])
-    func randomBitsMakeAUUID(_ high: UInt64, _ low: UInt64, _ expected: String) {
+    func makesUUIDFromRandomBits(_ high: UInt64, _ low: UInt64, _ expected: String) {
         #expect(IdempotencyKey.uuid(high, low) == expected)
     }
 }

@@ -14,7 +14,7 @@ import Testing
             ("cc-\(trace)-\(span)-01-what-the-future-will-be-like", true), ("01-\(trace)-\(span)-01-", true),
         ]
     )
-    func aValidHeaderIsRead(_ text: String, _ isSampled: Bool) throws {
+    func parsesValidHeader(_ text: String, _ isSampled: Bool) throws {
         let context = try #require(TraceContext(traceparent: text))
         #expect(context.traceID.description == Self.trace)
         #expect(context.parentID.description == Self.span)
@@ -36,7 +36,7 @@ import Testing
             "00-\(trace)\(span)---01", "00-\(trace)-\(span)-0é",
         ]
     )
-    func whatIsNotValidIsNone(_ text: String) {
+    func rejectsInvalidHeader(_ text: String) {
         #expect(TraceContext(traceparent: text) == nil)
     }
 
@@ -48,7 +48,7 @@ import Testing
             (0..<32).map { "k\($0)=1" }.joined(separator: ","),
         ]
     )
-    func aValidStateIsPassedOnAsItIs(_ state: String) {
+    func keepsValidState(_ state: String) {
         #expect(TraceContext(traceparent: "00-\(Self.trace)-\(Self.span)-01", tracestate: state)?.traceState == state)
     }
 
@@ -60,13 +60,13 @@ import Testing
             "a@\(String(repeating: "b", count: 15))=1", (0..<33).map { "k\($0)=1" }.joined(separator: ","),
         ]
     )
-    func aStateThatIsNotValidIsLeftOut(_ state: String) {
+    func dropsInvalidState(_ state: String) {
         let context = TraceContext(traceparent: "00-\(Self.trace)-\(Self.span)-01", tracestate: state)
         #expect(context != nil)
         #expect(context?.traceState == nil)
     }
 
-    @Test func idsOfZerosAreNone() {
+    @Test func rejectsZeroIDs() {
         #expect(TraceContext.TraceID(high: 0, low: 0) == nil)
         #expect(TraceContext.TraceID(high: 0, low: 1)?.description == "00000000000000000000000000000001")
         #expect(TraceContext.SpanID(0) == nil)

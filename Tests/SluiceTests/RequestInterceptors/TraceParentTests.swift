@@ -25,7 +25,7 @@ import Testing
         return try #require(TraceContext(traceparent: parent, tracestate: request.headers["tracestate"]))
     }
 
-    @Test func allAttemptsAreInOneTraceAndEachHasAnIDOfItsOwn() async throws {
+    @Test func attemptsShareTraceAndHaveOwnIDs() async throws {
         let interceptor = TraceParent()
         let attempts = try Attempts()
         let first = try context(of: try await attempts.next(interceptor))
@@ -37,7 +37,7 @@ import Testing
         #expect(first.isSampled)
     }
 
-    @Test func theTasksContextIsCarriedOnEvenWhereALaterAttemptHasLostIt() async throws {
+    @Test func laterAttemptsKeepTraceOfFirstAttempt() async throws {
         let interceptor = TraceParent()
         let attempts = try Attempts()
         let parent = try #require(parent)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func numbersThatAreNoIDsAreNotSent() async throws {
+    @Test func skipsZeroRandomNumbers() async throws {
         let zeros = TraceParent(random: { 0 })
         #expect(
             try await Attempts().next(zeros).headers["traceparent"]
@@ -65,12 +65,12 @@ import Testing
         )
     }
 
-    @Test func aRequestsOwnHeadersAreKept() async throws {
+    @Test func keepsHeadersOfRequest() async throws {
         let own: HTTPHeaders = ["traceparent": "own", "tracestate": "mine=1"]
         #expect(try await Attempts(headers: own).next(TraceParent()).headers == own)
     }
 
-    @Test func whoRecordsIsToldOfEachAttempt() async throws {
+    @Test func callsRecorderForEachAttempt() async throws {
         let recorded = Locked<[(TraceContext, TraceContext?, Int)]>([])
         let interceptor = TraceParent { attempt, parent, context in
             recorded.withLock { $0.append((attempt, parent, context.attempt)) }

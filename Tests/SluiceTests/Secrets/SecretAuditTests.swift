@@ -28,7 +28,7 @@ final class SecretAuditTests: XCTestCase {
     private typealias Planted = APIRequest<Account, APIError>
 
     private let search = SecretSearch()
-    private let witnesses = SecretWitnesses()
+    private let observers = SecretObservers()
     private var secret: String { search.secret }
 
     /// Creates a client whose requests all carry the secret in many places.
@@ -43,7 +43,7 @@ final class SecretAuditTests: XCTestCase {
             $0.headers["X-Tenant"] = secret
             $0.secretHeaders = ["X-Tenant"]
             $0.credentials = ChallengeCredentials(user: "ada", password: secret)
-            $0.observers = witnesses.observers
+            $0.observers = observers.all
             configure(&$0)
         }
     }
@@ -59,43 +59,43 @@ final class SecretAuditTests: XCTestCase {
     }
 
     /// Sends requests and examines all their results.
-    private func send(_ requests: [Planted], _ what: String) async -> [SluiceError.Code?] {
+    private func send(_ requests: [Planted], _ label: String) async -> [SluiceError.Code?] {
         var codes: [SluiceError.Code?] = []
         for request in requests {
             let sender = request.sender()
             let response = await sender.response
-            search.look("\(what): the request", request)
-            search.look("\(what): the request to be sent", try? request.httpRequest())
-            search.look("\(what): the sender", sender)
-            search.look("\(what): the response", response)
-            search.look("\(what): the head", response.head)
-            search.look("\(what): what was sent", response.request)
-            if let failure = response.result.failure { look(at: failure, what) }
+            search.look("\(label): the request", request)
+            search.look("\(label): the request to be sent", try? request.httpRequest())
+            search.look("\(label): the sender", sender)
+            search.look("\(label): the response", response)
+            search.look("\(label): the head", response.head)
+            search.look("\(label): the sent request", response.request)
+            if let failure = response.result.failure { look(at: failure, label) }
             codes.append(response.failure?.code)
         }
-        search.look("\(what): the client", requests.first?.client)
-        search.look("\(what): its configuration", requests.first?.client.configuration)
+        search.look("\(label): the client", requests.first?.client)
+        search.look("\(label): its configuration", requests.first?.client.configuration)
         return codes
     }
 
-    private func look(at failure: APIError, _ what: String) {
-        search.look("\(what): the error model", failure)
-        search.look("\(what): the error", failure.error)
-        search.read("\(what): all that is known", failure.error.expandedDescription)
-        search.read("\(what): the reason", failure.error.reason)
+    private func look(at failure: APIError, _ label: String) {
+        search.look("\(label): the error model", failure)
+        search.look("\(label): the error", failure.error)
+        search.read("\(label): the expanded description", failure.error.expandedDescription)
+        search.read("\(label): the reason", failure.error.reason)
         // Errors of others may show a secret, but only through `underlyingError`.
         let cause = failure.underlyingError
-        if !(cause is EncodingError), !(cause is Refusal) { search.look("\(what): the cause", cause) }
+        if !(cause is EncodingError), !(cause is Refusal) { search.look("\(label): the cause", cause) }
     }
 
-    private func assertNothingIsSeen(file: StaticString = #filePath, line: UInt = #line) async throws {
-        try witnesses.testify(to: search)
-        XCTAssertTrue(witnesses.hasSeen, "Nobody has watched.", file: file, line: line)
+    private func assertSecretIsNotFound(file: StaticString = #filePath, line: UInt = #line) async throws {
+        try observers.search(with: search)
+        XCTAssertTrue(observers.hasRecorded, "The observers have recorded nothing.", file: file, line: line)
         XCTAssertGreaterThan(search.count, 20, file: file, line: line)
         for sighting in search.sightings { XCTFail(sighting, file: file, line: line) }
     }
 
-    func testNoAnswerOfAServerBringsItToLight() async throws {
+    func testResponsesDoNotRevealSecret() async throws {
         let server = try LoopbackServer()
         let cookie: HTTPHeaders = ["Set-Cookie": "session=\(secret)", "X-Tenant": secret, "X-Auth-Token": secret]
         let account = #"{"id":1,"token":"\#(secret)"}"#
@@ -115,13 +115,13 @@ final class SecretAuditTests: XCTestCase {
             XCTAssertEqual(codes, Array(repeating: code, count: 4), path)
         }
         search.look("the jar", client.configuration.cookies)
-        for request in server.requests { search.look("what the server got", request) }
+        for request in server.requests { search.look("the received requests", request) }
         XCTAssertTrue(server.requests.allSatisfy { $0.headers[.authorization] == "Bearer \(secret)" })
         await client.observersCaughtUp()
-        try await assertNothingIsSeen()
+        try await assertSecretIsNotFound()
     }
 
-    func testNoRedirectBringsItToLight() async throws {
+    func testRedirectsDoNotRevealSecret() async throws {
         let server = try LoopbackServer()
         let other = try LoopbackServer()
         other.on("/*", .json(#"{"id":1,"token":"\#(secret)"}"#))
@@ -138,10 +138,10 @@ final class SecretAuditTests: XCTestCase {
             XCTAssertEqual(codes, Array(repeating: code, count: 4), path)
         }
         await client.observersCaughtUp()
-        try await assertNothingIsSeen()
+        try await assertSecretIsNotFound()
     }
 
-    func testNoFailureOfTheNetworkBringsItToLight() async throws {
+    func testNetworkFailuresDoNotRevealSecret() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         server.on("/cut", .truncated(Data(#"{"token":"\#(secret)"#.utf8), announced: 1000))
@@ -156,10 +156,10 @@ final class SecretAuditTests: XCTestCase {
         codes = await send(requests(of: self.client(gone.url), to: "gone"), "gone")
         XCTAssertEqual(codes, Array(repeating: .cannotConnect, count: 4))
         await client.observersCaughtUp()
-        try await assertNothingIsSeen()
+        try await assertSecretIsNotFound()
     }
 
-    func testNothingThatCannotBeSentBringsItToLight() async throws {
+    func testUnsendableRequestsDoNotRevealSecret() async throws {
         let server = try LoopbackServer()
         server.on("/*", .text("fine"))
         let secret = secret
@@ -168,22 +168,22 @@ final class SecretAuditTests: XCTestCase {
             $0.requestInterceptors.append(SuppliedToken(header: "X-Other") { _ in throw Refusal(password: secret) })
         }
         let request = requests(of: client, to: "x")[0]
-        for (what, request, code) in [
+        for (label, request, code) in [
             ("user", requests(of: self.client("http://ada:\(secret)@127.0.0.1"), to: "x")[0], .invalidURL),
             ("scheme", requests(of: self.client("ftp://ada:\(secret)@127.0.0.1"), to: "x")[0], .unsupportedScheme),
             ("header", request.header("X-Api-Key", "\(secret)\r\n"), .invalidHeader),
             ("encoding", request.post().json(Unencodable(password: secret)), .encodingFailed),
             ("interceptor", requests(of: refusing, to: "x")[0], .interceptorFailed),
         ] as [(String, Planted, SluiceError.Code)] {
-            let codes = await send([request], what)
-            XCTAssertEqual(codes, [code], what)
+            let codes = await send([request], label)
+            XCTAssertEqual(codes, [code], label)
         }
-        _ = await send([request], "the one that is sent")
+        _ = await send([request], "sent")
         await client.observersCaughtUp()
-        try await assertNothingIsSeen()
+        try await assertSecretIsNotFound()
     }
 
-    func testNoAuthorizationServerBringsItToLight() async throws {
+    func testAuthorizationServersDoNotRevealSecret() async throws {
         let server = try LoopbackServer()
         let secret = secret
         let token = #"{"access_token":"\#(secret)","token_type":"Bearer","refresh_token":"\#(secret)","expires_in":60}"#
@@ -211,10 +211,10 @@ final class SecretAuditTests: XCTestCase {
                 await client.observersCaughtUp()
             }
         }
-        try await assertNothingIsSeen()
+        try await assertSecretIsNotFound()
     }
 
-    func testNoCassetteHoldsIt() async throws {
+    func testCassettesDoNotContainSecret() async throws {
         let server = try LoopbackServer()
         server.on("/fine", .json(#"{"id":1,"token":"\#(secret)"}"#, headers: ["Set-Cookie": "session=\(secret)"]))
         server.on("/json", .json(#"{"errors":[{"password":"\#(secret)"}]}"#, status: 500))
@@ -235,16 +235,16 @@ final class SecretAuditTests: XCTestCase {
         XCTAssertTrue(written.contains("REDACTED"))
         search.read("the cassette", written)
         search.look("the transport", cassette)
-        let unheard = self.client(server.url) {
+        let replayed = self.client(server.url) {
             $0.transport = CassetteTransport(replaying: file, redaction: redaction)
         }
-        _ = await send(requests(of: unheard, to: "unheard"), "replayed")
+        _ = await send(requests(of: replayed, to: "replayed"), "replayed")
         let stubs = StubTransport()
         stubs.on(.get("/other"), .json("{}"))
         _ = await send(requests(of: self.client(server.url) { $0.transport = stubs }, to: "fine"), "stubbed")
         search.look("the stubs", stubs)
-        search.look("what the stubs got", stubs.requests)
+        search.look("the requests of the stubs", stubs.requests)
         await client.observersCaughtUp()
-        try await assertNothingIsSeen()
+        try await assertSecretIsNotFound()
     }
 }

@@ -41,12 +41,12 @@ import Testing
 
     private static func look(_ values: KeyValuePairs<String, Any?>) {
         let search = SecretSearch()
-        for (what, value) in values { search.look(what, value) }
+        for (label, value) in values { search.look(label, value) }
         #expect(search.sightings.isEmpty)
         #expect(search.count == 3 * values.count)
     }
 
-    @Test func messagesShowNoValues() {
+    @Test func messagesHideValues() {
         Self.look([
             "request": Self.request, "headers": Self.headers, "field": Self.headers.first, "head": Self.head,
             "body": Self.request.body, "response body": ResponseBody(Self.body),
@@ -65,7 +65,7 @@ import Testing
         #expect("\(Self.headers)".contains("Authorization"))
     }
 
-    @Test func errorsShowNeitherQueryNorHeadersNorBody() throws {
+    @Test func errorsHideQueryHeadersAndBody() throws {
         let failure = RequestFailure(error: Self.error, body: Self.body)
         struct Body: Decodable, Sendable { let password: String }
         Self.look([
@@ -82,7 +82,7 @@ import Testing
         #expect(TypedAPIError<Body>(failure).errorBody?.password == Self.secret)
     }
 
-    @Test func requestsThatAreYetToBeSentShowNamesAlone() throws {
+    @Test func unsentRequestsShowNamesOnly() throws {
         let client = APIClient(baseURL: Self.url) {
             $0.headers = Self.headers
             $0.credentials = ChallengeCredentials(user: "ada", password: Self.secret)
@@ -111,7 +111,7 @@ import Testing
         #expect(dumped.contains("api_key"))
     }
 
-    @Test func credentialsShowNothing() throws {
+    @Test func credentialsHideSecrets() throws {
         let token = OAuth2.Token(accessToken: Self.secret, refreshToken: Self.secret)
         let grants: [OAuth2.Grant] = [
             .clientCredentials(id: "i", secret: Secret(Self.secret)), .refreshToken(Self.secret, id: "i", secret: "s"),
@@ -139,7 +139,7 @@ import Testing
         #expect(token.refreshToken == Self.secret)
     }
 
-    @Test func whatACacheKeepsIsNotShown() async throws {
+    @Test func cacheEntriesHideContents() async throws {
         let key = CacheKey(Self.url, in: .responses)
         let stored = StoredResponse(
             method: .get,
@@ -156,7 +156,7 @@ import Testing
     }
 
     /// A `Secret` is accepted in place of a `String`, with the same result.
-    @Test func aSecretIsTakenWhereAStringIs() async throws {
+    @Test func secretsAreAcceptedInPlaceOfStrings() async throws {
         let text = Self.secret
         let secret = Secret(text)
         let request = HTTPRequest(scheme: "https", authority: "a.test", path: "/")

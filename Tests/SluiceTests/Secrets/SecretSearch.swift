@@ -14,24 +14,24 @@ final class SecretSearch {
     }
 
     /// Prints a value in all possible ways.
-    func look(_ what: String, _ value: Any?) {
+    func look(_ label: String, _ value: Any?) {
         guard let value else { return }
         var dumped = ""
         dump(value, to: &dumped)
-        read("\(what), described", "\(value)")
+        read("\(label), described", "\(value)")
         // The output of a trap and of an uncaught error.
-        read("\(what), reflected", String(reflecting: value))
-        read("\(what), dumped", dumped)
+        read("\(label), reflected", String(reflecting: value))
+        read("\(label), dumped", dumped)
     }
 
-    func read(_ what: String, _ text: String) {
+    func read(_ label: String, _ text: String) {
         count += 1
-        guard disguises.contains(where: text.contains) || holdsBytes(text) else { return }
-        sightings.append("\(what): \(text.prefix(600))")
+        guard encodings.contains(where: text.contains) || holdsBytes(text) else { return }
+        sightings.append("\(label): \(text.prefix(600))")
     }
 
     /// The secret, and the Base64 encoding of its middle at each offset.
-    private var disguises: [String] {
+    private var encodings: [String] {
         [secret]
             + (0..<3).map { offset in
                 let text = (Data(repeating: 0x3A, count: offset) + Data(secret.utf8)).base64EncodedString()

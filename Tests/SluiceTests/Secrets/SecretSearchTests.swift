@@ -15,14 +15,14 @@ import Testing
             Data("x:\(secret)".utf8).base64EncodedString(), Data("\(secret):".utf8).base64EncodedString(),
         ]
     )
-    func aTextThatHoldsItIsFound(_ text: String) {
+    func findsSecretInText(_ text: String) {
         let search = SecretSearch()
         search.look("text", text)
         search.look("holder", Holder(value: text))
         #expect(search.sightings.count == 6)
     }
 
-    @Test func bytesAreFoundInADump() {
+    @Test func findsSecretBytesInDump() {
         let search = SecretSearch()
         search.look("bytes", Holder(value: Array("{\(Self.secret)}".utf8)))
         #expect(!search.sightings.isEmpty)
@@ -31,7 +31,7 @@ import Testing
         #expect(!data.sightings.isEmpty)
     }
 
-    @Test func whatIsNoSecretIsNotFound() {
+    @Test func ignoresOtherText() {
         let search = SecretSearch()
         search.look("text", Holder(value: "Zq7 pLaNtEd 1234 \(Date())"))
         search.look("nothing", nil)

@@ -21,7 +21,7 @@ final class EnvelopeTests: XCTestCase {
         }
     }
 
-    func testRequestsAskForThePayload() async throws {
+    func testRequestsDecodePayload() async throws {
         let shop = try shop(#"{"code":0,"msg":"fine","data":{"id":1,"name":"Ada"}}"#)
         let user: User = try await shop.codable.request("users/1").sender().value
         XCTAssertEqual(user, User(id: 1, name: "Ada"))
@@ -29,19 +29,19 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(name, "Ada")
     }
 
-    func testAKeyPathBeginsInThePayload() async throws {
+    func testKeyPathStartsInPayload() async throws {
         let shop = try shop(#"{"code":"OK","data":{"users":[{"id":1,"name":"Ada"}]}}"#)
         let user: User = try await shop.codable.request("users").keyPath("users[0]").sender().value
         XCTAssertEqual(user.name, "Ada")
     }
 
-    func testAStatusOfTheSameTextIsASuccessWhateverItsType() async throws {
+    func testStatusAsStringCountsAsSuccess() async throws {
         let shop = try shop(#"{"code":"0","data":[1,2]}"#)
         let numbers: [Int] = try await shop.codable.request("numbers").sender().value
         XCTAssertEqual(numbers, [1, 2])
     }
 
-    func testAFailingEnvelopeIsATypedErrorWithItsCodeAndMessage() async throws {
+    func testFailedEnvelopeIsTypedErrorWithCodeAndMessage() async throws {
         struct Refusal: ErrorSerializable {
             let code: Int?
             let message: String?
@@ -54,7 +54,7 @@ final class EnvelopeTests: XCTestCase {
         let request: APIRequest<User, Refusal> = shop.codable.request("users/1")
         do {
             _ = try await request.sender().value
-            XCTFail("There is no user.")
+            XCTFail("The request did not fail.")
         } catch {
             XCTAssertEqual(error.code, 40001)
             XCTAssertEqual(error.message, "Sold out.")
@@ -65,14 +65,14 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(error?.description.contains("Sold out"), false)
     }
 
-    func testTheEnvelopeOfAFailedStatusIsKnownToo() async throws {
+    func testErrorOfFailedStatusContainsEnvelope() async throws {
         let shop = try shop(#"{"code":7,"msg":"No such user."}"#, status: .notFound)
         let error = await shop.codable.request("users/1", as: User.self).sender().result.failure
         XCTAssertEqual(error?.code, .unacceptableStatus)
         XCTAssertEqual(error?.envelope?.message, "No such user.")
     }
 
-    func testABodyWithoutAnEnvelopeSaysWhereItStopped() async throws {
+    func testBodyWithoutEnvelopeNamesMissingMember() async throws {
         let error = try await shop(#"{"id":1}"#).codable.request("x", as: User.self).sender().result.failure
         XCTAssertEqual(error?.code, .decodingFailed)
         XCTAssertTrue(error?.underlyingError is JSONPathFailure)
@@ -81,7 +81,7 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(noJSON?.code, .decodingFailed)
     }
 
-    func testAPayloadThatIsMissingIsNilOrAnErrorThatNamesIt() async throws {
+    func testMissingPayloadIsNilOrErrorNamingIt() async throws {
         let shop = try shop(#"{"code":0}"#)
         let none: User? = try await shop.codable.request("x").sender().value
         XCTAssertNil(none)
@@ -90,7 +90,7 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(error?.description.contains("data"), true)
     }
 
-    func testOutcomeAndMessageWithAndWithoutThePayload() async throws {
+    func testOutcomeHasMessageWithOrWithoutPayload() async throws {
         let fine = try shop(#"{"code":0,"msg":"fine","data":{"id":1,"name":"Ada"}}"#)
         let outcome = try await fine.codable.request("x", as: User.self).outcome().sender().value
         XCTAssertTrue(outcome.isSuccess)
@@ -104,7 +104,7 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertNil(payload)
     }
 
-    func testOneRequestCanHaveAnotherEnvelopeOrNone() async throws {
+    func testRequestOverridesOrDisablesEnvelope() async throws {
         let shop = try shop(#"{"error":{"used":true,"text":"hi"},"result":[{"id":1,"name":"Ada"}]}"#)
         let other = Envelope(status: "error.used", success: true, message: "error>text", payload: "result>0")
         let user: User = try await shop.codable.request("x").envelope(other).sender().value
@@ -113,7 +113,7 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(whole.result.array?.count, 1)
     }
 
-    func testTextAndBytesAreNotOpenedUnlessTheRequestSaysSo() async throws {
+    func testTextIsUnwrappedOnlyWithEnvelopeOfRequest() async throws {
         let text = #"{"code":3,"data":"a\"b"}"#
         let shop = try shop(text)
         let string = try await shop.string.request("x").sender().value
@@ -123,7 +123,7 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(payload, #"a"b"#)
     }
 
-    func testAnEmptyBodyIsNoEnvelope() async throws {
+    func testEmptyBodyNeedsNoEnvelope() async throws {
         let server = try LoopbackServer()
         server.on("/*", .data(Data(), status: .noContent))
         let shop = APIClient(baseURL: server.url) {
@@ -132,7 +132,7 @@ final class EnvelopeTests: XCTestCase {
         _ = try await shop.empty.post("logout").sender().value
     }
 
-    func testAFailedStatusIsReadByTheRequestsOwnEnvelope() async throws {
+    func testEnvelopeOfRequestReadsFailedStatus() async throws {
         let shop = try shop(#"{"status":{"code":7,"text":{"de":"nein"}}}"#, status: .badRequest)
         let own = Envelope(status: "status.code", success: 0, message: "status.text", payload: "data")
         let request = shop.codable.request("x", as: User.self)
@@ -142,7 +142,7 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertNil(none?.envelope)
     }
 
-    func testModifiersMeanTheSameBehindAnOutcome() async throws {
+    func testModifiersApplyAfterOutcome() async throws {
         let plain = try LoopbackServer()
         servers.append(plain)
         plain.on("/ok", .json(#"{"code":0,"data":{"user":{"id":1,"name":"Ada"}}}"#))

@@ -13,7 +13,7 @@ final class JSONSerializerTests: XCTestCase {
         }
     }
 
-    func testModelsBuildThemselvesFromAResponse() async throws {
+    func testDecodesJSONDecodableModels() async throws {
         let server = try LoopbackServer()
         server.on("/users", .json(#"[{"id":1,"address":{"city":"London"}},{"id":2}]"#))
         let client = APIClient(baseURL: server.url)
@@ -22,7 +22,7 @@ final class JSONSerializerTests: XCTestCase {
         XCTAssertEqual(users.map(\.city), ["London", nil])
     }
 
-    func testAModelInsideOfTheBodyIsFoundByItsPath() async throws {
+    func testDecodesModelAtKeyPath() async throws {
         let server = try LoopbackServer()
         server.on("/page", .json(#"{"code":0,"data":{"items":[{"id":3}],"total":1}}"#))
         let client = APIClient(baseURL: server.url)
@@ -33,7 +33,7 @@ final class JSONSerializerTests: XCTestCase {
         XCTAssertEqual(json[path: "data.items[0].id"], 3)
     }
 
-    func testAValueIsSentAsABody() async throws {
+    func testSendsJSONValueAsBody() async throws {
         let server = try LoopbackServer()
         server.on("/echo", .echo)
         let body: JSON = ["name": "Ada", "tags": ["a", nil], "id": JSON(UInt64.max)]
@@ -42,7 +42,7 @@ final class JSONSerializerTests: XCTestCase {
         XCTAssertEqual(try JSON(parsing: echo["text"].stringValue), body)
     }
 
-    func testAFailureNamesTypeAndPath() async throws {
+    func testFailureNamesTypeAndPath() async throws {
         let server = try LoopbackServer()
         server.on("/users", .json(#"{"data":[{"id":1},{"id":"secret"}]}"#))
         let client = APIClient(baseURL: server.url)
@@ -59,7 +59,7 @@ final class JSONSerializerTests: XCTestCase {
         XCTAssertEqual(error?.description.contains("secret"), false)
     }
 
-    func testWhatIsNoJSONIsAnError() async throws {
+    func testInvalidJSONIsError() async throws {
         let server = try LoopbackServer()
         server.on("/empty", .data(Data()))
         server.on("/broken", .json("{\"a\":1,\n}"))
@@ -72,7 +72,7 @@ final class JSONSerializerTests: XCTestCase {
         XCTAssertTrue((broken?.underlyingError as? DecodingFailure)?.cause is JSONSyntaxError)
     }
 
-    func testAnEmptyModelIsMadeOfAnything() async throws {
+    func testEmptyModelAcceptsAnyBody() async throws {
         let server = try LoopbackServer()
         server.on("/none", .status(204))
         server.on("/text", .text("OK"))

@@ -20,7 +20,7 @@ final class KeyPathTests: XCTestCase {
 
     private static let page = #"{"data":{"items":[{"id":1,"name":"Ada"},{"id":2,"name":"Grace"}]}}"#
 
-    func testAModelAtAKeyPath() async throws {
+    func testDecodesModelsAtKeyPaths() async throws {
         let client = try client(Self.page)
         let users: [User] = try await client.codable.request("users").keyPath("data.items").sender().value
         XCTAssertEqual(users.map(\.name), ["Ada", "Grace"])
@@ -32,7 +32,7 @@ final class KeyPathTests: XCTestCase {
         XCTAssertEqual(id, 2)
     }
 
-    func testAKeyPathThatLeadsNowhereSaysHowFarItGot() async throws {
+    func testMissingKeyPathNamesLastFoundElement() async throws {
         let client = try client(Self.page)
         for (path, words) in [
             ("data.items[5]", ["data.items", "2", "[5]"]), ("data.item", ["data", "item"]),
@@ -45,14 +45,14 @@ final class KeyPathTests: XCTestCase {
         }
     }
 
-    func testAWrongFieldUnderAKeyPathIsNamed() async throws {
+    func testFailureBelowKeyPathNamesField() async throws {
         let error = try await client(#"{"data":[{"id":"one","name":"Ada"}]}"#)
             .codable.request("users", as: [User].self).keyPath("data").sender().result.failure
         XCTAssertEqual(error?.code, .decodingFailed)
         XCTAssertEqual(error?.description.contains("“data[0].id”"), true, "\(error?.description ?? "")")
     }
 
-    func testAnEmptyBodyIsAnErrorUnlessItIsAllowed() async throws {
+    func testEmptyBodyIsErrorUnlessAllowed() async throws {
         let client = try client("")
         let error = await client.codable.request("x", as: User?.self).sender().result.failure
         XCTAssertEqual(error?.code, .decodingFailed)
@@ -67,7 +67,7 @@ final class KeyPathTests: XCTestCase {
         XCTAssertEqual(user?.code, .decodingFailed)
     }
 
-    func testScalarsAreModelsToo() async throws {
+    func testDecodesScalars() async throws {
         let number: Int = try await client("42").codable.request("x").sender().value
         let truth: Bool = try await client("true").codable.request("x").sender().value
         let fraction: Double = try await client("0.5").json.request("x").sender().value
@@ -76,7 +76,7 @@ final class KeyPathTests: XCTestCase {
         XCTAssertEqual(fraction, 0.5)
     }
 
-    func testAnEmptyTextStaysEmpty() async throws {
+    func testEmptyTextAndDataStayEmpty() async throws {
         let client = try client("")
         let text = try await client.string.request("x").allowingEmptyBody().sender().value
         let data = try await client.data.request("x").allowingEmptyBody().sender().value
@@ -84,7 +84,7 @@ final class KeyPathTests: XCTestCase {
         XCTAssertEqual(data.count, 0)
     }
 
-    func testTextAtAKeyPathIsWithoutQuotesAndEscapes() async throws {
+    func testTextAtKeyPathIsUnescaped() async throws {
         let client = try client(#"{"a":[{"t":"grün\n\u00e9"},{"t":1.10},{"t":null}]}"#)
         let text = try await client.string.request("x").keyPath("a[0].t").sender().value
         let number = try await client.string.request("x").keyPath("a[1].t").sender().value

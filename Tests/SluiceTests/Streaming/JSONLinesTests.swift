@@ -15,13 +15,13 @@ import Testing
         return values
     }
 
-    @Test func everyLineIsAValueAndEmptyOnesAreNone() async throws {
+    @Test func decodesEachLineAndSkipsEmptyOnes() async throws {
         #expect(try await readings("{\"value\":1}\n\n \t\r\n{\"value\":2.5}\r\n{\"value\":3}") == [1, 2.5, 3])
         #expect(try await readings("").isEmpty)
         #expect(try await readings("\n\n").isEmpty)
     }
 
-    @Test func aLineThatIsNoneIsNamedByItsNumber() async {
+    @Test func invalidLineIsErrorWithLineNumber() async {
         let error = await #expect(throws: SluiceError.self) {
             try await readings("{\"value\":1}\n\n{\"value\":\"secret\"}\n{\"value\":2}")
         }
@@ -33,14 +33,14 @@ import Testing
         #expect(long?.code == .elementTooLarge)
     }
 
-    @Test func nothingComesBehindAnError() async {
+    @Test func endsAfterError() async {
         var values = ResponseBody(Data("1\nx\n2\n".utf8)).jsonLines(of: Int.self).makeAsyncIterator()
         #expect(await (try? values.next()) == 1)
         await #expect(throws: SluiceError.self) { try await values.next() }
         #expect(await (try? values.next()) == .some(nil))
     }
 
-    @Test func jsonKeepsItsDigits() async throws {
+    @Test func keepsDigitsOfNumbers() async throws {
         var numbers: [String] = []
         for try await json in ResponseBody(Data("12345678901234567890123\n".utf8)).jsonLines(of: JSON.self) {
             numbers.append(json.description)
@@ -48,7 +48,7 @@ import Testing
         #expect(numbers == ["12345678901234567890123"])
     }
 
-    @Test func aBodyGivesLinesEventsAndWhatAParserMakes() async throws {
+    @Test func bodyCanBeReadAsLinesEventsOrCustomElements() async throws {
         struct Pairs: StreamParser {
             private var bytes = Data()
             mutating func append(_ chunk: Data) { bytes.append(chunk) }

@@ -22,7 +22,7 @@ import Testing
         ("a\0b\u{2028}c\n", ["a\0b\u{2028}c"]),
     ]
 
-    @Test(arguments: texts) func linesAreTheSameHoweverTheyArrive(_ text: String, _ lines: [String]) {
+    @Test(arguments: texts) func splitsLinesAcrossAnyChunks(_ text: String, _ lines: [String]) {
         for split in Splits.all(of: Array(text.utf8)) {
             let (elements, error) = Splits.elements(split, LineSplitter())
             #expect(elements.map { Array($0.utf8) } == lines.map { Array($0.utf8) }, "\(split)")
@@ -45,7 +45,7 @@ import Testing
         ("abc\n", -1, [], true),
     ]
 
-    @Test(arguments: limits) func aLineOverTheLimitFailsWhereverItIsCut(
+    @Test(arguments: limits) func enforcesLimitAcrossAnyChunks(
         _ text: String,
         _ limit: Int,
         _ lines: [String],
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func theErrorNamesTheLimitAndStays() throws {
+    @Test func errorNamesLimitAndIsFinal() throws {
         var splitter = LineSplitter(limit: 4)
         splitter.append(Data("12345\nab\n".utf8))
         let error = #expect(throws: SluiceError.self) { try splitter.next() }
@@ -67,7 +67,7 @@ import Testing
         #expect(throws: SluiceError.self) { try splitter.next() }
     }
 
-    @Test func aChunkMayComeBeforeTheLastOneHasBeenRead() throws {
+    @Test func acceptsChunkBeforePreviousIsRead() throws {
         var splitter = LineSplitter()
         splitter.append(Data("a\nb".utf8))
         #expect(try splitter.next() == "a")
@@ -76,12 +76,12 @@ import Testing
         #expect(try [splitter.next(), splitter.next(), splitter.next(), splitter.next()] == ["bc", "d", "e", nil])
     }
 
-    @Test func invalidBytesAreRepaired() {
+    @Test func replacesInvalidUTF8() {
         let (lines, _) = Splits.elements([Data([0xC3, 0x0A, 0x61, 0xFF, 0x0A])], LineSplitter())
         #expect(lines == ["\u{FFFD}", "a\u{FFFD}"])
     }
 
-    @Test func randomTextsGiveTheSameLinesHoweverTheyArrive() {
+    @Test func splitsRandomTextAcrossAnyChunks() {
         var random = SeededGenerator(seed: 26)
         for _ in 0..<200 {
             let bytes = (0..<Int.random(in: 0...20, using: &random)).map { _ -> UInt8 in

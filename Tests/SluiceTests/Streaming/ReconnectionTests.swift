@@ -49,7 +49,7 @@ import Testing
         Case(policy: Reconnection(maximumAttempts: -1), steps: [.end], decisions: ["finish"]),
     ]
 
-    @Test(arguments: cases) func eachConnectionIsFollowedByWhatThePolicySays(_ test: Case) {
+    @Test(arguments: cases) func decidesByPolicyAfterEachConnection(_ test: Case) {
         var state = ReconnectionState(test.policy)
         var decisions: [String] = []
         for step in test.steps {
@@ -72,7 +72,7 @@ import Testing
         #expect(decisions == test.decisions)
     }
 
-    @Test func jitterNeverWaitsLessThanTheServerAsksFor() {
+    @Test func jitterKeepsMinimumDelayOfServer() {
         for random in [0, UInt64.max / 2, UInt64.max] {
             var state = ReconnectionState(.standard)
             let lost = SluiceError(.connectionLost, "It failed.")

@@ -58,7 +58,7 @@ import Testing
         ("", []),
     ]
 
-    @Test(arguments: streams) func eventsAreTheSameHoweverTheyArrive(_ text: String, _ events: [Event]) {
+    @Test(arguments: streams) func parsesEventsAcrossAnyChunks(_ text: String, _ events: [Event]) {
         for split in Splits.all(of: Array(text.utf8)) {
             let (elements, error) = Splits.elements(split, ServerSentEventParser())
             #expect(elements == events, "\(split)")
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func invalidBytesAreRepaired() {
+    @Test func replacesInvalidUTF8() {
         let bytes = Array("data: ".utf8) + [0xE2, 0x82, 0x0A] + Array("event: ".utf8) + [0xFF, 0x0A, 0x0A]
         for split in Splits.all(of: bytes) {
             let (events, _) = Splits.elements(split, ServerSentEventParser())
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func anIDCountsFromTheEndOfItsEventOnAndATimeAtOnce() throws {
+    @Test func appliesIDAtEndOfEventAndRetryTimeAtOnce() throws {
         var parser = ServerSentEventParser(lastEventID: "6")
         parser.append(Data("retry: 10\nid: 7\ndata: x\n".utf8))
         #expect(try parser.next() == nil)
@@ -101,7 +101,7 @@ import Testing
         (":12345\n:12345\n:12345\n:12345\ndata: a\n\n", ["a"], false),
     ]
 
-    @Test(arguments: limits) func anEventOverTheLimitFailsWhereverItIsCut(
+    @Test(arguments: limits) func enforcesLimitAcrossAnyChunks(
         _ text: String,
         _ data: [String],
         _ isOver: Bool
@@ -118,7 +118,7 @@ import Testing
         #expect(throws: SluiceError.self) { try parser.next() }
     }
 
-    @Test func randomStreamsGiveTheSameEventsHoweverTheyArrive() {
+    @Test func parsesRandomStreamsAcrossAnyChunks() {
         var random = SeededGenerator(seed: 9)
         let words = [
             "data", "id", "event", "retry", ":", " ", "1", "x", "\n", "\n", "\r", "\r\n", "\u{FEFF}", "ü", "\0",
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func theDataAreDecoded() throws {
+    @Test func decodesDataOfEvent() throws {
         let event = Event(type: "price", data: #"{"id":7,"name":"Ada"}"#)
         #expect(try event.decoded(as: User.self) == User(id: 7, name: "Ada"))
         let error = #expect(throws: SluiceError.self) { try Event(data: #"{"id":"7"}"#).decoded(as: User.self) }
@@ -142,7 +142,7 @@ import Testing
     }
 
     /// Lone carriage returns must not cause repeated searches for a line feed.
-    @Test(.timeLimit(.minutes(10))) func aMebibyteOfAnythingTakesNoTime() {
+    @Test(.timeLimit(.minutes(10))) func parsesOneMebibyteInLinearTime() {
         for byte: UInt8 in [10, 13, 58, 97] {
             let chunk = Data(repeating: byte, count: 1 << 20)
             #expect(Splits.elements([chunk], ServerSentEventParser()).0.isEmpty)

@@ -31,13 +31,13 @@ final class ServerSentEventsTests: XCTestCase {
         }
     }
 
-    private func pass(_ duration: Duration) async {
+    private func advanceClock(by duration: Duration) async {
         await time.sleepers(1)
         XCTAssertEqual(time.pending, [duration])
         time.advance(by: duration)
     }
 
-    func testAStreamThatEndsOrIsLostIsAskedForAgainFromItsLastEventOn() async throws {
+    func testReconnectsFromLastEventID() async throws {
         let server = try LoopbackServer()
         server.on(
             .get,
@@ -52,11 +52,11 @@ final class ServerSentEventsTests: XCTestCase {
             .status(.noContent)
         )
         let all = read(client(server).stream("events").serverSentEvents())
-        await pass(.seconds(3))
+        await advanceClock(by: .seconds(3))
         // A lost connection adds half of the maximum back-off.
-        await pass(.milliseconds(550))
-        await pass(.milliseconds(1050))
-        await pass(.milliseconds(50))
+        await advanceClock(by: .milliseconds(550))
+        await advanceClock(by: .milliseconds(1050))
+        await advanceClock(by: .milliseconds(50))
         let read = await all.value
         XCTAssertEqual(read, ["1:a", "2:b", ":c", "end"])
         let ids = server.requests.map { $0.headers["Last-Event-ID"] }
@@ -67,19 +67,19 @@ final class ServerSentEventsTests: XCTestCase {
         }
     }
 
-    func testWhatTheRequestSaysItselfHolds() async throws {
+    func testKeepsHeadersOfRequest() async throws {
         let server = try LoopbackServer()
         server.on("/events", events("data: a\n\n"), .status(.noContent))
         let request = client(server).stream("events").header("Last-Event-ID", "7").accept("text/event-stream, */*")
         let all = read(request.serverSentEvents(reconnection: Reconnection(delay: .seconds(1))))
-        await pass(.seconds(1))
+        await advanceClock(by: .seconds(1))
         let read = await all.value
         XCTAssertEqual(read, ["7:a", "end"])
         XCTAssertEqual(server.requests.map { $0.headers["Last-Event-ID"] }, ["7", "7"])
         XCTAssertEqual(server.requests.first?.headers["Accept"], "text/event-stream, */*")
     }
 
-    func testOtherStatusesAndTypesFailWithTheirBody() async throws {
+    func testOtherStatusesAndTypesFailWithBody() async throws {
         let server = try LoopbackServer()
         server.on("/json", .json(#"{"message":"Sign in"}"#))
         server.on("/created", events("data: a\n\n", status: .created))
@@ -96,7 +96,7 @@ final class ServerSentEventsTests: XCTestCase {
             let request: StreamRequest<ShopError> = client(server).stream(path)
             do {
                 for try await event in request.serverSentEvents() { XCTFail(event.data) }
-                XCTFail("It ended.")
+                XCTFail("The stream did not fail.")
             } catch {
                 XCTAssertEqual(error.message, message)
                 XCTAssertEqual(error.status, status)
@@ -105,19 +105,19 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 3)
     }
 
-    func testItGivesUpAfterSoManyConnectionsWithoutAnEvent() async throws {
+    func testFailsAfterMaximumAttemptsWithoutEvent() async throws {
         let server = try LoopbackServer()
         server.on("/events", events(": nothing\n\n"))
         let policy = Reconnection(delay: .seconds(1), backoff: .constant(.seconds(1)), maximumAttempts: 2)
         let all = read(client(server).stream("events").serverSentEvents(reconnection: policy))
-        await pass(.seconds(1))
-        await pass(.seconds(2))
+        await advanceClock(by: .seconds(1))
+        await advanceClock(by: .seconds(2))
         let read = await all.value
         XCTAssertEqual(read, ["connectionLost"])
         XCTAssertEqual(server.requests.count, 3)
     }
 
-    func testWhatCannotBeSentTwiceEndsWithItsResponse() async throws {
+    func testDoesNotReconnectNonRepeatableRequest() async throws {
         let server = try LoopbackServer()
         server.on("/chat", events("data: a\n\ndata: b\n\n"))
         let chat = client(server).stream("chat")
@@ -140,13 +140,13 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(cancelled, [":a", ":b", "cancelled"])
     }
 
-    func testAnEventOverTheLimitFailsAndIsNotAskedForAgain() async throws {
+    func testEventOverLimitFailsWithoutReconnecting() async throws {
         let server = try LoopbackServer()
         server.on("/events", events("data: a\n\ndata: 1234567890\n\n"))
         let request: StreamRequest<APIError> = client(server).stream("events")
         do {
             for try await event in request.serverSentEvents(limit: 10) { XCTAssertEqual(event.data, "a") }
-            XCTFail("It ended.")
+            XCTFail("The stream did not fail.")
         } catch {
             XCTAssertEqual(error.code, .elementTooLarge)
             XCTAssertEqual(error.request?.path, "/events")
@@ -154,7 +154,7 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
-    func testLeavingTheLoopStopsTheTransfer() async throws {
+    func testLeavingLoopStopsTransfer() async throws {
         let server = try LoopbackServer()
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
         server.on("/events", .script(.write(head + "data: a\n\n"), .hang))
@@ -166,7 +166,7 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 1)
     }
 
-    func testTheEventsOfAResponseAreThoseOfItsBody() async throws {
+    func testReadsEventsOfResponse() async throws {
         let server = try LoopbackServer()
         server.on("/events", events("event: x\ndata: a\n\ndata: b\n\n"))
         let response = try await client(server).stream("events").response()

@@ -11,7 +11,7 @@ final class StreamStoppingTests: XCTestCase {
         return (server, APIClient(baseURL: server.url))
     }
 
-    func testLeavingTheLoopStopsTheTransfer() async throws {
+    func testLeavingLoopStopsTransfer() async throws {
         let (server, client) = try endless()
         var count = 0
         for try await _ in client.stream("log").lines {
@@ -22,7 +22,7 @@ final class StreamStoppingTests: XCTestCase {
         XCTAssertEqual(server.openConnections, 0)
     }
 
-    func testCancellingTheTaskStopsTheTransferWhereverItIs() async throws {
+    func testCancellationStopsTransferInAnyPhase() async throws {
         let (server, client) = try endless()
         server.on("/head", .hang)
         server.on("/body", .headersThenHang())
@@ -44,7 +44,7 @@ final class StreamStoppingTests: XCTestCase {
         }
     }
 
-    func testDroppingTheIteratorOrTheResponseStopsTheTransfer() async throws {
+    func testReleasingIteratorOrResponseStopsTransfer() async throws {
         let (server, client) = try endless()
         do {
             var lines = client.stream("log").lines.makeAsyncIterator()
@@ -56,13 +56,13 @@ final class StreamStoppingTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 2)
     }
 
-    func testALineOverTheLimitStopsTheTransfer() async throws {
+    func testLineOverLimitStopsTransfer() async throws {
         let (server, client) = try endless()
         let request: StreamRequest<APIError> = client.stream("log")
         var lines = request.lines(limit: 100).makeAsyncIterator()
         do {
             _ = try await lines.next()
-            XCTFail("It was read.")
+            XCTFail("The line was returned.")
         } catch {
             XCTAssertEqual(error.code, .elementTooLarge)
             XCTAssertEqual(error.status, .ok)
@@ -72,7 +72,7 @@ final class StreamStoppingTests: XCTestCase {
         XCTAssertNil(next)
     }
 
-    func testASlowReaderHoldsTheServerBack() async throws {
+    func testSlowReaderCausesBackPressure() async throws {
         let (server, client) = try endless()
         var lines = client.stream("log").lines.makeAsyncIterator()
         for _ in 0..<3 { _ = try await lines.next() }
@@ -84,7 +84,7 @@ final class StreamStoppingTests: XCTestCase {
         XCTAssertGreaterThan(server.bytesSent, sent)
     }
 
-    func testGatesGetTheirPassesBackWithTheHead() async throws {
+    func testReleasesPermitsAfterHead() async throws {
         let server = try LoopbackServer()
         server.on("/log", .headersThenHang())
         server.on("/motto", .text("on"))
@@ -95,7 +95,7 @@ final class StreamStoppingTests: XCTestCase {
         XCTAssertEqual(response.status, .ok)
     }
 
-    func testObserversAreToldOfTheEndOnce() async throws {
+    func testObserversSeeOneEnd() async throws {
         let server = try LoopbackServer()
         server.on("/whole", .chunked([Data("one\n".utf8), Data("two\n".utf8)]))
         server.on("/lost", .truncated(Data("one\n".utf8), announced: 100))

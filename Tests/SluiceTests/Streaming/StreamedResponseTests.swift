@@ -10,7 +10,7 @@ final class StreamedResponseTests: XCTestCase {
         return (server, APIClient(baseURL: server.url))
     }
 
-    func testLinesAreThereAsSoonAsTheServerHasSentThem() async throws {
+    func testReturnsLinesAsTheyArrive() async throws {
         let signal = LoopbackSignal()
         let (_, client) = try server(
             .script(
@@ -27,7 +27,7 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(rest, ["two", "end", nil, nil])
     }
 
-    func testValuesAreDecodedByTheClientsDecoderAndChunksComeAsTheyAre() async throws {
+    func testDecodesWithDecoderOfClientAndReturnsRawChunks() async throws {
         struct Renamed: Decodable, Sendable { let fullName: String }
         let server = try LoopbackServer()
         server.on("/people", .chunked(["{\"full_", "name\":\"Ada\"}\n{\"full_name\":\"Alan\"}"].map { Data($0.utf8) }))
@@ -47,12 +47,12 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(String(decoding: bytes, as: UTF8.self), "{\"full_name\":\"Ada\"}\n{\"full_name\":\"Alan\"}")
     }
 
-    func testAResponseThatIsNotAcceptedIsTheRequestsError() async throws {
+    func testRejectedResponseIsErrorOfRequest() async throws {
         let (_, client) = try server(.json(#"{"message":"No such log"}"#, status: .notFound))
         let request: StreamRequest<ShopError> = client.stream("log")
         do {
             for try await line in request.lines { XCTFail(line) }
-            XCTFail("It was accepted.")
+            XCTFail("The response was accepted.")
         } catch {
             XCTAssertEqual(error.message, "No such log")
             XCTAssertEqual(error.status, 404)
@@ -61,7 +61,7 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(accepted, Data(#"{"message":"No such log"}"#.utf8))
     }
 
-    func testHeadRulesHoldBeforeTheBody() async throws {
+    func testValidatesHeadBeforeBody() async throws {
         struct Refused: Error {}
         let (_, client) = try server(.text("one\n", headers: ["X-Kind": "log"]))
         let request: StreamRequest<APIError> = client.stream("log")
@@ -88,7 +88,7 @@ final class StreamedResponseTests: XCTestCase {
         }
     }
 
-    func testAnAPIRequestIsStreamedWithItsBodyAndItsError() async throws {
+    func testStreamsAPIRequestWithItsBody() async throws {
         let server = try LoopbackServer()
         server.on(.post, "/chat", .echo)
         let client = APIClient(baseURL: server.url)
@@ -102,7 +102,7 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(other?.values(for: .contentType), ["application/json"])
     }
 
-    func testTheClientsLimitsOnAWholeBodyDoNotHoldAndTheRequestsDo() async throws {
+    func testAppliesLimitsOfRequestButNotOfClient() async throws {
         let server = try LoopbackServer()
         server.on("/log", .drip(Data(repeating: 97, count: 200), pieces: 4, every: .milliseconds(30)))
         let client = APIClient(baseURL: server.url) {
@@ -119,7 +119,7 @@ final class StreamedResponseTests: XCTestCase {
         for (request, code) in changes {
             do {
                 for try await _ in request.bytes {}
-                XCTFail("It was not limited.")
+                XCTFail("The limit was not applied.")
             } catch {
                 XCTAssertEqual(error.code, code)
             }
@@ -128,7 +128,7 @@ final class StreamedResponseTests: XCTestCase {
         let response = try await request.observer(observer).response()
         do {
             _ = try await response.collect(upTo: 100)
-            XCTFail("It was not limited.")
+            XCTFail("The limit was not applied.")
         } catch {
             XCTAssertEqual(error.code, .bodyTooLarge)
         }
@@ -136,7 +136,7 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(observer.events, ["0 finished bodyTooLarge"])
     }
 
-    func testASecondReadingGoesOnWhereTheFirstStopped() async throws {
+    func testSecondReadingDoesNotRepeatReceivedChunks() async throws {
         let (_, client) = try server(.text("one\ntwo\n"))
         let response = try await client.stream("log").response()
         for try await line in response.lines {
@@ -150,7 +150,7 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(response.metrics?.bytesReceived, 8)
     }
 
-    func testARedirectIsFollowed() async throws {
+    func testFollowsRedirect() async throws {
         let (server, client) = try server(.text("one\n"))
         server.on("/moved", .redirect(to: "/log"))
         let response = try await client.stream("moved").response()
@@ -159,13 +159,13 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(lines, ["one"])
     }
 
-    func testWhatCameBeforeAConnectionWasLostIsRead() async throws {
+    func testReturnsLinesBeforeLostConnection() async throws {
         let (_, client) = try server(.truncated(Data("one\ntwo\nthr".utf8), announced: 100))
         let request: StreamRequest<APIError> = client.stream("log")
         var read: [String] = []
         do {
             for try await line in request.lines { read.append(line) }
-            XCTFail("It ended.")
+            XCTFail("The stream did not fail.")
         } catch {
             XCTAssertEqual(error.code, .truncatedBody)
             XCTAssertEqual(error.status, .ok)

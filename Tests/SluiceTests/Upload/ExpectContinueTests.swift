@@ -5,7 +5,7 @@ import XCTest
 final class ExpectContinueTests: XCTestCase {
     private let film = Data(repeating: 7, count: 3_000_000)
 
-    func testARefusalComesWithoutTheBodyHavingBeenSent() async throws {
+    func testRefusalArrivesWithoutSendingBody() async throws {
         let server = try LoopbackServer()
         server.onExpectation { _ in .refused(.json(#"{"message":"too large"}"#, status: 413)) }
         let client = APIClient(baseURL: server.url)
@@ -21,7 +21,7 @@ final class ExpectContinueTests: XCTestCase {
         }
     }
 
-    func testNoByteOfTheBodyLeavesBeforeTheServerAsksForIt() async throws {
+    func testSendsNoBodyBytesBeforeContinue() async throws {
         let server = try LoopbackServer()
         server.onExpectation { _ in .refused(.text("here already")) }
         let client = APIClient(baseURL: server.url)
@@ -31,7 +31,7 @@ final class ExpectContinueTests: XCTestCase {
         XCTAssertEqual(response.metrics?.bytesSent, 0)
     }
 
-    func testTheBodyFollowsTheSignalToGoOn() async throws {
+    func testSendsBodyAfterContinue() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/films", .text("thanks"))
@@ -47,7 +47,7 @@ final class ExpectContinueTests: XCTestCase {
         XCTAssertEqual(server.requests.first?.body, film)
     }
 
-    func testARetryAsksAgain() async throws {
+    func testRetrySendsExpectationAgain() async throws {
         let server = try LoopbackServer()
         server.on("/films", .status(.serviceUnavailable), .text("thanks"))
         let client = APIClient(baseURL: server.url) {
@@ -58,7 +58,7 @@ final class ExpectContinueTests: XCTestCase {
         XCTAssertEqual(server.requests.map { $0.headers[.expect] }, ["100-continue", "100-continue"])
     }
 
-    func testARedirectThatDropsTheBodyDropsTheQuestion() async throws {
+    func testRedirectWithoutBodyDropsExpectation() async throws {
         let server = try LoopbackServer()
         server.on("/films", .redirect(to: "/done", status: .seeOther))
         server.on("/done", .text("done"))

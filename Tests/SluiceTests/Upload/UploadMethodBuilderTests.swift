@@ -9,7 +9,7 @@ final class UploadMethodBuilderTests: XCTestCase {
         return server
     }
 
-    func testAFileIsPostedWithTheTypeOfItsExtension() async throws {
+    func testUploadsFileWithTypeOfExtension() async throws {
         let server = try echoServer()
         let client = APIClient(baseURL: server.url)
         let bytes = Data(repeating: UInt8(ascii: "x"), count: 300_000)
@@ -27,7 +27,7 @@ final class UploadMethodBuilderTests: XCTestCase {
         XCTAssertEqual(typed.values(for: .contentType), ["image/x-own"])
     }
 
-    func testAnotherMethodKeepsTheBody() async throws {
+    func testOtherMethodsKeepBody() async throws {
         let server = try echoServer()
         let client = APIClient(baseURL: server.url)
         let upload: APIRequest<LoopbackEcho, APIError> = client.upload("notes/1", .data(Data("text".utf8)))
@@ -43,7 +43,7 @@ final class UploadMethodBuilderTests: XCTestCase {
         )
     }
 
-    func testAStreamIsSentWithItsLengthOrInChunks() async throws {
+    func testUploadsStreamWithLengthOrChunked() async throws {
         let server = try echoServer()
         let client = APIClient(baseURL: server.url)
         let known: LoopbackEcho = try await client.upload("logs", .stream(Chunks("one ", "two"), length: 7)).sender()
@@ -59,7 +59,7 @@ final class UploadMethodBuilderTests: XCTestCase {
         XCTAssertEqual(unknown.values(for: .contentType), ["text/plain"])
     }
 
-    func testAFormIsSentWithItsBoundary() async throws {
+    func testUploadsFormWithBoundary() async throws {
         let server = try echoServer()
         let client = APIClient(baseURL: server.url)
         var form = MultipartForm(boundary: "b")
@@ -72,7 +72,7 @@ final class UploadMethodBuilderTests: XCTestCase {
         )
     }
 
-    func testEveryDoorUploads() async throws {
+    func testEveryRequestFactoryUploads() async throws {
         let server = try echoServer()
         let client = APIClient(baseURL: server.url)
         let data = Data("text".utf8)
@@ -87,7 +87,7 @@ final class UploadMethodBuilderTests: XCTestCase {
         XCTAssertEqual(server.requests.map(\.method), [.post, .post, .post, .post])
     }
 
-    func testAFailureIsTheErrorThatTheContextNames() async throws {
+    func testFailureHasErrorModelOfRequest() async throws {
         let server = try LoopbackServer()
         server.on("/users", .json(#"{"message":"too large"}"#, status: 413))
         let client = APIClient(baseURL: server.url)
@@ -104,16 +104,16 @@ final class UploadMethodBuilderTests: XCTestCase {
         XCTAssertEqual(plain?.status, 413)
     }
 
-    func testAMissingFileFailsBeforeAByteIsSent() async throws {
+    func testMissingFileFailsBeforeSending() async throws {
         let server = try echoServer()
         let client = APIClient(baseURL: server.url)
-        let nowhere = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
-        let error = await client.data.upload("files", .file(nowhere)).sender().result.failure
+        let missing = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        let error = await client.data.upload("files", .file(missing)).sender().result.failure
         XCTAssertEqual(error?.code, .bodyUnavailable)
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testAnEndpointsOwnMethodHolds() async throws {
+    func testUsesMethodOfEndpoint() async throws {
         struct Replace: Endpoint {
             func draft() -> RequestDraft { RequestDraft(method: .put, path: "files/1") }
         }

@@ -67,7 +67,7 @@ final class UploadReplayTests: XCTestCase {
         }
     }
 
-    func testARetrySendsTheSameBytesOrNone() async throws {
+    func testRetryResendsSameBytesOrNone() async throws {
         try await forEachSource { source, server, client, name in
             server.on("/upload", .status(.serviceUnavailable), .text("done"))
             let response = await source.request(client).put().sender().response
@@ -83,7 +83,7 @@ final class UploadReplayTests: XCTestCase {
         }
     }
 
-    func testARedirectThatKeepsTheBodySendsTheSameBytesOrFails() async throws {
+    func testRedirectWithBodyResendsSameBytesOrFails() async throws {
         for status in [HTTPStatus.temporaryRedirect, .permanentRedirect] {
             try await forEachSource { source, server, client, name in
                 server.on("/upload", .redirect(to: "/moved", status: status))
@@ -102,7 +102,7 @@ final class UploadReplayTests: XCTestCase {
         }
     }
 
-    func testARedirectToAGETLeavesTheBodyBehind() async throws {
+    func testRedirectToGETDropsBody() async throws {
         try await forEachSource { source, server, client, name in
             server.on("/upload", .redirect(to: "/done", status: .seeOther))
             server.on("/done", .text("done"))
@@ -114,7 +114,7 @@ final class UploadReplayTests: XCTestCase {
         }
     }
 
-    func testAKeptConnectionThatClosesIsReplacedWithTheSameBytesOrFails() async throws {
+    func testClosedConnectionResendsSameBytesOrFails() async throws {
         try await forEachSource { source, server, client, name in
             server.on("/warm", .text("warm"))
             server.on("/upload", .drop, .text("done"))

@@ -14,7 +14,7 @@ final class ValidationTests: XCTestCase {
         return await request.sender().result.failure?.code
     }
 
-    func testAnyStatusOf2xxIsASuccessUnlessSaidOtherwise() async throws {
+    func testAcceptsOnly2xxByDefault() async throws {
         for (status, expected): (HTTPStatus, SluiceError.Code?) in [
             (200, nil), (204, nil), (299, nil), (300, .unacceptableStatus), (304, .unacceptableStatus),
             (400, .unacceptableStatus), (404, .unacceptableStatus), (500, .unacceptableStatus),
@@ -24,7 +24,7 @@ final class ValidationTests: XCTestCase {
         }
     }
 
-    func testOtherStatusesCanBeAccepted() async throws {
+    func testAcceptsOtherStatusesIfAllowed() async throws {
         let server = try LoopbackServer()
         server.on("/missing", .text("nothing here", status: .notFound))
         let request = APIClient(baseURL: server.url).data.request("missing")
@@ -34,7 +34,7 @@ final class ValidationTests: XCTestCase {
         XCTAssertEqual(all, data)
     }
 
-    func testAContentTypeIsComparedWithoutParametersAndCase() async throws {
+    func testComparesContentTypesWithoutParametersAndCase() async throws {
         for (type, accepted, expected): (String, [String], SluiceError.Code?) in [
             ("application/json", ["application/json"], nil),
             ("Application/JSON; charset=utf-8", ["application/json"], nil),
@@ -49,7 +49,7 @@ final class ValidationTests: XCTestCase {
         }
     }
 
-    func testARuleOfOnesOwnSeesHeadAndBody() async throws {
+    func testCustomRuleReceivesHeadAndBody() async throws {
         struct Refused: Error {}
         let rule: Validation.Rule = { head, body in
             if head.headers["X-Ok"] != "yes" || body != Data("fine".utf8) { throw Refused() }

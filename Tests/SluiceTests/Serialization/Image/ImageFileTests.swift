@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ImageFileTests {
     @Test(arguments: ImageSample.all)
-    func formatAndSizeAreReadFromTheHeader(_ sample: ImageSample) throws {
+    func readsFormatAndSizeFromHeader(_ sample: ImageSample) throws {
         let image = try ImageFile(data: sample.data)
         #expect(image.format == sample.format)
         #expect(image.width == sample.width)
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: ImageSample.all)
-    func aSliceOfOtherDataIsReadFromItsOwnBeginning(_ sample: ImageSample) throws {
+    func readsSliceOfData(_ sample: ImageSample) throws {
         let slice = (Data([1, 2, 3]) + sample.data + Data([4]))[3..<3 + sample.data.count]
         #expect(slice.startIndex == 3)
         let image = try ImageFile(data: slice)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ImageSample.all)
-    func aHeaderThatIsCutOffIsAnErrorWhereverItIsCut(_ sample: ImageSample) throws {
+    func rejectsHeaderTruncatedAtAnyByte(_ sample: ImageSample) throws {
         let lengths = 0..<sample.data.count
         let shortest = try #require(lengths.first { (try? ImageFile(data: sample.data.prefix($0))) != nil })
         for length in lengths {
@@ -33,7 +33,7 @@ import Testing
                 #expect(length >= shortest)
                 #expect(image.width == sample.width && image.height == sample.height)
             case .failure(let failure):
-                #expect(length < shortest, "a longer piece is read where a shorter one was")
+                #expect(length < shortest, "a longer prefix fails although a shorter one was read")
                 #expect(failure.description.hasPrefix("The data is not a valid "))
                 #expect(failure.description.hasSuffix("."))
             }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ImageSample.all)
-    func noMutationTraps(_ sample: ImageSample) {
+    func mutatedDataDoesNotTrap(_ sample: ImageSample) {
         var generator = SeededGenerator(seed: 9649)
         let header = min(sample.data.count, 640)
         var failures = 0

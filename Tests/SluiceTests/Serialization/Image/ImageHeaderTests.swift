@@ -39,7 +39,7 @@ import Testing
     ]
 
     @Test(arguments: sizes)
-    func aHeaderIsReadAsItsStandardSays(_ data: Data, _ width: Int, _ height: Int) throws {
+    func readsSizeFromValidHeader(_ data: Data, _ width: Int, _ height: Int) throws {
         let image = try ImageFile(data: data)
         #expect(image.width == width)
         #expect(image.height == height)
@@ -82,7 +82,7 @@ import Testing
     ]
 
     @Test(arguments: failures)
-    func aHeaderThatIsNotValidIsAnErrorWithTheReason(_ data: Data, _ format: ImageFile.Format?, _ reason: String) {
+    func rejectsInvalidHeaderWithReason(_ data: Data, _ format: ImageFile.Format?, _ reason: String) {
         let failure = #expect(throws: ImageFailure.self) { try ImageFile(data: data) }
         #expect(failure?.format == format)
         #expect(failure?.reason.contains(reason) == true, "\(failure?.reason ?? "")")

@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class ImageSerializerTests: XCTestCase {
-    func testAnImageIsReadWhateverItsContentTypeSays() async throws {
+    func testReadsImageOfAnyContentType() async throws {
         let server = try LoopbackServer()
         let images = APIClient(baseURL: server.url).serialized(by: ImageSerializer())
         for sample in ImageSample.all {
@@ -16,7 +16,7 @@ final class ImageSerializerTests: XCTestCase {
         }
     }
 
-    func testWhatIsNoImageIsAnErrorWithTheReason() async throws {
+    func testInvalidImageIsErrorWithReason() async throws {
         let server = try LoopbackServer()
         server.on("/page", .data(Data("<html>".utf8), contentType: "image/png"))
         server.on("/nothing", .data(Data(), contentType: "image/png"))

@@ -42,7 +42,7 @@ import Testing
     ]
 
     @Test(arguments: examples)
-    func aCharsetOfTheSystemsIsRead(_ label: String, _ text: String, _ base64: String) throws {
+    func decodesCharsets(_ label: String, _ text: String, _ base64: String) throws {
         let charset = try #require(Charset(label: label))
         let data = try #require(Data(base64Encoded: base64))
         #expect(try charset.decode(data, from: 0) == text)
@@ -67,7 +67,7 @@ import Testing
     ]
 
     @Test(arguments: invalid)
-    func bytesThatTheCharsetDoesNotHaveAreAnErrorAtTheFirst(_ label: String, _ bytes: [UInt8], _ offset: Int) throws {
+    func reportsOffsetOfFirstInvalidByte(_ label: String, _ bytes: [UInt8], _ offset: Int) throws {
         let charset = try #require(Charset(label: label))
         for start in [0, 3] {
             let data = Data([1, 2, 3].prefix(start)) + Data(bytes)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func everyCharsetHasAConverterAndReadsASCII() throws {
+    @Test func everyCharsetDecodesASCII() throws {
         let labels = """
             866 l2 l3 l4 cyrillic arabic greek visual logical l6 iso8859-13 iso8859-14 l9 iso-8859-16 koi koi8-ru mac \
             dos-874 cp1250 cp1251 latin1 cp1253 l5 cp1255 cp1256 cp1257 cp1258 x-mac-ukrainian chinese gb18030 cn-big5 \
@@ -96,7 +96,7 @@ import Testing
     @Test(arguments: [
         "iso-8859-1", "ISO-8859-1", "latin1", "us-ascii", "ascii", "windows-1252", "cp1252", " \tLatin1\n",
     ])
-    func latin1IsReadAsBrowsersDo(_ label: String) throws {
+    func decodesLatin1AsWindows1252(_ label: String) throws {
         let charset = try #require(Charset(label: label))
         #expect(charset.name == "windows-1252")
         let text = try charset.decode(Data(0...255), from: 0)
@@ -114,11 +114,11 @@ import Testing
         "utf-8//IGNORE",
         "../../lib", "'utf-8'", "ucs-4", "ibm1364", "utf–8", "\u{212A}oi8-r",
     ])
-    func whatTheStandardDoesNotHaveIsNotKnown(_ label: String) {
+    func rejectsUnknownLabels(_ label: String) {
         #expect(Charset(label: label) == nil)
     }
 
-    @Test func noBytesTrapOrHang() {
+    @Test func randomBytesDoNotTrapOrHang() {
         var generator = SeededGenerator(seed: 1252)
         for (label, _, _) in Self.examples + [("utf-8", "", ""), ("utf-16", "", ""), ("utf-16be", "", "")] {
             for _ in 0..<200 {

@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class StringRequestTests: XCTestCase {
-    func testATextIsReadInTheCharsetOfTheResponse() async throws {
+    func testDecodesTextInCharsetOfResponse() async throws {
         let server = try LoopbackServer()
         let hello = Data([0xCF, 0xF0, 0xE8, 0xE2, 0xE5, 0xF2])
         server.on("/ru", .data(hello, contentType: #"text/plain; charset="Windows-1251""#))
@@ -14,7 +14,7 @@ final class StringRequestTests: XCTestCase {
         XCTAssertEqual(english, "Hello – ü")
     }
 
-    func testATextThatIsNotValidIsAnErrorWithTheOffset() async throws {
+    func testInvalidTextIsErrorWithOffset() async throws {
         let server = try LoopbackServer()
         server.on("/bad", .data(Data([0x41, 0xFF]), contentType: "text/plain"))
         let pages = APIClient(baseURL: server.url).serialized(by: StringSerializer())

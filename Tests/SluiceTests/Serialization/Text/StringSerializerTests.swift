@@ -37,13 +37,13 @@ import Testing
     ]
 
     @Test(arguments: unicode)
-    func aMarkCountsBeforeTheContentTypeAndThatBeforeUTF8(_ contentTypes: [String], _ body: Data) throws {
+    func prefersByteOrderMarkThenContentTypeThenUTF8(_ contentTypes: [String], _ body: Data) throws {
         #expect(try StringSerializer().serialize(Self.response(contentTypes, body)) == Self.text)
         let slice = (Data([1, 2]) + body)[2...]
         #expect(try StringSerializer().serialize(Self.response(contentTypes, slice)) == Self.text)
     }
 
-    @Test func theDefaultCharsetIsForResponsesThatSayNone() throws {
+    @Test func usesDefaultCharsetIfResponseNamesNone() throws {
         let body = Data([0xCF, 0xF0, 0xE8])
         let serializer = StringSerializer(defaultCharset: "windows-1251")
         #expect(try serializer.serialize(Self.response(["text/plain"], body)) == "При")
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [Data(), marks.utf8, marks.little, marks.big])
-    func anEmptyBodyIsAnEmptyText(_ body: Data) throws {
+    func decodesEmptyBodyAsEmptyText(_ body: Data) throws {
         #expect(try StringSerializer().serialize(Self.response(["text/plain"], body)) == "")
         #expect(try StringSerializer().serialize(Self.response(["text/plain; charset=gbk"], body)) == "")
     }
@@ -80,7 +80,7 @@ import Testing
     ]
 
     @Test(arguments: failures)
-    func whatCannotBeReadIsAnErrorThatNamesTheCharset(
+    func undecodableTextIsErrorNamingCharset(
         _ contentType: String,
         _ body: Data,
         _ charset: String,

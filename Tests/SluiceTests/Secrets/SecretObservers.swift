@@ -3,13 +3,13 @@ import Sluice
 import SluiceTesting
 
 /// The observers that record requests.
-struct SecretWitnesses: Sendable {
+struct SecretObservers: Sendable {
     private let lines = Shared<[String]>([])
     private let har = HARRecorder()
     private let metrics = RequestMetrics(details: [.inFlight, .gates])
 
     /// A log of each level, also with cURL commands, a HAR recorder and metrics.
-    var observers: [any RequestObserver] {
+    var all: [any RequestObserver] {
         let levels: [RequestLog.Level] = [.failures, .summary, .headers, .full]
         let logs = levels.map { level in
             RequestLog(level, curl: true) { [lines] line in lines.change { $0.append(line) } }
@@ -18,7 +18,7 @@ struct SecretWitnesses: Sendable {
     }
 
     /// Passes all recorded text to a search.
-    func testify(to search: SecretSearch) throws {
+    func search(with search: SecretSearch) throws {
         search.read("the log", lines.read.joined(separator: "\n"))
         search.read("the HAR file", String(decoding: try har.har().data(), as: UTF8.self))
         search.look("the HAR archive", har.har())
@@ -30,5 +30,5 @@ struct SecretWitnesses: Sendable {
     }
 
     /// True if the observers have recorded anything.
-    var hasSeen: Bool { !lines.read.isEmpty && !har.har().log.entries.isEmpty }
+    var hasRecorded: Bool { !lines.read.isEmpty && !har.har().log.entries.isEmpty }
 }
