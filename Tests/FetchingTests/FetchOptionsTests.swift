@@ -9,7 +9,7 @@ import Testing
         return options
     }
 
-    @Test func withoutOptionsThereAreDefaults() throws {
+    @Test func usesDefaultsWithoutOptions() throws {
         var expected = FetchOptions()
         expected.items = [.init(url: "https://a.example/x"), .init(url: "HTTP://b.example")]
         #expect(try Self.options(["https://a.example/x", "HTTP://b.example"]) == expected)
@@ -23,14 +23,14 @@ import Testing
         ["-o", "f", "-j", "2", "-H", "X: 1"], ["-of", "-j2", "-HX: 1"],
         ["--output", "f", "--jobs", "2", "--header", "X: 1"], ["--output=f", "--jobs=2", "--header=X:1"],
     ])
-    func everyOptionIsWrittenInSeveralWays(_ words: [String]) throws {
+    func parsesShortAndLongForms(_ words: [String]) throws {
         let options = try Self.options(words + ["http://a"])
         #expect(options.output == "f")
         #expect(options.jobs == 2)
         #expect(options.headers == [.init(name: "X", value: "1")])
     }
 
-    @Test func allOptionsAreTaken() throws {
+    @Test func parsesAllOptions() throws {
         let options = try Self.options([
             "http://a", "-d", "dir", "--segments", "8", "--overwrite", "-q", "-H", "A: b:c", "-H", "Empty:",
         ])
@@ -42,7 +42,7 @@ import Testing
         #expect(try Self.options(["--json", "http://a"]).report == .json)
     }
 
-    @Test func digestsStandBesideOrBehindTheirURLs() throws {
+    @Test func readsDigestsFromOptionsAndFragments() throws {
         let other = String(repeating: "f", count: 64)
         let beside = try Self.options(["http://a", "http://b", "--sha256", Self.hex.uppercased(), "--sha256", other])
         #expect(beside.items == [.init(url: "http://a", sha256: Self.hex), .init(url: "http://b", sha256: other)])
@@ -56,12 +56,12 @@ import Testing
         ("http://a/b/c.mkv", "c.mkv"), ("http://a/b/c.mkv?d=/e#f", "c.mkv"), ("http://a/b/", "http://a/b/"),
         ("http://a", "http://a"), ("http://a/", "http://a/"), ("http://a?b/c", "http://a?b/c"), ("http://", "http://"),
     ])
-    func anItemIsCalledByTheEndOfItsPath(url: String, name: String) {
+    func namesItemByLastPathSegment(url: String, name: String) {
         #expect(FetchOptions.Item(url: url).name == name)
     }
 
     @Test(arguments: [["-h"], ["--help"], ["--help", "http://a"], ["-h", "-q"]])
-    func helpIsAllThatIsAskedFor(_ words: [String]) throws {
+    func helpOverridesOtherArguments(_ words: [String]) throws {
         #expect(try Invocation(words) == .help)
     }
 
@@ -81,7 +81,7 @@ import Testing
         (["http://a", "http://b", "--sha256", hex], "2 URLs and 1"),
         (["http://a#sha256=\(hex)", "--sha256", String(repeating: "0", count: 64)], "differ"),
     ])
-    func whatMakesNoSenseIsRefusedWithASentence(_ words: [String], _ sentence: String) {
+    func rejectsInvalidArgumentsWithReason(_ words: [String], _ sentence: String) {
         let error = #expect(throws: UsageError.self) { try Invocation(words) }
         #expect(error?.description.contains(sentence) == true, "\(error?.description ?? "")")
     }

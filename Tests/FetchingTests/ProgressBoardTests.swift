@@ -7,7 +7,7 @@ import Testing
     }
     private static func finished(_ name: String) -> DownloadState { DownloadState(name: name, phase: .finished(.zero)) }
 
-    @Test func theLinesAreDrawnOverEachOther() {
+    @Test func redrawsLinesInPlace() {
         var board = ProgressBoard(["a", "b"])
         #expect(board.drawing(columns: 80) == "and 2 more\n")
         board.update(0, Self.running("a"))
@@ -18,10 +18,10 @@ import Testing
         #expect(board.drawing(columns: 80) == "\u{1B}[2A\u{1B}[J✓ a  0 B  in 0:00\nb  1 B\n")
         board.update(1, DownloadState(name: "b", phase: .failed("no")))
         #expect(board.drawing(columns: 80) == "\u{1B}[1A\u{1B}[J✗ b  no\n")
-        #expect(board.drawing(columns: 80) == "", "what is over is written once")
+        #expect(board.drawing(columns: 80) == "", "finished downloads are written once")
     }
 
-    @Test func moreThanFitAreCounted() {
+    @Test func countsDownloadsThatDoNotFit() {
         var board = ProgressBoard((0..<10).map { "\($0)" })
         for index in 0..<10 { board.update(index, Self.running("\(index)")) }
         let text = board.drawing(columns: 80, rows: 5)
@@ -29,13 +29,13 @@ import Testing
         #expect(board.drawing(columns: 80, rows: 0).hasPrefix("\u{1B}[4A\u{1B}[J0  1 B\nand 9 more"))
     }
 
-    @Test func whatIsNotThereIsNotDrawn() {
+    @Test func ignoresUnknownDownload() {
         var board = ProgressBoard([])
         board.update(3, Self.running("x"))
         #expect(board.drawing(columns: 80) == "")
     }
 
-    @Test func aLogHasALineForEachTenth() {
+    @Test func logsEachTenPercent() {
         var log = ProgressLog()
         var lines: [String] = []
         for completed in 0...100 {
@@ -49,13 +49,13 @@ import Testing
         #expect(log.line(1, DownloadState(name: "b")) == nil)
     }
 
-    @Test func aLogWaitsForTheFirstBytesOfWhatHasNoTotal() {
+    @Test func logsUnknownTotalAfterFirstBytes() {
         var log = ProgressLog()
         #expect(log.line(0, DownloadState(name: "a", phase: .running)) == nil)
         #expect(log.line(0, DownloadState(name: "a", phase: .running, completed: 5)) == "a: 5 B")
     }
 
-    @Test func aLogOfWhatHasNoTotalBeginsOnce() {
+    @Test func logsUnknownTotalOnce() {
         var log = ProgressLog()
         let state = DownloadState(name: "a", phase: .running, completed: 2048, bytesPerSecond: 1024)
         #expect(log.line(0, state) == "a: 2.0 KiB, 1.0 KiB/s")
@@ -64,7 +64,7 @@ import Testing
 }
 
 @Suite struct DownloadEventTests {
-    @Test func anEventSaysWhatIsKnown() {
+    @Test func eventOmitsUnknownMembers() {
         var event = DownloadEvent(.progress, url: "https://a.example/x")
         event.completed = 5
         #expect(event.line == #"{"completed":5,"event":"progress","url":"https://a.example/x"}"#)

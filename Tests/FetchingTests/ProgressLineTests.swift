@@ -15,12 +15,12 @@ import Testing
         ProgressLine(columns: columns).text(state)
     }
 
-    @Test func aWideTerminalHasItAll() {
+    @Test func wideTerminalShowsEverything() {
         let bar = String(repeating: "━", count: 14) + String(repeating: " ", count: 26)
         #expect(Self.line(120) == "film.mkv   37% \(bar)  3.0 MiB of 8.0 MiB  1.2 MiB/s  0:04 left")
     }
 
-    @Test func aNarrowOneLosesWhatMattersLeast() {
+    @Test func narrowTerminalDropsDetails() {
         #expect(Self.line(72) == "film.mkv   37% ━━━━━            3.0 MiB of 8.0 MiB  1.2 MiB/s  0:04 left")
         #expect(Self.line(60) == "film.mkv   37%  3.0 MiB of 8.0 MiB  1.2 MiB/s  0:04 left")
         #expect(Self.line(50) == "film.mkv   37%  3.0 MiB of 8.0 MiB  1.2 MiB/s")
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: 0...130)
-    func noLineIsWiderThanTheTerminal(columns: Int) {
+    func linesFitTerminalWidth(columns: Int) {
         let states: [DownloadState] = [
             Self.running, DownloadState(name: "a"), DownloadState(name: String(repeating: "x", count: 300)),
             DownloadState(name: "映画.mkv", phase: .running, completed: 5, total: 10),
@@ -45,19 +45,19 @@ import Testing
         }
     }
 
-    @Test func withoutATotalThereIsNoBar() {
+    @Test func omitsBarWithoutTotal() {
         let state = DownloadState(name: "feed", phase: .running, completed: 2048, bytesPerSecond: 1024)
         #expect(Self.line(80, state) == "feed  2.0 KiB  1.0 KiB/s")
     }
 
-    @Test func whatIsOverSaysHow() {
+    @Test func showsOutcomeAndWaiting() {
         let whole = DownloadState(name: "a", phase: .finished(.seconds(65)), completed: 2048, total: 2048)
         #expect(Self.line(80, whole) == "✓ a  2.0 KiB  in 1:05")
         #expect(Self.line(80, DownloadState(name: "a", phase: .failed("It is gone."))) == "✗ a  It is gone.")
         #expect(Self.line(80, DownloadState(name: "a")) == "a  waiting")
     }
 
-    @Test func aHostileNameCannotSpeakToTheTerminal() {
+    @Test func removesControlCharactersOfName() {
         let state = DownloadState(name: "\u{1B}[2Ja\nb\u{202E}c", phase: .failed("\u{7}\r"))
         let text = Self.line(80, state)
         #expect(!text.unicodeScalars.contains { $0.value < 32 || $0.value == 127 || $0.value == 0x202E })

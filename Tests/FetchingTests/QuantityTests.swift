@@ -10,7 +10,7 @@ import Testing
             (5_368_709_120, "5.0 GiB"), (.max, "8.0 EiB"), (-5, "0 B"), (.min, "0 B"),
         ] as [(Int64, String)]
     )
-    func bytesAreWrittenInTheirUnit(count: Int64, text: String) {
+    func formatsBytesInUnits(count: Int64, text: String) {
         #expect(Quantity.bytes(count) == text)
     }
 
@@ -20,7 +20,7 @@ import Testing
             (1e300, nil),
         ] as [(Double?, String?)]
     )
-    func ratesAreBytesASecond(rate: Double?, text: String?) {
+    func formatsBytesPerSecond(rate: Double?, text: String?) {
         #expect(Quantity.rate(rate) == text)
     }
 
@@ -31,7 +31,7 @@ import Testing
             (.seconds(Int64.max), nil),
         ] as [(Duration?, String?)]
     )
-    func timesAreWrittenAsAClockDoes(time: Duration?, text: String?) {
+    func formatsTimeAsClock(time: Duration?, text: String?) {
         #expect(Quantity.time(time) == text)
     }
 
@@ -42,7 +42,7 @@ import Testing
             (5, nil, nil), (-1, 100, 0), (.max - 1, .max, 99), (5, -1, nil),
         ] as [(Int64, Int64?, Int?)]
     )
-    func aHundredPercentIsTheEnd(completed: Int64, total: Int64?, percent: Int?) {
+    func reachesHundredPercentOnlyAtEnd(completed: Int64, total: Int64?, percent: Int?) {
         #expect(Quantity.percent(completed, of: total) == percent)
     }
 }

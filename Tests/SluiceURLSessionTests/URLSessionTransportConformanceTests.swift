@@ -2,12 +2,12 @@ import SluiceTesting
 import SluiceURLSession
 import Testing
 
-/// The conformance cases of transports, except those that `URLSession` cannot fulfill.
+/// The conformance cases of transports, except those that `URLSession` cannot keep.
 ///
 /// Serialized, because many of the cases measure time and some transfer many bytes.
 @Suite(.serialized) struct URLSessionTransportConformanceTests {
     @Test(arguments: try TransportConformance.cases(excluding: everywhere + here))
-    func theTransportConforms(_ promise: TransportConformance.Case) async throws {
+    func keepsEveryPromiseOfATransport(_ promise: TransportConformance.Case) async throws {
         try await TransportConformance.run(promise, within: .seconds(120)) { URLSessionTransport() }
     }
 
@@ -26,7 +26,7 @@ import Testing
         ),
         .init(
             "A status line without a reason phrase and one of HTTP/1.0 are accepted",
-            because: "both are understood, but an HTTPURLResponse does not tell the version"
+            because: "both are accepted, but an HTTPURLResponse does not contain the version"
         ),
         .init(
             "A body can be sent with any method",
@@ -36,18 +36,18 @@ import Testing
 
     #if canImport(FoundationNetworking)
     private static let readsOn =
-        "Foundation on Linux takes a response as fast as it comes; a task that is suspended loses its connection, and "
-        + "one that is resumed sends its request again, whose body comes behind what had come before"
+        "Foundation on Linux reads a response as fast as it arrives; a suspended task loses its connection, and "
+        + "a resumed task sends its request again, and appends the new body to the bytes received before"
     private static let queueIsBusy =
-        "Foundation on Linux starts and cancels tasks on the one queue of all sessions, which a server that sends without "
-        + "end and faster than it is read keeps to itself; URLSessionTransportTests has the cases of servers that pause"
+        "Foundation on Linux starts and cancels tasks on one queue for all sessions, which a server that sends without "
+        + "end and faster than it is read blocks; URLSessionTransportTests covers servers that pause"
 
     private static let cookies =
-        "Foundation on Linux takes cookies for any domain from any host, and keeps and sends those that have expired"
+        "Foundation on Linux accepts cookies for any domain from any host, and keeps and sends expired cookies"
 
     private static let challenges =
-        "Foundation on Linux asks its delegate once the whole response is there, and its task then ends only by being "
-        + "cancelled; so challenges cannot be answered, and what has no other credentials than those fails with unsupported"
+        "Foundation on Linux calls its delegate after the whole response has arrived, and the task then ends only if "
+        + "cancelled; challenges cannot be answered, and a request that has only such credentials fails with unsupported"
 
     private static let here: [TransportConformance.Exclusion] = [
         .init("Credentials answer a challenge, which the caller does not see", because: challenges),
@@ -78,7 +78,7 @@ import Testing
         ),
         .init(
             "A server that rejects Expect with 417 gets the body without it",
-            because: "Foundation on Linux sends an Expect field as it stands, and takes a 417 for the response"
+            because: "Foundation on Linux sends an Expect field unchanged, and returns the 417 response"
         ),
         .init(
             "Trailers are not added to the headers",

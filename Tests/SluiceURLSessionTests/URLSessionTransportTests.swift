@@ -4,7 +4,7 @@ import SluiceTesting
 import SluiceURLSession
 import Testing
 
-/// Behavior of the transport that the conformance cases do not cover, or that it can fulfill only in part.
+/// Behavior of the transport that the conformance cases do not cover, or that it covers only in part.
 @Suite(.timeLimit(.minutes(10))) struct URLSessionTransportTests {
     private let server: LoopbackServer
     private let transport = URLSessionTransport()
@@ -26,7 +26,7 @@ import Testing
         LoopbackResponse.data(Data(count: 1001)), .chunked([Data(count: 500), Data(count: 501)]),
         .untilClose(Data(count: 1001)),
     ])
-    func aBodyOverTheLimitFails(_ response: LoopbackResponse) async {
+    func bodyOverLimitFails(_ response: LoopbackResponse) async {
         server.on("/", response)
         let context = TransferContext(limits: ResponseLimits(body: 1000))
         let code = await code { _ = try await transport.send(request(), context: context).body.collect() }
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [10, 1001])
-    func aBodyOverTheLimitThatIsStillComingClosesItsConnection(_ sent: Int) async {
+    func unfinishedBodyOverLimitClosesConnection(_ sent: Int) async {
         server.on("/", .partial(Data(count: sent), announced: 1_000_000))
         let context = TransferContext(limits: ResponseLimits(body: 1000))
         let code = await code { _ = try await transport.send(request(), context: context).body.collect() }
@@ -42,26 +42,26 @@ import Testing
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    @Test func aTaskCancelledWhileItReadsTheBodyClosesItsConnection() async throws {
+    @Test func cancellationWhileReadingBodyClosesConnection() async throws {
         server.on("/", .partial(Data(count: 10), announced: 20))
-        let (moments, moment) = AsyncStream<Void>.makeStream()
+        let (arrivals, arrival) = AsyncStream<Void>.makeStream()
         let task = Task {
             let response = try await transport.send(request(), context: TransferContext())
-            for try await _ in response.body { moment.yield() }
+            for try await _ in response.body { arrival.yield() }
         }
-        for await _ in moments { break }
+        for await _ in arrivals { break }
         task.cancel()
         #expect(await code { try await task.value } == .cancelled)
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    @Test func aResponseThatIsDroppedUnreadClosesItsConnection() async throws {
+    @Test func releasedUnreadResponseClosesConnection() async throws {
         server.on("/", .partial(Data(count: 10), announced: 20))
         _ = try await transport.send(request(), context: TransferContext())
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    @Test func aTransportThatIsDroppedClosesItsConnections() async throws {
+    @Test func releasedTransportClosesConnections() async throws {
         server.on("/", .text("ok"))
         do {
             let transport = URLSessionTransport()
@@ -70,7 +70,7 @@ import Testing
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    @Test func aResponseOutlivesItsTransportButNoLonger() async throws {
+    @Test func responseKeepsReleasedTransportUntilItEnds() async throws {
         let signal = LoopbackSignal()
         server.on(
             "/",
@@ -85,7 +85,7 @@ import Testing
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    @Test func aFailedRequestDoesNotKeepItsTransport() async throws {
+    @Test func failedRequestDoesNotRetainTransport() async throws {
         server.on("/", .text("ok"), .hang)
         do {
             let transport = URLSessionTransport()
@@ -96,14 +96,14 @@ import Testing
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    @Test func aGETWithABodyIsRefused() async {
+    @Test func rejectsGETWithBody() async {
         let request = request(.get, body: .data(Data(count: 1)))
         #expect(await code { _ = try await transport.send(request, context: TransferContext()) } == .unsupported)
         #expect(server.requestCount == 0)
     }
 
     @Test(arguments: ["Bearer", "Basic", #"Digest realm="a", nonce="b""#, #"Basic realm="a""#])
-    func a401ComesBackWhateverItAsksFor(_ challenge: String) async throws {
+    func returns401ForAnyChallenge(_ challenge: String) async throws {
         server.on("/", .text("who?", status: 401, headers: ["WWW-Authenticate": challenge]))
         let response = try await transport.send(request(), context: TransferContext())
         #expect(response.head.status == .unauthorized)
@@ -113,14 +113,14 @@ import Testing
     }
 
     @Test(arguments: [nil, "http://[bad", "//", "::::", "//host:99999/"])
-    func aRedirectThatLeadsNowhereComesBack(_ location: String?) async throws {
+    func returnsRedirectWithInvalidLocation(_ location: String?) async throws {
         server.on("/", .status(.found, headers: location.map { ["Location": $0, "Content-Length": "0"] } ?? [:]))
         let response = try await transport.send(request(), context: TransferContext())
         #expect(response.head.status == .found)
         #expect(try await response.body.collect().isEmpty)
     }
 
-    @Test func noContentTypeIsMadeUpForAStream() async throws {
+    @Test func addsNoContentTypeToStream() async throws {
         server.on("/", .text("ok"))
         let chunks = AsyncStream<Data> { continuation in
             continuation.yield(Data("body".utf8))
@@ -133,7 +133,7 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-    @Test func aStreamOfMoreThan64MiBIsRefusedBeforeAByteIsSent() async {
+    @Test func rejectsStreamOver64MiBBeforeSending() async {
         let chunks = AsyncStream<Data> { Data(count: 8 << 20) }
         let request = request(.put, body: .stream(chunks))
         #expect(await code { _ = try await transport.send(request, context: TransferContext()) } == .unsupported)

@@ -113,7 +113,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func theStrictAccessorsConvertNothing(row: Row) {
+    func strictAccessorsDoNotConvert(row: Row) {
         #expect(row.json.string == row.string)
         #expect(row.json.int == row.int)
         #expect(row.json.int64 == row.int.map(Int64.init))
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func theForgivingAccessorsGiveSomethingForEverything(row: Row) {
+    func lenientAccessorsReturnValueForEveryKind(row: Row) {
         #expect(row.json.stringValue == row.stringValue)
         #expect(row.json.intValue == row.intValue)
         #expect(row.json.int64Value == Int64(row.intValue))
@@ -138,7 +138,7 @@ import Testing
         #expect(row.json.dictionaryValue == row.dictionary ?? [:])
     }
 
-    @Test func theKindsHaveNames() {
+    @Test func describesKinds() {
         let all: [JSON] = [nil, true, 1, "a", [], [:]]
         #expect(
             all.map { "\(JSON.Kind($0))" } == ["null", "a boolean", "a number", "a string", "an array", "an object"]

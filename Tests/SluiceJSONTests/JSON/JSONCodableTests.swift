@@ -17,7 +17,7 @@ import Testing
     ]
 
     @Test(arguments: edges)
-    func aValueSurvivesJSONDecoderAndJSONEncoder(text: String) throws {
+    func roundTripsThroughJSONDecoderAndJSONEncoder(text: String) throws {
         let json = try JSON(parsing: text)
         #expect(try JSONDecoder().decode(JSON.self, from: Data(text.utf8)) == json)
         #expect(try JSON(parsing: JSONEncoder().encode(json)) == json)
@@ -25,13 +25,13 @@ import Testing
     }
 
     @Test(arguments: 0..<100)
-    func aRandomValueSurvivesJSONEncoder(seed: UInt64) throws {
+    func roundTripsRandomValuesThroughJSONEncoder(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let json = try JSON(parsing: RandomJSON.text(depth: 4, using: &generator))
         #expect(try JSON(parsing: JSONEncoder().encode(json)) == json)
     }
 
-    @Test func keysAreLeftAloneWhateverTheStrategy() throws {
+    @Test func keyStrategiesDoNotChangeKeysOfValue() throws {
         let text = #"{"id":1,"created_at":0,"payload":{"snake_case":{"other_key":1}}}"#
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -47,7 +47,7 @@ import Testing
         #expect(encoded.contains("created_at"))
     }
 
-    @Test func aModelIsMadeOfAValueAndAValueOfAModel() throws {
+    @Test func convertsBetweenModelsAndValues() throws {
         let event = Event(id: .max, createdAt: Date(timeIntervalSinceReferenceDate: 0.1), payload: [1, "a", nil])
         let json = try JSON(encoding: event)
         #expect(json.id.uint64 == .max)
@@ -59,7 +59,7 @@ import Testing
         #expect(try JSON(encoding: json) == json)
     }
 
-    @Test func theDecodersStrategiesApply() throws {
+    @Test func appliesStrategiesOfDecoder() throws {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970
         let json: JSON = ["id": 1, "createdAt": 5, "payload": nil]
@@ -67,13 +67,13 @@ import Testing
         #expect(throws: DecodingError.self) { try json.payload.decoded(as: Event.self) }
     }
 
-    @Test func aNumberThatNoDecoderCanGiveIsAnError() {
+    @Test func rejectsNumberBeyondJSONDecoder() {
         let text = Data(#"{"values":[1,{"a":1e400}]}"#.utf8)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(JSON.self, from: text) }
         #expect(throws: Never.self) { try JSON(parsing: text) }
     }
 
-    @Test func aNumberThatNoEncoderCanTakeIsAnError() throws {
+    @Test func rejectsNumberBeyondJSONEncoder() throws {
         let json = try JSON(parsing: #"{"a":[1e400]}"#)
         let error = #expect(throws: EncodingError.self) { try JSONEncoder().encode(json) }
         guard case .invalidValue(_, let context)? = error else { return }
@@ -81,7 +81,7 @@ import Testing
         #expect(json.encoded() == Data(#"{"a":[1e400]}"#.utf8))
     }
 
-    @Test func anotherFormatCarriesValuesToo() throws {
+    @Test func roundTripsThroughPropertyList() throws {
         let json: JSON = ["a": [1, 2.5, "x", true], "b": ["c": -1]]
         let data = try PropertyListEncoder().encode(json)
         #expect(try PropertyListDecoder().decode(JSON.self, from: data) == json)

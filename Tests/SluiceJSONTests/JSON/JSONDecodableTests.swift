@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func theBuiltInsAreStrict() throws {
+    @Test func builtInTypesDecodeStrictly() throws {
         expect(["1": "1", "": ""], refused: [1, true, nil, ["a"], [:]], as: "a string")
         expect([true: true, false: false], refused: [1, 0, "true", nil, []], as: "a boolean")
         expect([1.5: 1.5, 2: 2.0], refused: ["1.5", true, nil, try JSON(parsing: "1e400")], as: "a number")
@@ -44,7 +44,7 @@ import Testing
         JSONNumber(literal).map(JSON.number) ?? .null
     }
 
-    @Test func integersOfEveryWidthTakeWhatFits() {
+    @Test func integersOfEveryWidthAcceptTheirRange() {
         func check<Integer: FixedWidthInteger & JSONDecodable & JSONEncodable>(_ type: Integer.Type) {
             let (low, high) = (JSON(Integer.min), JSON(Integer.max))
             let beyond = number(String(high.description.dropLast()) + "8")
@@ -69,14 +69,14 @@ import Testing
         check(UInt128.self)
     }
 
-    @Test func anEnumTakesTheRawValuesItHas() {
+    @Test func enumsAcceptTheirRawValues() {
         expect(["admin": Role.admin, "guest": .guest], refused: ["root"], as: "a raw value of Role")
         expect([1: Level.high], refused: [2], as: "a raw value of Level")
         expect([:] as KeyValuePairs<JSON, Role>, refused: [1, nil], as: "a string")
         expect([:] as KeyValuePairs<JSON, Level>, refused: [300, "1"], as: "a whole number that fits Int8")
     }
 
-    @Test func emptyIsMadeOfAnything() throws {
+    @Test func emptyAcceptsAnyValue() throws {
         for json: JSON in [nil, 1, "a", [], ["a": 1]] {
             _ = Empty(json: json)
             #expect(try json.decoded(as: Empty.self) == Empty())

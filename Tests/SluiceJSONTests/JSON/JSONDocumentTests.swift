@@ -18,7 +18,7 @@ import Testing
         try #require(document.member(name, of: document.root))
     }
 
-    @Test func everyValueTellsItsKind() throws {
+    @Test func returnsKindOfEachValue() throws {
         #expect(document.kind(of: document.root) == .object)
         let kinds: [(String, JSONDocument.Kind)] = [
             ("n", .null), ("t", .true), ("f", .false), ("i", .number), ("d", .number), ("s", .string), ("list", .array),
@@ -28,7 +28,7 @@ import Testing
         #expect(document.member("nothing", of: document.root) == nil)
     }
 
-    @Test func stringsAreReadWithTheirEscapesResolved() throws {
+    @Test func resolvesEscapesInStrings() throws {
         #expect(try document.string(of: member("s")) == "a\né𝄞")
         #expect(try document.string(of: member("p")) == "é")
         let all = try JSONDocument(#"["\"\\\/\b\f\n\r\t\u0000\uABCD\uabcd"]"#)
@@ -36,7 +36,7 @@ import Testing
         #expect(all.string(of: string) == "\"\\/\u{8}\u{C}\n\r\t\u{0}\u{ABCD}\u{ABCD}")
     }
 
-    @Test func theTextOfAValueIsWhatStandsThere() throws {
+    @Test func returnsSourceTextOfValue() throws {
         #expect(try document.text(of: member("d")) == "1.10e2")
         #expect(try document.text(of: member("list")) == #"[1,[],{"x":[2]},"z"]"#)
         #expect(try document.text(of: member("p")) == "\"é\"")
@@ -45,7 +45,7 @@ import Testing
         #expect(padded.text(of: padded.root) == "[1]")
     }
 
-    @Test func elementsAndMembersComeInTheirOrder() throws {
+    @Test func iteratesElementsAndMembersInOrder() throws {
         let list = try member("list")
         #expect(document.elements(of: list).map { document.text(of: $0) } == ["1", "[]", "{\"x\":[2]}", "\"z\""])
         #expect(document.count(of: list) == 4)
@@ -58,14 +58,14 @@ import Testing
         #expect(Array(document.members(of: list)).isEmpty)
     }
 
-    @Test func anElementIsFoundByItsIndex() throws {
+    @Test func findsElementByIndex() throws {
         let list = try member("list")
         #expect(document.element(3, of: list).map { document.string(of: $0) } == "z")
         for index in [4, -1, Int.max, Int.min] { #expect(document.element(index, of: list) == nil) }
         #expect(document.element(0, of: document.root) == nil)
     }
 
-    @Test func ofEqualNamesTheFirstCounts() throws {
+    @Test func findsFirstOfEqualNames() throws {
         #expect(try document.text(of: member("i")) == "-12")
         let decoded = try JSONDecoder().decode([String: Int].self, from: Data(#"{"a":1,"a":2}"#.utf8))
         #expect(decoded == ["a": 1])
@@ -76,12 +76,12 @@ import Testing
         (#"{"abc":1}"#, "ab", false), (#"{"":1}"#, "", true), ("{\"e\u{301}\":1}", "é", true),
         ("{\"\u{212A}\":1}", "K", true), ("{\"K\":1}", "\u{212A}", true), (#"{"\u006b":1}"#, "K", false),
     ])
-    func namesAreEqualAsSwiftComparesStrings(text: String, name: String, isFound: Bool) throws {
+    func comparesNamesLikeSwiftStrings(text: String, name: String, isFound: Bool) throws {
         let document = try JSONDocument(text)
         #expect((document.member(name, of: document.root) != nil) == isFound)
     }
 
-    @Test func aSliceOfDataIsRead() throws {
+    @Test func readsSliceOfData() throws {
         let data = Data("xx[1,\"a\"]yy".utf8)
         let document = try JSONDocument(data[2..<9])
         #expect(document.bytes(of: document.root) == Data("[1,\"a\"]".utf8))

@@ -10,7 +10,7 @@ import Testing
         var jsonValue: JSON { ["amount": JSON(amount)] }
     }
 
-    @Test func literalsAreValues() {
+    @Test func createsValuesFromLiterals() {
         let name = "Ada"
         let json: JSON = [
             "null": nil, "bool": true, "int": -5, "double": 1.5, "string": "a", "text": "Hello, \(name)!",
@@ -27,12 +27,12 @@ import Testing
         #expect(json.empty == .object([:]))
     }
 
-    @Test func ofKeysThatAreThereTwiceTheLastCounts() {
+    @Test func lastOfDuplicateLiteralKeysApplies() {
         let json: JSON = ["a": 1, "b": 2, "a": 3]
         #expect(json == ["a": 3, "b": 2])
     }
 
-    @Test func swiftValuesAreValues() {
+    @Test func createsValuesFromSwiftValues() {
         #expect(JSON(5) == 5)
         #expect(JSON("x") == "x")
         #expect(JSON(true) == true)
@@ -50,7 +50,7 @@ import Testing
         #expect(JSON(nil) == .null)
     }
 
-    @Test func nilIsNull() {
+    @Test func createsNullFromNil() {
         let none: Int? = nil
         let some: Int? = 3
         let nested: String?? = .some(nil)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
-    func whatJSONHasNoNumberForIsNull(value: Double) {
+    func createsNullFromNonFiniteNumbers(value: Double) {
         #expect(JSON(value) == .null)
     }
 }

@@ -43,7 +43,7 @@ import Testing
         ]
     ]
 
-    @Test func modelsBuildThemselves() throws {
+    @Test func decodesNestedModels() throws {
         let users: [Person] = try Self.json.value(at: "users")
         #expect(users.map(\.name) == ["Ada", "Grace", "Alan"])
         #expect(users.map(\.address.city) == ["London", "NYC", "Bletchley"])
@@ -69,7 +69,7 @@ import Testing
             ("users", "none", "At “users”, expected an array, found a string."),
         ] as [(JSONPath, JSON, String)]
     )
-    func aFailureNamesTheWholePath(path: JSONPath, value: JSON, sentence: String) throws {
+    func failureNamesWholePath(path: JSONPath, value: JSON, sentence: String) throws {
         var json = Self.json
         switch path.components.count {
         case 1: json.users = value
@@ -89,7 +89,7 @@ import Testing
         if case .key(let key) = path.components[position] { key } else { "" }
     }
 
-    @Test func dictionariesAndPathsNameTheirKeys() {
+    @Test func failureNamesKeysOfDictionariesAndPaths() {
         let json: JSON = ["by.name": ["ada": ["list": [["n": 2], ["n": "x"]]]]]
         let failure = #expect(throws: JSONDecodingFailure.self) {
             try [String: [String: [String: [Even]]]](json: json)
@@ -103,14 +103,14 @@ import Testing
         #expect((missing?.cause as? JSONPathFailure)?.found == .array)
     }
 
-    @Test func anErrorOfTheModelsOwnIsTheCause() {
+    @Test func errorOfModelIsCause() {
         let failure = #expect(throws: JSONDecodingFailure.self) { try [Even](json: [["n": 2], ["n": 3]]) }
         #expect(failure?.cause is Even.Odd)
         #expect(failure?.description == "At “[1]”, expected Even, found an object.")
         #expect(throws: Even.Odd.self) { try Even(json: ["n": 3]) }
     }
 
-    @Test func whatIsMissingOrNullIsNilButTheWrongTypeIsNot() throws {
+    @Test func missingOrNullIsNilAndWrongTypeIsError() throws {
         let json: JSON = ["a": ["n": nil, "b": 1], "list": [1]]
         for path: JSONPath in ["x", "x.y", "a.x", "a.n", "a.n.deeper", "list[1]", "list[-2]", "list.1"] {
             #expect(try json.optionalValue(at: path, as: Int.self) == nil)

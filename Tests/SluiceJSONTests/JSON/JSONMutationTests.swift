@@ -2,7 +2,7 @@ import Sluice
 import Testing
 
 @Suite struct JSONMutationTests {
-    @Test func aMemberIsSetByKeyAndByName() {
+    @Test func setsMembersByKeyAndName() {
         var json: JSON = ["user": ["name": "Ada"]]
         json["user"]["name"] = "Grace"
         json.user.age = 36
@@ -11,7 +11,7 @@ import Testing
         #expect(json == ["user": ["name": "Grace", "age": 36, "tags": ["a", "b"]]])
     }
 
-    @Test func settingAMemberOfNullMakesAnObject() {
+    @Test func settingMemberOfNullCreatesObject() {
         var json = JSON.null
         json["a"]["b"].c = true
         json["d", "e"] = 1
@@ -26,7 +26,7 @@ import Testing
         #expect(json == ["a": nil, "b": nil])
     }
 
-    @Test func anElementIsReplacedOrAppended() {
+    @Test func replacesAndAppendsElements() {
         var json: JSON = [1, 2]
         json[0] = "one"
         json[2] = 3
@@ -36,7 +36,7 @@ import Testing
         #expect(list == [["id": 1]])
     }
 
-    @Test func settingWhereNothingCanBeChangesNothing() {
+    @Test func settingInvalidPlaceHasNoEffect() {
         let original: JSON = ["text": "a", "list": [1], "number": 1, "bool": true]
         var json = original
         json["text"]["x"] = 1
@@ -56,21 +56,21 @@ import Testing
         #expect(null == .null)
     }
 
-    @Test func whatIsOnlyLookedAtInPlaceLeavesNoTrace() {
-        func look(at json: inout JSON) {}
+    @Test func accessInPlaceCreatesNothing() {
+        func access(_ json: inout JSON) {}
         var json: JSON = ["empty": [:], "list": []]
-        look(at: &json["none"])
-        look(at: &json["empty"]["none"])
-        look(at: &json["list"][0])
+        access(&json["none"])
+        access(&json["empty"]["none"])
+        access(&json["list"][0])
         json.none.deeper.removeValue(forKey: "x")
         #expect(json == ["empty": [:], "list": []])
         var null = JSON.null
-        look(at: &null["a"]["b"])
-        look(at: &null[0])
+        access(&null["a"]["b"])
+        access(&null[0])
         #expect(null == .null)
     }
 
-    @Test func aMemberIsTakenAway() {
+    @Test func removesMembers() {
         var json: JSON = ["a": 1, "b": ["c": nil]]
         #expect(json.removeValue(forKey: "a") == 1)
         #expect(json.removeValue(forKey: "a") == nil)
@@ -81,7 +81,7 @@ import Testing
         #expect(text == "text")
     }
 
-    @Test func aFailedChangeLeavesTheRestInPlace() {
+    @Test func failedMutationKeepsValue() {
         struct Failure: Error {}
         func fail(_ json: inout JSON) throws { throw Failure() }
         var json: JSON = ["a": [1, 2], "b": 3]
@@ -90,7 +90,7 @@ import Testing
         #expect(json == ["a": [1, 2], "b": 3])
     }
 
-    @Test func aCopyIsNotChanged() {
+    @Test func mutationDoesNotChangeCopy() {
         let original: JSON = ["list": [["id": 1]]]
         var copy = original
         copy.list[0].id = 2

@@ -6,7 +6,7 @@ import Testing
         "0", "-0", "1", "-1", "10", "1.10", "0.0", "-0.0", "1e5", "1E+5", "1e-5", "12345678901234567890123", "1e400",
         "0e999999999999999999999", "-1.5e-10",
     ])
-    func everyLiteralKeepsItsDigits(literal: String) throws {
+    func keepsDigitsOfLiteral(literal: String) throws {
         #expect(try #require(JSONNumber(literal)).text == literal)
         #expect(try JSON(parsing: literal).description == literal)
         #expect(try JSON(parsing: literal).stringValue == literal)
@@ -17,7 +17,7 @@ import Testing
         "1,5",
         "１", "1e5.5", "--1",
     ])
-    func whatIsNoLiteralIsNoNumber(text: String) {
+    func rejectsInvalidLiteral(text: String) {
         #expect(JSONNumber(text) == nil)
     }
 
@@ -37,7 +37,7 @@ import Testing
         ["2e400"],
         ["-1e400"],
     ])
-    func numbersAreEqualByValueAlone(literals: [String]) throws {
+    func comparesNumbersByValue(literals: [String]) throws {
         let numbers = try literals.map { try #require(JSONNumber($0)) }
         for number in numbers {
             #expect(number == numbers[0])
@@ -51,14 +51,14 @@ import Testing
         #expect(Set(numbers).count == 1)
     }
 
-    @Test func numbersThatShareADoubleAreNotEqual() {
+    @Test func distinguishesNumbersWithSameDouble() {
         #expect(JSONNumber("9007199254740993") != JSONNumber("9007199254740992"))
         #expect(JSONNumber("1e400") != JSONNumber("2e400"))
         #expect(JSONNumber("1e-400") != JSONNumber("0"))
         #expect(JSONNumber("0.1") != JSONNumber("0.1000000000000000000001"))
     }
 
-    @Test func integersAreExactToTheEdges() {
+    @Test func convertsIntegersExactlyAtBounds() {
         #expect(JSON(Int64.min).int64 == .min)
         #expect(JSON(Int64.max).int64 == .max)
         #expect(JSON(UInt64.max).uint64 == .max)
@@ -82,11 +82,11 @@ import Testing
     @Test(arguments: [
         "1.5", "1e-1", "1e400", "1e19", "1e99999999999999999999", "1e-99999999999999999999", "1e9223372036854775807",
     ])
-    func whatIsNoIntegerOrTooLargeIsNone(literal: String) {
+    func returnsNilForFractionsAndLargeNumbers(literal: String) {
         #expect(JSONNumber(literal)?.exactly(Int64.self) == nil)
     }
 
-    @Test func doublesAreTheNearestOrNone() throws {
+    @Test func returnsNearestDoubleOrNil() throws {
         #expect(JSONNumber("0.1")?.double == 0.1)
         #expect(JSONNumber("1e400")?.double == nil)
         #expect(JSONNumber("-1e400")?.double == nil)

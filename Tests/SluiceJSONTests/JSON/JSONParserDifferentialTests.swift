@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct JSONParserDifferentialTests {
     @Test(arguments: 0..<300)
-    func aRandomTextIsReadAsJSONDecoderReadsIt(seed: UInt64) throws {
+    func parsesRandomTextLikeJSONDecoder(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let text = Data(RandomJSON.text(depth: 5, using: &generator).utf8)
         let expected = try JSONDecoder().decode(AnyJSON.self, from: text)
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40)
-    func noTruncationOfAContainerIsTakenOrTraps(seed: UInt64) throws {
+    func rejectsEveryTruncationWithoutTrap(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let text = Data("[\(RandomJSON.text(depth: 3, using: &generator))]".utf8)
         for length in 0..<text.count {
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: 0..<60)
-    func aMutatedTextNeverTrapsAndIsJudgedAsJSONDecoderJudgesIt(seed: UInt64) {
+    func acceptsMutatedTextLikeJSONDecoder(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let original = Array(RandomJSON.text(depth: 3, using: &generator).utf8)
         for _ in 0..<40 {
@@ -37,9 +37,9 @@ import Testing
             let text = Data(bytes)
             // JSONDecoder detects UTF-16 and UTF-32, which Sluice does not support.
             guard !text.prefix(4).contains(0) else { continue }
-            let isTaken = (try? JSONDocument(text)) != nil
-            let isTakenByFoundation = (try? JSONDecoder().decode(AnyJSON.self, from: text)) != nil
-            #expect(isTaken == isTakenByFoundation, "\(String(decoding: bytes, as: UTF8.self))")
+            let isAccepted = (try? JSONDocument(text)) != nil
+            let isAcceptedByFoundation = (try? JSONDecoder().decode(AnyJSON.self, from: text)) != nil
+            #expect(isAccepted == isAcceptedByFoundation, "\(String(decoding: bytes, as: UTF8.self))")
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct JSONParsingTests {
     @Test(arguments: 0..<150)
-    func aTextIsReadAsJSONDecoderReadsIt(seed: UInt64) throws {
+    func parsesRandomTextLikeJSONDecoder(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let text = RandomJSON.text(depth: 5, using: &generator)
         let json = try JSON(parsing: text)
@@ -16,13 +16,13 @@ import Testing
     @Test(arguments: [
         #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, "{\"\u{e9}\":1,\"e\u{301}\":2}", #"{"a":null,"a":1,"b":{}}"#,
     ])
-    func ofMembersWithTheSameNameTheFirstCountsAsWithJSONDecoder(text: String) throws {
+    func keepsFirstOfEqualNamesLikeJSONDecoder(text: String) throws {
         let json = try JSON(parsing: text)
         #expect(try JSONDecoder().decode(JSON.self, from: Data(text.utf8)) == json)
         #expect(json.dictionaryValue.keys.filter { $0 != "b" }.count == 1)
     }
 
-    @Test func aSliceIsRead() throws {
+    @Test func parsesSliceOfData() throws {
         let data = Data("xxx[1,2]yyy".utf8)
         #expect(try JSON(parsing: data.dropFirst(3).dropLast(3)) == [1, 2])
     }
@@ -30,12 +30,12 @@ import Testing
     @Test(arguments: [
         "", " ", "nul", "[1,]", "{\"a\"}", "'a'", "[1] 2", "NaN", "\"\u{1}\"", #""\ud800""#, "// c\n1", "\u{0}",
     ])
-    func whatIsNoJSONSaysWhereItIsNot(text: String) {
+    func rejectsInvalidText(text: String) {
         let error = #expect(throws: JSONSyntaxError.self) { try JSON(parsing: text) }
         #expect(error?.description.hasPrefix("The text is not valid JSON: ") == true)
     }
 
-    @Test func bytesThatAreNoUTF8AreRefused() {
+    @Test func rejectsInvalidUTF8() {
         for bytes: [UInt8] in [
             [0x22, 0xFF, 0x22], [0x22, 0xC3, 0x22], [0xFF, 0xFE], [0x22, 0xED, 0xA0, 0x80, 0x22],
         ] {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func nestingHasALimitAndAllBelowItCanBeUsed() throws {
+    @Test func limitsNestingAndSupportsDepthBelowLimit() throws {
         #expect(throws: JSONSyntaxError.self) { try JSON(parsing: String(repeating: "[", count: 1_000_000)) }
         let arrays = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
         let objects = String(repeating: #"{"a":"#, count: 511) + "{}" + String(repeating: "}", count: 511)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func endlessNumbersAreHandled() throws {
+    @Test func handlesVeryLongNumbers() throws {
         let nines = String(repeating: "9", count: 100_000)
         let zeros = String(repeating: "0", count: 100_000)
         for text in [
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func manyMembersOfOneNameAreOne() throws {
+    @Test func mergesManyMembersOfOneName() throws {
         let text = "{" + String(repeating: #""a":1,"#, count: 50_000) + #""b":2}"#
         #expect(try JSON(parsing: text) == ["a": 1, "b": 2])
     }

@@ -15,7 +15,7 @@ import Testing
         ("data.name", #""secret""#),
         ("", text),
     ])
-    func aPathLeadsToTheSameInAValueAndInADocument(path: String, slice: String) throws {
+    func findsSameValueInDocumentAndJSON(path: String, slice: String) throws {
         let document = try JSONDocument(Self.text)
         #expect(try document.slice(at: JSONPath(path)) == Data(slice.utf8))
         let json = try JSON(parsing: Self.text)
@@ -45,7 +45,7 @@ import Testing
         ("missing", "The value has no member `missing`."),
         ("[0]", "The value is an object and has no element [0]."),
     ])
-    func aPathThatLeadsNowhereSaysHowFarItGot(path: String, sentence: String) throws {
+    func failureDescribesLastFoundElement(path: String, sentence: String) throws {
         let path = JSONPath(path)
         let json = try JSON(parsing: Self.text)
         let document = try JSONDocument(Self.text)
@@ -58,7 +58,7 @@ import Testing
         #expect(!json.contains(path))
     }
 
-    @Test func theFailureNamesWhatWasThere() throws {
+    @Test func failureHasReachedPathKindAndCount() throws {
         let json = try JSON(parsing: Self.text)
         let failure = #expect(throws: JSONPathFailure.self) { try json.find("data.items[2].id") }
         #expect(failure?.reached == "data.items")
@@ -66,7 +66,7 @@ import Testing
         #expect(failure?.count == 2)
     }
 
-    @Test func aSliceIsDecodedByAnyDecoder() throws {
+    @Test func decodesSliceWithJSONDecoder() throws {
         struct Item: Decodable, Equatable { let id: Int }
         let document = try JSONDocument(Data(Self.text.utf8))
         let items = try JSONDecoder().decode([Item].self, from: document.slice(at: "data.items"))

@@ -22,7 +22,7 @@ import Testing
             (" a . b ", [.key(" a "), .key(" b ")]),
         ] as [(String, [JSONPath.Component])]
     )
-    func aTextIsReadAsKeysAndIndexes(text: String, components: [JSONPath.Component]) {
+    func parsesKeysAndIndexes(text: String, components: [JSONPath.Component]) {
         #expect(JSONPath(text).components == components)
     }
 
@@ -39,7 +39,7 @@ import Testing
             ("[[0]]", [.key("["), .index(0), .key("]")]),
         ] as [(String, [JSONPath.Component])]
     )
-    func whatIsNoBracketIsPartOfAKey(text: String, components: [JSONPath.Component]) {
+    func treatsInvalidBracketsAsKey(text: String, components: [JSONPath.Component]) {
         #expect(JSONPath(text).components == components)
     }
 
@@ -51,12 +51,12 @@ import Testing
             [.key("]"), .key("é\u{301}.")],
         ] as [[JSONPath.Component]]
     )
-    func theDescriptionIsReadAsTheSamePath(components: [JSONPath.Component]) {
+    func descriptionRoundTrips(components: [JSONPath.Component]) {
         let path = JSONPath(components)
         #expect(JSONPath(path.description) == path)
     }
 
-    @Test func theDescriptionIsTheShortForm() {
+    @Test func descriptionUsesShortForm() {
         #expect(JSONPath(#"data>items>["0"][1]['a.b']"#).description == #"data.items.0[1]["a.b"]"#)
         #expect(JSONPath("a").appending("[0].b").description == "a[0].b")
         #expect(JSONPath().appending("a") == "a")

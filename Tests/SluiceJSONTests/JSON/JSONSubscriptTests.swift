@@ -9,7 +9,7 @@ import Testing
         "count": 7, "description": "text", "value": 8, "string": 9,
     ]
 
-    @Test func keysIndexesAndNamesLeadToTheSame() {
+    @Test func findsValuesByKeyIndexNameAndPath() {
         let json = Self.json
         #expect(json["user"]["name"] == "Ada")
         #expect(json.user.name == "Ada")
@@ -28,11 +28,11 @@ import Testing
         json.items[.max], json.items[.min], json["items", 5, "id"], json["items", -1], json.none[3].deeper["x"],
         json[path: "items[2]"], json[path: "user.name.x"], JSON.null.anything[0],
     ])
-    func whatIsMissingIsNull(value: JSON) {
+    func returnsNullForMissingValues(value: JSON) {
         #expect(value.isNull)
     }
 
-    @Test func whatIsThereCanBeToldFromWhatIsMissing() {
+    @Test func containsDistinguishesNullFromMissing() {
         #expect(Self.json.contains("user.email"))
         #expect(Self.json.contains("items[-2].id"))
         #expect(Self.json.contains(""))
@@ -41,7 +41,7 @@ import Testing
         #expect(!Self.json.contains("user.email.x"))
     }
 
-    @Test func ownMembersGoBeforeKeysOfTheirName() {
+    @Test func propertiesTakePrecedenceOverKeys() {
         let json = Self.json
         #expect(json.count == 7)  // It has seven members.
         #expect(json["count"] == 7)
@@ -53,7 +53,7 @@ import Testing
         #expect(json["value"] == 8)
     }
 
-    @Test func theNamesOfCasesAndOfCommonKeysAreFree() {
+    @Test func commonKeysAreAvailableAsNames() {
         let json: JSON = [
             "null": 1, "number": 2, "object": 3, "data": ["items": [4]], "text": 5, "url": 6, "path": 7, "keys": 8,
             "values": 9, "index": 10, "first": 11, "kind": 12, "isEmpty": 13, "json": 14, "name": 15, "search": 16,
@@ -76,7 +76,7 @@ import Testing
         #expect(json.search == 16)
     }
 
-    @Test func stepsWithoutAnyAreTheValue() {
+    @Test func emptyPathReturnsValue() {
         #expect(Self.json[path: ""] == Self.json)
         #expect(Self.json[] == Self.json)
     }

@@ -11,7 +11,7 @@ import Testing
         "[\"\\u0000\\u00e9\\uFFFF\\uD834\\uDD1E\"]", "[\"\u{7F}\u{80}é€𝄞\u{10FFFF}\u{FEFF}\u{2028}\"]", "[1e400]",
         "[\"01234567\"]", "[\"0123456\"]", "\u{FEFF}[1]", "[\"//\",\"/*\"]", "{\"\\u0061\":true}",
     ])
-    func aTextOfTheGrammarIsTaken(text: String) throws {
+    func acceptsValidText(text: String) throws {
         let document = try JSONDocument(Data(text.utf8))
         #expect(document.tape.count > 0)
         #expect(throws: Never.self) { try JSONDocument(text) }
@@ -56,7 +56,7 @@ import Testing
         ("[1]//", "there is text after its value", 3), ("/**/1", "a value is expected", 0),
         ("[1\u{C}]", "a comma or “]” is expected", 2),
     ])
-    func whatIsNoJSONIsRefusedAndToldWhere(text: String, reason: String, offset: Int) {
+    func rejectsInvalidTextWithReasonAndOffset(text: String, reason: String, offset: Int) {
         let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(Data(text.utf8)) }
         #expect(error?.reason == reason)
         #expect(error?.offset == offset)
@@ -71,7 +71,7 @@ import Testing
             [0xC3, 0xA9, 0xA9],
         ] as [[UInt8]]
     )
-    func stringsThatAreNoUTF8AreRefused(bytes: [UInt8]) {
+    func rejectsInvalidUTF8InStrings(bytes: [UInt8]) {
         for padding in 0...9 {
             let text = Data([0x22]) + Data(repeating: 0x61, count: padding) + Data(bytes) + Data([0x22])
             let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument(text) }
@@ -79,25 +79,25 @@ import Testing
         }
     }
 
-    @Test func otherEncodingsAreRefused() {
+    @Test func rejectsOtherEncodings() {
         for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32BigEndian] {
             #expect(throws: JSONSyntaxError.self) { try JSONDocument("[\"a\"]".data(using: encoding) ?? Data()) }
         }
     }
 
-    @Test func theErrorNamesLineAndColumn() throws {
+    @Test func errorNamesLineAndColumn() throws {
         let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument("{\n  \"é\": 1,\n  \"€\": ?\n}") }
         #expect(error?.line == 3)
         #expect(error?.column == 8)
         #expect(error?.description == "The text is not valid JSON: a value is expected (line 3, column 8).")
     }
 
-    @Test func nestingIsTakenToItsLimitOnly() throws {
+    @Test func limitsNesting() throws {
         for (opening, closing) in [("[", "]"), ("{\"a\":", "}")] {
-            for (depth, isTaken) in [(1, true), (512, true), (513, false), (100_000, false)] {
+            for (depth, isAccepted) in [(1, true), (512, true), (513, false), (100_000, false)] {
                 let inner = opening == "[" ? "" : "1"
                 let text = String(repeating: opening, count: depth) + inner + String(repeating: closing, count: depth)
-                #expect((try? JSONDocument(text)) != nil ? isTaken : !isTaken)
+                #expect((try? JSONDocument(text)) != nil ? isAccepted : !isAccepted)
             }
             #expect(throws: JSONSyntaxError.self) { try JSONDocument(String(repeating: opening, count: 100_000)) }
         }

@@ -13,13 +13,13 @@ import Testing
             (["a\"b": 1], #"{"a\"b":1}"#),
         ] as [(JSON, String)]
     )
-    func aValueIsWrittenInOneLine(json: JSON, text: String) throws {
+    func writesCompactText(json: JSON, text: String) throws {
         #expect(json.description == text)
         #expect(json.encoded() == Data(text.utf8))
         #expect(try JSON(parsing: text) == json)
     }
 
-    @Test func prettyTextHasALineForEachValue() {
+    @Test func writesPrettyText() {
         let json: JSON = ["b": [1, ["c": nil], [], [:]], "a": "x"]
         let text = """
             {
@@ -39,15 +39,15 @@ import Testing
         #expect(json.formatted(.compact) == json.description)
     }
 
-    @Test func membersStandInTheSameOrderWhereOneNameBeginsWithAnEquivalentOfAnother() {
+    @Test func ordersMembersWithEquivalentPrefixesDeterministically() {
         for _ in 0..<50 {
-            // Neither of the two is less than the other to Swift, and a dictionary's own order is another each time.
+            // Swift orders neither of the two before the other, and the order of a dictionary differs each time.
             let json: JSON = ["\u{E9}[": 2, "e\u{301}": 1]
             #expect(json.description == "{\"e\u{301}\":1,\"\u{E9}[\":2}")
         }
     }
 
-    @Test func everyControlCharacterIsEscaped() throws {
+    @Test func escapesEveryControlCharacter() throws {
         for byte in UInt8(0)..<0x20 {
             let json = JSON.string("a\(Unicode.Scalar(byte))b")
             #expect(json.encoded().allSatisfy { $0 >= 0x20 })
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: 0..<100)
-    func whatIsWrittenIsReadAgain(seed: UInt64) throws {
+    func roundTripsRandomValues(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let text = RandomJSON.text(depth: 5, using: &generator)
         let json = try JSON(parsing: text)
@@ -66,9 +66,9 @@ import Testing
         }
     }
 
-    // Text 44 has a member twice, of which JSONSerialization takes the last.
+    // Text 44 has a duplicate member, of which JSONSerialization keeps the last.
     @Test(arguments: (0..<100).filter { $0 != 44 })
-    func foundationReadsWhatIsWrittenAsTheOriginal(seed: UInt64) throws {
+    func foundationReadsWrittenTextLikeOriginal(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let text = RandomJSON.text(depth: 5, using: &generator)
         func read(_ data: Data) throws -> NSObject? {

@@ -8,7 +8,7 @@ import Testing
         try LenientJSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    @Test func nestedContainersAreLenientToo() throws {
+    @Test func nestedContainersConvert() throws {
         struct Model: Decodable {
             var city: String
             var numbers: [Int] = []
@@ -33,7 +33,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(Model.self, #"{"place":{"city":1},"lists":{}}"#) }
     }
 
-    @Test func aSuperclassDecodesItself() throws {
+    @Test func decodesSuperclass() throws {
         class Base: Decodable { var id = 0 }
         final class Derived: Base {
             var name: String
@@ -56,7 +56,7 @@ import Testing
         #expect(context.codingPath.map(\.stringValue) == ["super"])
     }
 
-    @Test func keysAreListedInTheirOrderAndOnce() throws {
+    @Test func listsKeysOnceInOrder() throws {
         struct Model: Decodable {
             enum Key: String, CodingKey { case a, b, c }
             init(from decoder: any Decoder) throws {
@@ -76,7 +76,7 @@ import Testing
         _ = try decode(Model.self, #"{"b":null,"a":"1","x":0,"a":2}"#)
     }
 
-    @Test func everyScalarThatMayBeMissingConverts() throws {
+    @Test func convertsOptionalScalars() throws {
         struct Model: Decodable, Equatable {
             var a: Int?, b: Int8?, c: Int16?, d: Int32?, e: Int64?, f: UInt?, g: UInt8?, h: UInt16?, i: UInt32?
             var j: UInt64?, k: Double?, l: Float?, m: String?, n: Bool?, o: Int128?, p: UInt128?
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func anObjectOfManyMembersIsReadByItsKeys() throws {
+    @Test func decodesObjectWithManyMembers() throws {
         let count = 1000
         let members = (0..<count).map { "\"key\($0)\":\"\($0)\"" } + ["\"key1\":\"again\""]
         let dictionary = try decode([String: Int].self, "{" + members.joined(separator: ",") + "}")
@@ -118,7 +118,7 @@ import Testing
         #expect(dictionary["key999"] == 999)
     }
 
-    @Test func dictionariesHaveStringIntAndOtherKeys() throws {
+    @Test func decodesDictionariesWithAnyKeyType() throws {
         enum Level: String, Decodable, CodingKeyRepresentable { case low, high }
         #expect(try decode([String: Int].self, #"{"a":"1","b":true}"#) == ["a": 1, "b": 1])
         #expect(try decode([Int: String].self, #"{"1":2,"-3":"x"}"#) == [1: "2", -3: "x"])
@@ -127,7 +127,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode([Int: String].self, #"{"one":2}"#) }
     }
 
-    @Test func keysAreEqualAsSwiftComparesStrings() throws {
+    @Test func comparesKeysLikeSwiftStrings() throws {
         struct Model: Decodable {
             var größe: Int
             enum CodingKeys: String, CodingKey { case größe = "gr\u{F6}\u{DF}e" }
@@ -136,7 +136,7 @@ import Testing
         #expect(try decode(Model.self, #"{"gr\u00f6\u00dfe":2}"#).größe == 2)
     }
 
-    @Test func theModelsSeeTheUserInfo() throws {
+    @Test func passesUserInfoToModels() throws {
         struct Model: Decodable {
             var seen: Int?
             init(from decoder: any Decoder) throws {
@@ -149,7 +149,7 @@ import Testing
         #expect(try decoder.decode([Model].self, from: Data("[[]]".utf8)).first?.seen == 5)
     }
 
-    @Test func aDecoderThatIsKeptCanStillBeUsed() throws {
+    @Test func retainedDecoderStaysUsable() throws {
         struct Kept: Decodable {
             var decoder: any Decoder
             init(from decoder: any Decoder) throws { self.decoder = decoder }
@@ -160,7 +160,7 @@ import Testing
         #expect(kept[1].decoder.codingPath.map(\.intValue) == [1])
     }
 
-    @Test func nothingIsThereBehindTheEndOfAnArray() throws {
+    @Test func unkeyedContainerEndsAfterLastElement() throws {
         struct Model: Decodable {
             init(from decoder: any Decoder) throws {
                 var container = try decoder.unkeyedContainer()

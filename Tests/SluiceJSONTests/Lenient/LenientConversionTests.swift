@@ -24,7 +24,7 @@ import Testing
         ("9007199254740993.0", 9_007_199_254_740_993), ("1.00000000000000000000000000000", 1),
         ("\"-9223372036854775808.000000000000000\"", .min), ("922337203685477580700e-2", .max), ("\"5.\"", 5),
     ])
-    func whatIsAnIntegerBecomesInt(text: String, value: Int) throws {
+    func convertsToInt(text: String, value: Int) throws {
         #expect(try decode(Int.self, text) == value)
     }
 
@@ -35,12 +35,12 @@ import Testing
         "\"1e400\"", "1e-1", "1e-400", "12345678901234567890.5", "0.00000000000000000001", "[1]", "{}", "null",
         "\"１\"", "\"1\\u0000\"", "1e999999999999999999999", "-1e-999999999999999999999",
     ])
-    func whatIsNoIntegerIsAnError(text: String) {
+    func rejectsNonIntegers(text: String) {
         #expect(throws: DecodingError.self) { try decode(Int.self, text) }
         #expect(throws: DecodingError.self) { try LenientJSONDecoder().decode(Int.self, from: Data(text.utf8)) }
     }
 
-    @Test func integersKeepWithinTheirTypes() throws {
+    @Test func rejectsIntegersOutOfRange() throws {
         #expect(try decode(UInt8.self, "\"255\"") == 255)
         #expect(try decode(Int8.self, "-128.0") == -128)
         #expect(try decode(Int16.self, "\"-32768\"") == .min)
@@ -71,21 +71,21 @@ import Testing
         ("1.7976931348623157e308", .greatestFiniteMagnitude),
         ("9007199254740993", 9_007_199_254_740_992), ("0e999", 0),
     ])
-    func whatIsANumberBecomesDouble(text: String, value: Double) throws {
+    func convertsToDouble(text: String, value: Double) throws {
         #expect(try decode(Double.self, text) == value)
     }
 
     @Test(arguments: [
         ("\"0.1\"", 0.1), ("16777217", 16_777_216), ("3.4028235e38", .greatestFiniteMagnitude), ("true", 1),
     ])
-    func whatIsANumberBecomesFloat(text: String, value: Float) throws {
+    func convertsToFloat(text: String, value: Float) throws {
         #expect(try decode(Float.self, text) == value)
     }
 
     @Test(arguments: [
         "1e400", "\"-1e400\"", "1e-400", "\"nan\"", "\"inf\"", "\"Infinity\"", "\"abc\"", "\"\"", "\"0x1p3\"", "[]",
     ])
-    func whatIsNoNumberIsAnError(text: String) {
+    func rejectsNonNumbers(text: String) {
         #expect(throws: DecodingError.self) { try decode(Double.self, text) }
         #expect(throws: DecodingError.self) { try decode(Float.self, text) }
     }
@@ -94,7 +94,7 @@ import Testing
         ("12345678901234567890123", "12345678901234567890123"), ("1.10", "1.10"), ("-0", "-0"), ("1E5", "1E5"),
         ("true", "true"), ("false", "false"), ("\"\"", ""), ("\" a \"", " a "), ("\"\\u00e9\\n\"", "é\n"),
     ])
-    func aScalarBecomesTheStringItIsWrittenAs(text: String, value: String) throws {
+    func convertsScalarsToTheirText(text: String, value: String) throws {
         #expect(try decode(String.self, text) == value)
     }
 
@@ -104,23 +104,23 @@ import Testing
         ("\" true \"", true),
         ("\"\\u0079es\"", true),
     ])
-    func theWordsForYesAndNoBecomeBool(text: String, value: Bool) throws {
+    func convertsToBool(text: String, value: Bool) throws {
         #expect(try decode(Bool.self, text) == value)
     }
 
     @Test(arguments: [
         "2", "-1", "0.5", "1e400", "\"\"", "\"2\"", "\"y\"", "\"on\"", "\"truely\"", "\"\\u0011\"", "null", "[]", "{}",
     ])
-    func noOtherWordBecomesBool(text: String) {
+    func rejectsOtherTextForBool(text: String) {
         #expect(throws: DecodingError.self) { try decode(Bool.self, text) }
     }
 
     @Test(arguments: ["[]", "{}", "null"])
-    func aContainerIsNoString(text: String) {
+    func rejectsContainersAndNullForString(text: String) {
         #expect(throws: DecodingError.self) { try decode(String.self, text) }
     }
 
-    @Test func enumsConvertThroughTheirRawValues() throws {
+    @Test func convertsRawValuesOfEnums() throws {
         enum Level: Int, Decodable { case low, high }
         enum Code: String, Decodable { case one = "1", yes = "true" }
         #expect(try decode(Level.self, "\"1\"") == .high)
@@ -131,7 +131,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(Code.self, "1.0") }
     }
 
-    @Test func aSingleValueIsNoArray() {
+    @Test func rejectsSingleValueForArray() {
         for text in ["1", "\"a\"", "{}"] {
             #expect(throws: DecodingError.self) {
                 try LenientJSONDecoder().decode([String].self, from: Data(text.utf8))
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func everyConversionCanBeTurnedOff() throws {
+    @Test func eachConversionCanBeDisabled() throws {
         try expect(Int.self, "\"1\"", needs: .numbersFromStrings)
         try expect(Double.self, "\"1.5\"", needs: .numbersFromStrings)
         try expect(Decimal.self, "\"1.5\"", needs: .numbersFromStrings)
@@ -166,7 +166,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(type, text, LenientJSONDecoder(conversions: others)) }
     }
 
-    @Test func withoutConversionsItIsAsStrictAsJSONDecoder() {
+    @Test func withoutConversionsDecodesStrictly() {
         let strict = LenientJSONDecoder(conversions: [])
         for text in ["\"1\"", "true", "[]", "{}"] {
             #expect(throws: DecodingError.self) { try strict.decode(Int.self, from: Data(text.utf8)) }

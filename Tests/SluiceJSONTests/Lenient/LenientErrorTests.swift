@@ -36,14 +36,14 @@ import Testing
         (#"{"items":[],"grid":["[true]","[false,[]]"]}"#, "grid[1][1]"),
         ("{}", ""), ("[]", ""), ("\"\"", ""),
     ])
-    func theErrorNamesThePath(text: String, path: String) {
+    func errorNamesPath(text: String, path: String) {
         let data = Data(text.utf8)
         let error = #expect(throws: DecodingError.self) { try LenientJSONDecoder().decode(Order.self, from: data) }
         guard let error else { return }
         #expect(DecodingFailure(Order.self, body: data, cause: error).codingPath == path)
     }
 
-    @Test func aMissingKeyIsNamed() {
+    @Test func missingKeyIsNamed() {
         let error = #expect(throws: DecodingError.self) {
             try LenientJSONDecoder().decode(Order.self, from: Data(#"{"items":[{"price":1}]}"#.utf8))
         }
@@ -61,7 +61,7 @@ import Testing
         ("[1]", "Expected Int, found an array that cannot be converted without loss."),
         ("null", "Expected Int, found null."),
     ])
-    func theErrorTellsTheKindsAndShowsNoValue(text: String, description: String) {
+    func errorNamesKindsWithoutValue(text: String, description: String) {
         let error = #expect(throws: DecodingError.self) {
             try LenientJSONDecoder().decode([String: Int].self, from: Data("{\"a\":\(text)}".utf8))
         }
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoJSONIsCorruptedData() {
+    @Test func invalidJSONIsCorruptedData() {
         for text in ["", "{", "[1,]", "nul", "{\"a\":1}}"] {
             let error = #expect(throws: DecodingError.self) {
                 try LenientJSONDecoder().decode([Int].self, from: Data(text.utf8))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func aStringThatWasToHoldJSONAndDoesNotIsCorruptedData() {
+    @Test func invalidJSONInStringIsCorruptedData() {
         let error = #expect(throws: DecodingError.self) {
             try LenientJSONDecoder().decode([[Int]].self, from: Data(#"["[1,]"]"#.utf8))
         }
@@ -98,7 +98,7 @@ import Testing
         #expect(context.codingPath.map(\.intValue) == [0])
     }
 
-    @Test func anUndecodableElementCanBeStoodOn() throws {
+    @Test func superDecoderSkipsUndecodableElement() throws {
         struct Lossy: Decodable {
             var values: [Int] = []
             init(from decoder: any Decoder) throws {

@@ -13,21 +13,21 @@ import Testing
         try LenientJSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    @Test func anObjectInAStringIsAnObject() throws {
+    @Test func decodesObjectInString() throws {
         let item = Item(id: 1, tags: ["a\"b", "é"])
         let text = String(decoding: try JSONEncoder().encode(item), as: UTF8.self)
         let quoted = try JSONEncoder().encode(["item": text])
         #expect(try LenientJSONDecoder().decode([String: Item].self, from: quoted) == ["item": item])
     }
 
-    @Test func soAreTheWholeTextAndStringsInStrings() throws {
+    @Test func decodesTopLevelAndNestedStrings() throws {
         let text = String(decoding: try JSONEncoder().encode(#"{"id":"1","tags":[]}"#), as: UTF8.self)
         #expect(try decode(Item.self, text) == Item(id: 1, tags: []))
         #expect(try decode(Item.self, #"{"id":1,"tags":" [\"a\", 2] \n"}"#) == Item(id: 1, tags: ["a", "2"]))
         #expect(try decode([[[Int]]].self, #"["[\"[1,\\\"2\\\"]\"]"]"#) == [[[1, 2]]])
     }
 
-    @Test func onlyTheKindThatIsAskedForIsTaken() {
+    @Test func rejectsOtherKindsInString() {
         for text in [#""""#, #"" ""#, #""[]""#, #""1""#, #""null""#, #""\"{}\"""#, #""x{}""#] {
             #expect(throws: DecodingError.self) { try decode(Item.self, text) }
         }
@@ -36,11 +36,11 @@ import Testing
         }
     }
 
-    @Test func aStringIsStillAString() throws {
+    @Test func keepsStringsForStringProperties() throws {
         #expect(try decode([String].self, #"["[1]","{}"]"#) == ["[1]", "{}"])
     }
 
-    @Test func theStrategiesGoOnInTheString() throws {
+    @Test func appliesStrategiesInString() throws {
         struct Model: Decodable, Equatable {
             var innerItem: Inner
             struct Inner: Decodable, Equatable, DefaultInitializable {

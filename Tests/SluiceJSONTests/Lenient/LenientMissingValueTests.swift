@@ -28,7 +28,7 @@ import Testing
         try decoder.decode(type, from: Data(text.utf8))
     }
 
-    @Test func whatIsMissingOrNullHasThePropertysDefault() throws {
+    @Test func missingOrNullUsesDefaultOfProperty() throws {
         var expected = User()
         // An optional property is nil, regardless of its default.
         expected.nick = nil
@@ -37,7 +37,7 @@ import Testing
         #expect(try decode(User.self, nulls) == expected)
     }
 
-    @Test func whatIsThereIsTakenAndDefaultsFillTheRest() throws {
+    @Test func mergesValuesWithDefaults() throws {
         let user = try decode(User.self, #"{"age":"40","address":{"city":"Berlin"},"nick":"x"}"#)
         var expected = User()
         expected.age = 40
@@ -46,12 +46,12 @@ import Testing
         #expect(user == expected)
     }
 
-    @Test func aWrongValueIsNoMissingOne() {
+    @Test func wrongValueIsErrorDespiteDefault() {
         #expect(throws: DecodingError.self) { try decode(User.self, #"{"age":"old"}"#) }
         #expect(throws: DecodingError.self) { try decode(User.self, #"{"address":[]}"#) }
     }
 
-    @Test func everyElementHasDefaultsOfItsOwn() throws {
+    @Test func everyElementGetsOwnDefaults() throws {
         struct Row: Decodable, DefaultInitializable {
             var id = UUID()
             var rank = 1
@@ -61,7 +61,7 @@ import Testing
         #expect(Set(rows.map(\.id)).count == 4)
     }
 
-    @Test func aModelWithoutDefaultsFails() {
+    @Test func modelWithoutDefaultsFails() {
         struct Plain: Decodable {
             var name = "unknown"
             var inner = Address()
@@ -71,7 +71,7 @@ import Testing
         #expect(throws: Never.self) { try decode(Plain.self, #"{"name":"a","inner":{}}"#) }
     }
 
-    @Test func aClassAndItsSuperclassHaveDefaults() throws {
+    @Test func classesUseDefaults() throws {
         class Animal: Decodable, DefaultInitializable {
             var legs = 4
             required init() {}
@@ -92,7 +92,7 @@ import Testing
         #expect(dog.legs == 4)
     }
 
-    @Test func aPropertyWrapperHasADefault() throws {
+    @Test func propertyWrappersUseDefaults() throws {
         struct Model: Decodable, DefaultInitializable {
             @Doubled var value = 21
         }
@@ -100,7 +100,7 @@ import Testing
         #expect(try decode(Model.self, #"{"value":"4"}"#).value == 8)
     }
 
-    @Test func defaultsGoByTheConvertedKey() throws {
+    @Test func matchesDefaultsByConvertedKey() throws {
         struct Model: Decodable, DefaultInitializable {
             var firstName = "A"
             var lastName = "B"
@@ -111,7 +111,7 @@ import Testing
         #expect(model.lastName == "B")
     }
 
-    @Test func neutralValuesStandInForBuiltInTypes() throws {
+    @Test func neutralValuesReplaceMissingBuiltInTypes() throws {
         struct Model: Decodable, Equatable {
             var string: String, int: Int, small: UInt8, double: Double, float: Float, bool: Bool
             var decimal: Decimal, data: Data, array: [Int], dictionary: [String: Int], set: Set<String>
@@ -143,7 +143,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(Model.self, nulls) }
     }
 
-    @Test func neutralValuesStandInForNullsAnywhere() throws {
+    @Test func neutralValuesReplaceNulls() throws {
         let decoder = LenientJSONDecoder(missingValues: .neutral)
         #expect(try decode([Int].self, "[1,null,3]", decoder) == [1, 0, 3])
         #expect(try decode([[Int]].self, "[[1],null]", decoder) == [[1], []])
@@ -163,7 +163,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(Model<Int>.self, "[]", decoder) }
     }
 
-    @Test func aModelsDefaultComesBeforeTheNeutralValue() throws {
+    @Test func defaultTakesPrecedenceOverNeutralValue() throws {
         let decoder = LenientJSONDecoder(missingValues: .neutral)
         let user = try decode(User.self, #"{"age":null}"#, decoder)
         #expect(user.age == 18)
@@ -171,7 +171,7 @@ import Testing
         #expect(user.born == Date(timeIntervalSince1970: 0))
     }
 
-    @Test func anOptionalThatIsAskedForAsAValueIsNil() throws {
+    @Test func decodesMissingOptionalAsNil() throws {
         struct Model: Decodable {
             var value: Int?
             enum Key: CodingKey { case value }

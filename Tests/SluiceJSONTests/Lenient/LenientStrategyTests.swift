@@ -35,19 +35,19 @@ import Testing
         "a_9a9b",
         "ΑΣ_b", "a_ﬁx", "a_x\u{301}y", "a_\u{301}y", "_\u{301}a_b", "a_", "_a", "a__b", "user_id", "URL_string", "a_1",
     ])
-    func snakeCaseIsConvertedAsJSONDecoderConvertsIt(name: String) throws {
+    func convertsSnakeCaseLikeJSONDecoder(name: String) throws {
         try expectSameNames(name)
     }
 
     @Test(arguments: 0..<100)
-    func randomSnakeCaseIsConvertedAsJSONDecoderConvertsIt(seed: UInt64) throws {
+    func convertsRandomSnakeCaseLikeJSONDecoder(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let alphabet = Array("__aZé1-. 'ß")
         let count = Int.random(in: 0...12, using: &generator)
         try expectSameNames(String((0..<count).compactMap { _ in alphabet.randomElement(using: &generator) }))
     }
 
-    @Test func dictionariesKeepTheirKeysAndTheirValuesDoNot() throws {
+    @Test func keepsDictionaryKeysAndConvertsThoseOfValues() throws {
         struct Model: Decodable, Equatable {
             var myValue: Int
             var myMap: [String: [Model]]?
@@ -61,14 +61,14 @@ import Testing
         #expect(try decode([String: [String: Int]].self, #"{"a_b":"{\"c_d\":1}"}"#, decoder) == ["a_b": ["c_d": 1]])
     }
 
-    @Test func ofKeysThatBecomeTheSameTheFirstCounts() throws {
+    @Test func firstOfEqualConvertedKeysApplies() throws {
         struct Model: Decodable { var myKey: Int }
         let decoder = LenientJSONDecoder(keyDecodingStrategy: .convertFromSnakeCase)
         #expect(try decode(Model.self, #"{"my_key":1,"myKey":2}"#, decoder).myKey == 1)
         #expect(try decode(Model.self, #"{"myKey":2,"my_key":1}"#, decoder).myKey == 2)
     }
 
-    @Test func aCustomKeyStrategySeesThePath() throws {
+    @Test func passesPathToCustomKeyStrategy() throws {
         struct Model: Decodable { var a: [Inner] }
         struct Inner: Decodable { var b: Int }
         let text = #"{"items/A":[{"items/Index 0/B":7}]}"#
@@ -95,7 +95,7 @@ import Testing
             Date(timeIntervalSince1970: 7)
         ),
     ])
-    func datesFollowTheirStrategy(strategy: JSONDecoder.DateDecodingStrategy, text: String, date: Date) throws {
+    func decodesDatesByStrategy(strategy: JSONDecoder.DateDecodingStrategy, text: String, date: Date) throws {
         let decoder = LenientJSONDecoder(dateDecodingStrategy: strategy)
         #expect(try decode([Date].self, "[\(text)]", decoder) == [date])
         #expect(try decode([String: Date].self, "{\"a\":\(text)}", decoder) == ["a": date])
@@ -106,12 +106,12 @@ import Testing
         (.millisecondsSince1970, "[]"), (.iso8601, "1700000000"), (.iso8601, "\"2023-11-14\""), (.iso8601, "null"),
         (.iso8601, "\"\""), (.secondsSince1970, "1e400"),
     ])
-    func whatIsNoDateIsAnError(strategy: JSONDecoder.DateDecodingStrategy, text: String) {
+    func rejectsInvalidDates(strategy: JSONDecoder.DateDecodingStrategy, text: String) {
         let decoder = LenientJSONDecoder(dateDecodingStrategy: strategy)
         #expect(throws: DecodingError.self) { try decode([Date].self, "[\(text)]", decoder) }
     }
 
-    @Test func aFormattersDatesAreRead() throws {
+    @Test func decodesDatesByFormatter() throws {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(secondsFromGMT: 0)
@@ -121,7 +121,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode([Date].self, #"["x"]"#, decoder) }
     }
 
-    @Test func dataFollowTheirStrategy() throws {
+    @Test func decodesDataByStrategy() throws {
         let data = Data([1, 2, 255])
         #expect(try decode([Data].self, #"["AQL/"]"#, LenientJSONDecoder()) == [data])
         let deferred = LenientJSONDecoder(dataDecodingStrategy: .deferredToData)
@@ -136,7 +136,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode([Data].self, "[[1,300]]", deferred) }
     }
 
-    @Test func infinityAndNaNFollowTheirStrategy() throws {
+    @Test func decodesInfinityAndNaNByStrategy() throws {
         let decoder = LenientJSONDecoder(
             nonConformingFloatDecodingStrategy: .convertFromString(
                 positiveInfinity: "∞",
@@ -150,7 +150,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode([Int].self, #"["∞"]"#, decoder) }
     }
 
-    @Test func urlsAndDecimalsAreReadFromTheirText() throws {
+    @Test func decodesURLsAndDecimalsFromText() throws {
         let decoder = LenientJSONDecoder()
         #expect(
             try decode([URL].self, #"["https:\/\/a.b\/c?d=e"]"#, decoder) == [

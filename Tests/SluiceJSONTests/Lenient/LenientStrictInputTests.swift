@@ -7,19 +7,19 @@ import Testing
 /// JSON with the declared types decodes as with `JSONDecoder`.
 @Suite struct LenientStrictInputTests {
     @Test(arguments: 0..<200)
-    func aRandomModelIsDecodedAsJSONDecoderDecodesIt(seed: UInt64) throws {
+    func decodesRandomModelsLikeJSONDecoder(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        let models = (0..<3).map { _ in Rich(using: &generator, depth: 3) }
+        let models = (0..<3).map { _ in Model(using: &generator, depth: 3) }
         let data = try JSONEncoder().encode(models)
-        let expected = try JSONDecoder().decode([Rich].self, from: data)
-        #expect(try LenientJSONDecoder().decode([Rich].self, from: data) == expected)
-        #expect(try LenientJSONDecoder(conversions: []).decode([Rich].self, from: data) == expected)
+        let expected = try JSONDecoder().decode([Model].self, from: data)
+        #expect(try LenientJSONDecoder().decode([Model].self, from: data) == expected)
+        #expect(try LenientJSONDecoder(conversions: []).decode([Model].self, from: data) == expected)
     }
 
     @Test(arguments: 0..<100)
-    func soItIsWithStrategies(seed: UInt64) throws {
+    func decodesLikeJSONDecoderWithStrategies(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        let model = Rich(using: &generator, depth: 2)
+        let model = Model(using: &generator, depth: 2)
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.dateEncodingStrategy = [.iso8601, .secondsSince1970, .millisecondsSince1970][Int(seed % 3)]
@@ -36,11 +36,11 @@ import Testing
             dateDecodingStrategy: foundation.dateDecodingStrategy,
             dataDecodingStrategy: .deferredToData
         )
-        #expect(try lenient.decode(Rich.self, from: data) == foundation.decode(Rich.self, from: data))
+        #expect(try lenient.decode(Model.self, from: data) == foundation.decode(Model.self, from: data))
     }
 
     @Test(arguments: 0..<200)
-    func anyJSONIsTheSame(seed: UInt64) throws {
+    func decodesRandomJSONLikeJSONDecoder(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let data = Data(RandomJSON.text(depth: 4, using: &generator).utf8)
         let strict = LenientJSONDecoder(conversions: [])
@@ -58,7 +58,7 @@ import Testing
         "1e-129",
         "340282366920938463463374607431768211456", "0.1234567890123456789012345678901234567890123", "12.50", "100",
     ])
-    func numbersAreTheSame(literal: String) {
+    func decodesNumbersLikeJSONDecoder(literal: String) {
         let data = Data("[\(literal)]".utf8)
         expectSame([Double].self, data)
         expectSame([Float].self, data)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: 0..<300)
-    func randomNumbersAreTheSame(seed: UInt64) {
+    func decodesRandomNumbersLikeJSONDecoder(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let digits = { (range: ClosedRange<Int>) in
             (0..<Int.random(in: range, using: &generator)).map { _ in "\(Int.random(in: 0...9, using: &generator))" }
@@ -91,7 +91,7 @@ import Testing
         "2023-11-14T22:13:20Z", "2023-11-14T22:13:20.123Z", "2023-11-14T22:13:20+01:00", "2023-11-14T22:13:20",
         "2023-11-14 22:13:20Z", "20231114T221320Z", "2023-02-30T00:00:00Z", "1969-12-31T23:59:59Z", "x",
     ])
-    func datesInISO8601AreTheSame(text: String) {
+    func decodesISO8601DatesLikeJSONDecoder(text: String) {
         let data = Data("[\"\(text)\"]".utf8)
         let foundation = JSONDecoder()
         foundation.dateDecodingStrategy = .iso8601
@@ -102,7 +102,7 @@ import Testing
     @Test(arguments: [
         "", "a b", "http://a b", "https://é.de/ü?x=ä#ö", "http://[::1", "%zz", "//", "mailto:a@b", "http://a.b:99999",
     ])
-    func urlsAreTheSame(text: String) throws {
+    func decodesURLsLikeJSONDecoder(text: String) throws {
         try expectSame([URL].self, JSONEncoder().encode([text]))
     }
 
@@ -123,7 +123,7 @@ import Testing
 }
 
 /// A model with every kind of member.
-private struct Rich: Codable, Equatable {
+private struct Model: Codable, Equatable {
     enum Level: Int, Codable { case low, high }
     enum Code: String, Codable { case first, second = "2nd" }
     enum Shape: Codable, Equatable {
@@ -155,7 +155,7 @@ private struct Rich: Codable, Equatable {
     var setOfInts: Set<Int>
     var range: Range<Int>
     var uuid: UUID
-    var children: [Rich]
+    var children: [Model]
 
     init(using generator: inout SeededGenerator, depth: Int) {
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
@@ -188,6 +188,6 @@ private struct Rich: Codable, Equatable {
         setOfInts = Set((0..<number(0...5)).map { $0 * 3 })
         range = 0..<number(0...10)
         uuid = UUID(uuidString: "00000000-0000-0000-0000-0000000000\(number(10...99))") ?? UUID()
-        children = depth > 0 && .random(using: &generator) ? [Rich(using: &generator, depth: depth - 1)] : []
+        children = depth > 0 && .random(using: &generator) ? [Model(using: &generator, depth: depth - 1)] : []
     }
 }

@@ -37,7 +37,7 @@ import Testing
         ("http://a/p?\u{301}token=S#\u{301}token=S", "http://a/p?\u{301}token=REDACTED#\u{301}token=REDACTED"),
         ("http://\u{301}ada:pw@\u{301}a/", "http://REDACTED@\u{301}a/"),
     ])
-    func secretsLeaveTheURL(_ url: String, _ expected: String) {
+    func redactsURLs(_ url: String, _ expected: String) {
         #expect(redacted(url: url).url == expected)
     }
 
@@ -63,7 +63,7 @@ import Testing
         ("--b\r\n\(field("password"))\r\n\r\nS", "REDACTED"), ("--c--", "REDACTED"), ("REDACTED", "REDACTED"),
         ("--b\r\nS\r\n--b--", "REDACTED"),
     ])
-    func secretPartsOfAFormAreEmptied(_ form: String, _ expected: String) {
+    func redactsSecretParts(_ form: String, _ expected: String) {
         let headers: HTTPHeaders = ["Content-Type": "multipart/form-data; boundary=b"]
         let once = String(decoding: redacted(headers, form).body, as: UTF8.self)
         #expect(once == expected)
@@ -75,7 +75,7 @@ import Testing
         "X-Session-Id",
         "X-Auth-Key", "X-Access-Key", "Ocp-Apim-Subscription-Key", "X-Functions-Key",
     ])
-    func secretHeadersAreHidden(_ name: String) {
+    func redactsSecretHeaders(_ name: String) {
         let headers = redacted(HTTPHeaders([(HTTPHeaderName(name), "s3cret"), ("Accept", "a/b")])).headers
         #expect(headers[HTTPHeaderName(name)] == "REDACTED")
         #expect(headers["Accept"] == "a/b")
@@ -93,14 +93,14 @@ import Testing
         ),
         ("application/json", #"{ "a" : 1 }"#, #"{ "a" : 1 }"#), ("text/plain", "password=p", "password=p"),
     ])
-    func secretsLeaveBodies(_ type: String, _ body: String, _ expected: String) {
+    func redactsBodies(_ type: String, _ body: String, _ expected: String) {
         #expect(redacted([.contentType: type], body).text == expected)
     }
 
     @Test(arguments: [
         "tokens", "aws_access_key_id", "pass", "bearer", "user_code", "totp", "ssn", "sid", "hmac", "user[password]",
     ])
-    func whatSluiceKnowsForASecretIsOneHereToo(_ name: String) {
+    func redactsSecretNamesOfSluice(_ name: String) {
         #expect(redacted([.contentType: "application/x-www-form-urlencoded"], "\(name)=S").text == "\(name)=REDACTED")
     }
 
@@ -114,7 +114,7 @@ import Testing
         ("Report-To", #"{"url":"https://a/?key=S","max_age":1}"#, #"{"url":"https://a/?key=REDACTED","max_age":1}"#),
         ("Accept", "a/b; q=0.5", "a/b; q=0.5"), ("X-Next-Page-Token", "p2", "p2"),
     ])
-    func secretsLeaveTheURLsInHeaders(_ name: String, _ value: String, _ expected: String) {
+    func redactsURLsInHeaders(_ name: String, _ value: String, _ expected: String) {
         #expect(redacted(HTTPHeaders([(HTTPHeaderName(name), value)])).headers[HTTPHeaderName(name)] == expected)
     }
 
@@ -134,7 +134,7 @@ import Testing
         ("  ", "  "), ("\u{FEFF}", "\u{FEFF}"),
         ("\n\n{,}", "REDACTED"),
     ])
-    func jsonOfAnyKindIsLookedThroughOrNotWritten(_ body: String, _ expected: String) {
+    func redactsJSONOrWithholdsBody(_ body: String, _ expected: String) {
         for type in ["application/json", "application/x-ndjson", "text/plain"] {
             #expect(redacted([.contentType: type], body).text == expected)
         }
@@ -146,20 +146,20 @@ import Testing
         ("application/json", nil, "REDACTED"), ("application/x-www-form-urlencoded", nil, "?"),
         ("text/plain", nil, "?"),
     ])
-    func whatCannotBeReadIsNotWritten(_ type: String, _ coding: String?, _ expected: String) {
+    func withholdsUnreadableBodies(_ type: String, _ coding: String?, _ expected: String) {
         var headers: HTTPHeaders = [.contentType: type]
         if let coding { headers[.contentEncoding] = coding }
         #expect(redacted(headers, "?").text == expected)
     }
 
-    @Test func aFormThatIsNoTextIsNotWritten() {
+    @Test func withholdsFormThatIsNotText() {
         let headers: HTTPHeaders = [.contentType: "application/x-www-form-urlencoded"]
         let request = RecordedRequest(method: .post, url: "http://a/", headers: headers, body: Data([0xFF, 0x3D]))
         let failure = RecordedExchange(request: request, result: .failure(SluiceError(.cannotConnect, "No.")))
         #expect(CassetteRedaction.standard.redacted(failure).request.text == "REDACTED")
     }
 
-    @Test func aResponseIsReadThoughItSaysHowItWasCompressed() throws {
+    @Test func redactsDecodedResponseDespiteContentEncoding() throws {
         let head = HTTPResponse(status: .ok, headers: [.contentType: "application/json", .contentEncoding: "gzip"])
         let response = RecordedExchange.Response(head: head, body: Data(#"{"a":1,"token":"S"}"#.utf8))
         let exchange = RecordedExchange(request: RecordedRequest(url: "http://a/"), result: .success(response))
@@ -167,7 +167,7 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self) == #"{"a":1,"token":"REDACTED"}"#)
     }
 
-    @Test func whatIsRedactedStaysSoAndNothingChangesWithoutARedaction() {
+    @Test func redactionIsIdempotentAndNoneChangesNothing() {
         let once = redacted(
             url: "http://u:p@a/?token=t&&x",
             [.contentType: "application/json", "Link": "</?sig=s>"],
@@ -180,13 +180,13 @@ import Testing
         #expect(open.headers["Link"] == "<http://u:p@a/?sig=s>")
     }
 
-    @Test func anExemptionIsTakenBack() {
+    @Test func removedExemptionIsRedacted() {
         var redaction = CassetteRedaction.standard
         redaction.exemptions = []
         #expect(redacted(url: "http://a/?pageToken=2", [:], "", redaction).url == "http://a/?pageToken=REDACTED")
     }
 
-    @Test func namesAndAClosureOfOnesOwnAreHeeded() {
+    @Test func appliesCustomNamesAndClosure() {
         var redaction = CassetteRedaction.standard
         redaction.names.append("iban")
         redaction.headers.append("X-Tenant")

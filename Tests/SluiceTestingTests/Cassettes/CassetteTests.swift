@@ -32,7 +32,7 @@ import Testing
         ("text/plain", Data("line\n".utf8), #""text": "line\n""#),
         ("image/png", Data([0xFF, 0]), #""base64": "/wA=""#),
     ])
-    func bodiesComeBackAsTheyWereAndAreReadable(_ type: String, _ body: Data, _ written: String) throws {
+    func roundTripsBodiesInReadableForm(_ type: String, _ body: Data, _ written: String) throws {
         let text = Cassette(exchanges: [exchange(type, body)]).data
         #expect(String(decoding: text, as: UTF8.self).contains(written))
         let read = try #require(try Cassette(text).exchanges.first)
@@ -42,7 +42,7 @@ import Testing
         #expect(try read.result.get().head.headers[.contentType] == type)
     }
 
-    @Test func theTextIsThatOfOneValue() throws {
+    @Test func writesTextOfOneJSONValue() throws {
         for count in 0...2 {
             let data = Cassette(exchanges: (0..<count).map { _ in exchange("text/plain", Data("a".utf8)) }).data
             let text = String(decoding: data, as: UTF8.self)
@@ -56,12 +56,12 @@ import Testing
         ("9007199254740993", "9007199254740992", false), (#"{"a":1}"#, #"{"a":1,"b":null}"#, false),
         (#""\u00e9""#, #""é""#, true), ("no JSON", "no JSON", true), ("no JSON", "nor this", false),
     ])
-    func bodiesMatchThatSayTheSame(_ one: String, _ other: String, _ isMatch: Bool) {
+    func matchesEquivalentBodies(_ one: String, _ other: String, _ isMatch: Bool) {
         let requests = [one, other].map { RecordedRequest(url: "http://a.b/", body: Data($0.utf8)) }
         #expect(CassetteCriterion.body.isMatch(requests[0], requests[1]) == isMatch)
     }
 
-    @Test func aFailureOfTheNetworkIsKept() throws {
+    @Test func roundTripsNetworkFailure() throws {
         let request = RecordedRequest(url: "http://a.b/")
         let failure = RecordedExchange(request: request, result: .failure(SluiceError(.tlsFailed, "Expired.")))
         let read = try Cassette(Cassette(exchanges: [failure]).data).exchanges.first
@@ -71,14 +71,14 @@ import Testing
         #expect(error.reason == "Expired.")
     }
 
-    @Test func aHeaderThatBeginsWithACombiningMarkComesBack() throws {
+    @Test func roundTripsHeaderStartingWithCombiningMark() throws {
         let request = RecordedRequest(url: "http://a/", headers: ["A": "\u{301}b", "C": ""])
         let exchange = RecordedExchange(request: request, result: .failure(SluiceError(.connectionLost, "gone")))
         let read = try Cassette(Cassette(exchanges: [exchange]).data)
         #expect(read.exchanges.map(\.request.headers) == [request.headers])
     }
 
-    @Test func aLengthThatHasChangedIsPutRight() throws {
+    @Test func correctsContentLength() throws {
         let text = """
             {"version":1,"exchanges":[{"request":{"method":"GET","url":"http://a/"},"response":{"status":200,
             "headers":["Content-Type: application/json","Content-Length: 99"],"body":{"json":{ "a": 1 }}}}]}
@@ -101,7 +101,7 @@ import Testing
             "exchange 1 has a response without a status of three digits"
         ),
     ])
-    func aDamagedCassetteSaysWhatIsWrong(_ text: String, _ reason: String) {
+    func rejectsInvalidCassetteWithReason(_ text: String, _ reason: String) {
         let error = #expect(throws: SluiceError.self) { try Cassette(Data(text.utf8), named: "/x/gists.json") }
         #expect(error?.code == .cassetteUnreadable)
         #expect(error?.reason.contains("“/x/gists.json” cannot be read: \(reason)") == true, "\(error?.reason ?? "")")

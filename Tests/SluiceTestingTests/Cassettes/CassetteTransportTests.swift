@@ -40,7 +40,7 @@ import Testing
 
     private func tearDown() { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
 
-    @Test func trailersAreRecordedWithoutTheirSecretsAndPlayedBack() async throws {
+    @Test func recordsTrailersRedactedAndReplaysThem() async throws {
         defer { tearDown() }
         network.on(.get("/a"), .text("1").trailing(["Digest": "x", "Set-Cookie": "id=1"]))
         let request = HTTPRequest(scheme: "http", authority: "shop.test", path: "/a")
@@ -50,7 +50,7 @@ import Testing
         #expect(played.body.trailers == ["Digest": "x", "Set-Cookie": "REDACTED"])
     }
 
-    @Test func whatIsRecordedOnceIsPlayedBackInItsOrderWithoutTheNetwork() async throws {
+    @Test func replaysRecordingsInOrderWithoutNetwork() async throws {
         defer { tearDown() }
         network.on(.get("/a"), .sequence([.text("1"), .text("2")]))
         network.on(.get("/broken"), .failure(.tlsFailed, "Expired."))
@@ -72,7 +72,7 @@ import Testing
         #expect(names == ["cassette.json"])
     }
 
-    @Test func theLastIsRepeatedWhereThatIsSaid() async throws {
+    @Test func repeatsLastRecordingIfEnabled() async throws {
         defer { tearDown() }
         network.on(.any, .sequence([.text("1"), .text("2")]))
         let recording = cassette()
@@ -83,7 +83,7 @@ import Testing
         #expect(answers == ["1", "2", "2"])
     }
 
-    @Test func secretsAreNotWrittenAndMakeNoDifference() async throws {
+    @Test func recordsNoSecretsAndMatchesWithoutThem() async throws {
         defer { tearDown() }
         network.on(.any, .json(#"{"access_token":"s3cret-t"}"#, headers: ["Set-Cookie": "s3cret-c"]))
         let matching: [CassetteCriterion] = [.method, .url, .body, .header("Authorization")]
@@ -107,7 +107,7 @@ import Testing
         #expect(network.requests.count == 1)
     }
 
-    @Test func modesSayWhenToRecord() async throws {
+    @Test func modesDecideWhenToRecord() async throws {
         defer { tearDown() }
         network.on(.get("/a"), .sequence([.text("old"), .text("new")]))
         network.on(.get("/b"), .text("b"))
@@ -125,7 +125,7 @@ import Testing
         #expect(try Cassette(Data(contentsOf: file)).exchanges.count == 1)
     }
 
-    @Test func manyAtOnceAreAllWritten() async throws {
+    @Test func recordsConcurrentRequests() async throws {
         defer { tearDown() }
         network.on(.any, .text("x"))
         let recording = cassette(.always)
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: [CassetteTransport.Mode.once, .always, .append])
-    func severalThatRecordToOneFileAreAllWritten(_ mode: CassetteTransport.Mode) async throws {
+    func transportsShareOneFile(_ mode: CassetteTransport.Mode) async throws {
         defer { tearDown() }
         network.on(.any, .text("x"))
         let first = cassette(.always)
@@ -154,7 +154,7 @@ import Testing
         #expect(paths == ["/first", "/1", "/1/first", "/2", "/2/first"])
     }
 
-    @Test func whatStoodInTheFileStaysWhereSomethingIsAdded() async throws {
+    @Test func appendKeepsExistingRecordings() async throws {
         defer { tearDown() }
         network.on(.any, .text("x"))
         for path in ["/1", "/2", "/3"] { _ = try await send(cassette(.append), path) }
@@ -162,7 +162,7 @@ import Testing
         #expect(paths == ["/1", "/2", "/3"])
     }
 
-    @Test func aCriterionOfOnesOwnMayUseTheCassetteItself() async throws {
+    @Test func customCriterionCanAccessTransport() async throws {
         defer { tearDown() }
         network.on(.any, .text("x"))
         _ = try await send(cassette(), "/a")
@@ -185,7 +185,7 @@ import Testing
         inner.withLock { $0 = nil }
     }
 
-    @Test func aRequestThatWasWrittenByHandIsFoundWithItsSecret() async throws {
+    @Test func matchesHandwrittenRequestWithSecret() async throws {
         defer { tearDown() }
         let request = RecordedRequest(url: "http://shop.test/a?code=abc&x=1")
         let response = RecordedExchange.Response(head: HTTPResponse(status: .ok), body: Data("hand".utf8))
@@ -196,7 +196,7 @@ import Testing
         #expect(answer == "hand")
     }
 
-    @Test func aCassetteThatIsCutShortIsNamed() async throws {
+    @Test func truncatedCassetteIsErrorNamingFile() async throws {
         defer { tearDown() }
         network.on(.any, .text("x"))
         _ = try await send(cassette(), "/a")
@@ -206,7 +206,7 @@ import Testing
         #expect(network.requests.count == 1)
     }
 
-    @Test func anArchiveIsPlayedBack() async throws {
+    @Test func replaysHARArchive() async throws {
         defer { tearDown() }
         let har = """
             {"log":{"entries":[{"request":{"method":"GET","url":"http://shop.test/a?&code=1","headers":[]},

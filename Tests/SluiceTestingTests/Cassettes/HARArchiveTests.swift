@@ -17,12 +17,12 @@ import Testing
         (#""content":{"text":"aGk=","encoding":"base64"}"#, "hi"),
         (#""content":{"text":"aG\nk=","encoding":"base64"}"#, "hi"),
     ])
-    func bodiesAreTextOrBase64OrMissing(_ content: String, _ expected: String) throws {
+    func readsBodiesAsTextOrBase64(_ content: String, _ expected: String) throws {
         let response = try exchange(response: #""status":200,\#(content)"#).result.get()
         #expect(String(decoding: response.body, as: UTF8.self) == expected)
     }
 
-    @Test func fieldsThatSayHowABodyTravelledAreDropped() throws {
+    @Test func dropsFieldsOfTransfer() throws {
         let headers = """
             "status":200,"httpVersion":"h2","headers":[{"name":":status","value":"200"},{"name":"Content-Encoding","value":"br"},
             {"name":"content-length","value":"9"},{"name":"Transfer-Encoding","value":"chunked"},{"name":"ETag","value":"1"}]
@@ -32,7 +32,7 @@ import Testing
         #expect(head.version == .http2)
     }
 
-    @Test func whatWasPostedIsATextOrParameters() throws {
+    @Test func readsPostedTextOrParameters() throws {
         let cases = [
             (#","postData":{"mimeType":"a/b","text":"raw"}"#, "raw"),
             (#","postData":{"params":[{"name":"a","value":"1"},{"name":"b"}]}"#, "a=1&b="),
@@ -44,10 +44,10 @@ import Testing
         }
     }
 
-    @Test func anEntryWithoutAnAnswerIsALostConnection() throws {
+    @Test func entryWithoutResponseIsLostConnection() throws {
         let result = try exchange(response: #""status":0,"_error":"net::ERR_BLOCKED""#).result
         guard case .failure(let error) = result else {
-            Issue.record("It has an answer: \(result)")
+            Issue.record("The entry has a response: \(result)")
             return
         }
         #expect(error.code == .connectionLost)
@@ -63,14 +63,14 @@ import Testing
             "entry 1 has a body that is not valid base64"
         ),
     ])
-    func aDamagedArchiveSaysWhatIsWrong(_ text: String, _ reason: String) {
+    func rejectsInvalidArchiveWithReason(_ text: String, _ reason: String) {
         let error = #expect(throws: SluiceError.self) { try HARArchive(Data(text.utf8), named: "shop.har") }
         #expect(error?.code == .cassetteUnreadable)
         #expect(error?.reason.contains("“shop.har”") == true)
         #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
     }
 
-    @Test func aByteOrderMarkDoesNoHarm() throws {
+    @Test func acceptsByteOrderMark() throws {
         let archive = try HARArchive(Data([0xEF, 0xBB, 0xBF]) + Data(#"{"log":{"entries":[]}}"#.utf8))
         #expect(archive.exchanges.isEmpty)
     }

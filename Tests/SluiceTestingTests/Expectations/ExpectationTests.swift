@@ -13,14 +13,14 @@ import Testing
         func keep(_ node: Node?) { other.withLock { $0 = node } }
     }
 
-    @Test func anErrorOfTheCodeIsGivenBackAlsoOutOfAnErrorModel() async throws {
+    @Test func expectErrorReturnsErrorAlsoFromErrorModel() async throws {
         let error = SluiceError(.timedOut, "Late.")
         let plain = try await expectError(.timedOut) { throw error }
         let held = try await expectError(.timedOut) { throw Model(failure: error) }
         #expect(plain.reason == "Late." && held.reason == "Late.")
     }
 
-    @Test func anythingElseFailsWithThePlaceOfTheExpectation() async {
+    @Test func expectErrorFailsWithItsLocation() async {
         let bodies: [@Sendable () async throws -> Void] = [
             {}, { throw SluiceError(.cancelled, "Gone.") }, { throw CancellationError() },
         ]
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aConditionIsWaitedForUntilTimeIsUp() async throws {
+    @Test func waitUntilFailsAfterTimeout() async throws {
         let count = Locked(0)
         // Many other tests may run at the same time.
         try await waitUntil(within: .seconds(600)) {
@@ -39,12 +39,12 @@ import Testing
             }
         }
         let failure = await #expect(throws: ExpectationFailure.self) {
-            try await waitUntil("the moon", within: .milliseconds(20)) { false }
+            try await waitUntil("the condition", within: .milliseconds(20)) { false }
         }
-        #expect(failure?.reason.contains("the moon") == true)
+        #expect(failure?.reason.contains("the condition") == true)
     }
 
-    @Test func aServerIsStoppedAlsoWhereTheTestThrows() async throws {
+    @Test func stopsServerIfTestThrows() async throws {
         struct Broken: Error {}
         let escaped = Locked<LoopbackServer?>(nil)
         await #expect(throws: Broken.self) {
@@ -59,7 +59,7 @@ import Testing
         #expect(client == nil)
     }
 
-    @Test func whatIsStillThereIsNamed() async throws {
+    @Test func expectNoLeaksNamesLeakedObject() async throws {
         let value = try await expectNoLeaks(descriptors: false) { leaks in
             leaks.note(Node())
             return 7
@@ -75,7 +75,7 @@ import Testing
         #expect(failure?.reason.contains("Node") == true)
     }
 
-    @Test func whoeverIsCancelledWaitsForNoLeaks() async throws {
+    @Test func cancellationEndsWaitForLeaks() async throws {
         let kept = Locked<[Node]>([])
         let task = Task {
             try await expectNoLeaks(descriptors: false, within: .seconds(3600)) { leaks in

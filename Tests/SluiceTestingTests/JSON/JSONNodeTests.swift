@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: [
         #"{"b":1,"a":[true,false,null,1.50,-0.5e+3,"x\"\\\n"]}"#, "[]", "{}", #""é😀""#, "0", #"[{"a":{"b":[[]]}}]"#,
     ])
-    func whatIsReadIsWrittenAsItWas(_ text: String) throws {
+    func roundTripsText(_ text: String) throws {
         let node = try JSONNode(parsing: Data(text.utf8))
         #expect(String(decoding: node.compact, as: UTF8.self) == text)
         #expect(try JSONNode(parsing: node.pretty) == node)
@@ -22,12 +22,12 @@ import Testing
         ("\"\\ud83d\"", "a surrogate is unpaired"),
         (String(repeating: "[", count: 600), "it is nested more than 512 levels deep"),
     ])
-    func whatIsWrongIsSaidWithItsLine(_ text: String, _ reason: String) {
+    func rejectsInvalidTextWithLine(_ text: String, _ reason: String) {
         let failure = #expect(throws: RecordingFailure.self) { try JSONNode.recording(Data(text.utf8)) }
         #expect(failure?.description.contains(reason) == true, "\(String(describing: failure))")
     }
 
-    @Test func whatIsNestedDeeperThanItMayBeIsNotRead() throws {
+    @Test func limitsNesting() throws {
         for (depth, isRead) in [(3, true), (4, false)] {
             let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
             #expect(((try? JSONNode(parsing: Data(text.utf8), within: 3)) != nil) == isRead)

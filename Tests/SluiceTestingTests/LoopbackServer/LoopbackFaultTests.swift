@@ -10,38 +10,38 @@ final class LoopbackFaultTests: XCTestCase {
         return (server, client)
     }
 
-    func testADropClosesWithoutAnAnswer() throws {
+    func testDropClosesWithoutResponse() throws {
         let (server, client) = try client(.drop)
         XCTAssertEqual(client.receiveError(), 0)
         XCTAssertEqual(server.requestCount, 1)
     }
 
-    func testAResetIsOne() throws {
+    func testResetSendsReset() throws {
         let (server, client) = try client(.reset)
         XCTAssertEqual(client.receiveError(), ECONNRESET)
         server.stop()
     }
 
-    func testATruncatedBodyIsShorterThanAnnouncedAndClosed() throws {
+    func testTruncatedBodyIsShortAndCloses() throws {
         let (server, client) = try client(.truncated(Data("abc".utf8), announced: 10))
         XCTAssertTrue(client.receiveToEnd().hasSuffix("Content-Length: 10\r\n\r\nabc"))
         server.stop()
     }
 
-    func testAnOverlongBodyIsLongerThanAnnouncedAndTheConnectionStaysOpen() throws {
+    func testOverlongBodyExceedsLengthOnOpenConnection() throws {
         let (server, client) = try client(.overlong(Data("abcdef".utf8), announced: 3))
         XCTAssertTrue(client.receive().hasSuffix("Content-Length: 3\r\n\r\nabc"))
         XCTAssertTrue(client.get("/").hasPrefix("defHTTP/1.1 200 OK\r\n"))
         server.stop()
     }
 
-    func testRawBytesAreSentAsTheyAre() throws {
+    func testSendsRawBytes() throws {
         let (server, client) = try client(.raw("HTP/1.1 what\r\n", thenClose: true))
         XCTAssertEqual(client.receiveToEnd(), "HTP/1.1 what\r\n")
         server.stop()
     }
 
-    func testAPartialBodyHangsUntilTheClientLeaves() async throws {
+    func testPartialBodyHangsUntilClientCloses() async throws {
         let (server, client) = try client(.partial(Data("abc".utf8), announced: 10))
         XCTAssertTrue(client.receive(through: "abc").hasSuffix("Content-Length: 10\r\n\r\nabc"))
         XCTAssertEqual(server.openConnections, 1)
@@ -50,7 +50,7 @@ final class LoopbackFaultTests: XCTestCase {
         XCTAssertEqual(server.openConnections, 0)
     }
 
-    func testWhateverAConnectionDoesItNoticesThatTheClientLeaves() async throws {
+    func testEveryResponseEndsWhenClientCloses() async throws {
         let never = LoopbackSignal()
         let data = Data(repeating: 0, count: 100)
         let responses: [LoopbackResponse] = [
@@ -69,7 +69,7 @@ final class LoopbackFaultTests: XCTestCase {
         }
     }
 
-    func testAResponseWaitsForItsSignal() async throws {
+    func testResponseWaitsForSignal() async throws {
         let signal = LoopbackSignal()
         let (server, client) = try client(.after(signal, .text("now")))
         await server.waitForRequests(1)
@@ -77,10 +77,10 @@ final class LoopbackFaultTests: XCTestCase {
         signal.fire()
         signal.fire()
         XCTAssertTrue(client.receive().hasSuffix("now"))
-        XCTAssertTrue(client.get("/").hasSuffix("now"), "a signal that has fired holds nothing back")
+        XCTAssertTrue(client.get("/").hasSuffix("now"), "a signal that has fired does not delay later responses")
     }
 
-    func testAScriptIsPlayedStepByStep() throws {
+    func testRunsScriptStepByStep() throws {
         let signal = LoopbackSignal()
         let (server, client) = try client(
             .script(.write("one"), .wait(for: signal), .write("two"), .pause(.milliseconds(1)), .write("three"), .close)
@@ -91,7 +91,7 @@ final class LoopbackFaultTests: XCTestCase {
         server.stop()
     }
 
-    func testAnEndlessBodyStallsWhenTheClientDoesNotRead() async throws {
+    func testEndlessBodyStallsWithoutReader() async throws {
         let (server, client) = try client(.endless(chunk: Data(repeating: 1, count: 1000)))
         XCTAssertTrue(client.receiveHead().contains("Transfer-Encoding: chunked\r\n"))
         await server.waitForStalledConnections { $0 == 1 }

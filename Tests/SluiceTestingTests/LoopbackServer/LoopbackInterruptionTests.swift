@@ -18,7 +18,7 @@ final class LoopbackInterruptionTests: XCTestCase {
         return client.receiveToEnd()
     }
 
-    func testABodyIsCutOffAndTheRestCanBeAskedFor() throws {
+    func testTruncatedBodyCanBeResumed() throws {
         let server = try LoopbackServer()
         server.on("/", .resource(digits).cutOff(after: 4), .resource(digits))
         XCTAssertTrue(try ask(server).receiveToEnd().hasSuffix("Content-Length: 10\r\n\r\n0123"))
@@ -26,13 +26,13 @@ final class LoopbackInterruptionTests: XCTestCase {
         XCTAssertTrue(rest.hasSuffix("Content-Length: 6\r\n\r\n456789"))
     }
 
-    func testACutAtTheBeginningLeavesTheHead() throws {
+    func testCutOffAtZeroSendsHeadOnly() throws {
         let server = try LoopbackServer()
         server.on("/", .resource(digits).cutOff(after: 0))
         XCTAssertTrue(try ask(server).receiveToEnd().hasSuffix("Content-Length: 10\r\n\r\n"))
     }
 
-    func testACutMayBeAReset() throws {
+    func testCutOffByReset() throws {
         let server = try LoopbackServer()
         server.on("/", .text("0123").cutOff(after: 2, by: .reset))
         let client = try ask(server)
@@ -40,7 +40,7 @@ final class LoopbackInterruptionTests: XCTestCase {
         XCTAssertEqual(client.receiveError(), ECONNRESET)
     }
 
-    func testACutMayBeAHang() async throws {
+    func testCutOffByHang() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("0123").cutOff(after: 2, by: .hang))
         let client = try ask(server)
@@ -50,15 +50,15 @@ final class LoopbackInterruptionTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testABodyThatEndsBeforeIsWhole() throws {
+    func testShorterBodyIsNotCutOff() throws {
         let server = try LoopbackServer()
         server.on("/", .text("0123").cutOff(after: 4))
         let client = try RawClient(port: server.port)
         XCTAssertTrue(client.get("/").hasSuffix("\r\n\r\n0123"))
-        XCTAssertTrue(client.get("/").hasSuffix("\r\n\r\n0123"), "the connection is open still")
+        XCTAssertTrue(client.get("/").hasSuffix("\r\n\r\n0123"), "the connection is still open")
     }
 
-    func testPiecesAndEndlessBodiesAreCutInTheirMiddle() throws {
+    func testCutsOffDripAndEndlessBodies() throws {
         let server = try LoopbackServer()
         let drip = LoopbackResponse.drip(Data("0123456789".utf8), pieces: 5, every: .microseconds(1))
         server.on("/", drip.cutOff(after: 7), .endless(chunk: Data("ab".utf8)).cutOff(after: 16))
@@ -68,7 +68,7 @@ final class LoopbackInterruptionTests: XCTestCase {
         }
     }
 
-    func testABodyIsHeldInTheMiddle() throws {
+    func testHoldsBodyUntilSignal() throws {
         let signal = LoopbackSignal()
         let server = try LoopbackServer()
         server.on("/", .resource(digits).held(after: 3, until: signal))
@@ -78,7 +78,7 @@ final class LoopbackInterruptionTests: XCTestCase {
         XCTAssertEqual(client.receive(through: "789"), "3456789")
     }
 
-    func testADrippedBodyIsTheSame() throws {
+    func testDrippedBodyIsComplete() throws {
         for size in [Int.min, 1, 3, 100] {
             let server = try LoopbackServer()
             server.on("/", .resource(digits).dripped(pieceSize: size, every: .microseconds(1)))
@@ -86,7 +86,7 @@ final class LoopbackInterruptionTests: XCTestCase {
         }
     }
 
-    func testACutMayBeAnywhereOnTheWire() throws {
+    func testCutsOffAfterAnyByteOnWire() throws {
         let server = try LoopbackServer()
         let responses: [LoopbackResponse] = [
             .informational(103, then: .text("0123")), .chunked([Data("01".utf8), Data("23".utf8)]),

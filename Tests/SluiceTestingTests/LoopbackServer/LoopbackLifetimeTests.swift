@@ -2,7 +2,7 @@ import SluiceTesting
 import XCTest
 
 final class LoopbackLifetimeTests: XCTestCase {
-    func testAfterStopEveryConnectionIsClosedAndNewOnesAreRefused() async throws {
+    func testStopClosesConnectionsAndRefusesNewOnes() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
         let idle = try RawClient(port: server.port)
@@ -19,7 +19,7 @@ final class LoopbackLifetimeTests: XCTestCase {
         XCTAssertEqual(server.openConnections, 0)
     }
 
-    func testAReleasedServerStops() throws {
+    func testReleasedServerStops() throws {
         var server: LoopbackServer? = try LoopbackServer()
         let port = try XCTUnwrap(server?.port)
         let client = try RawClient(port: port)
@@ -28,7 +28,7 @@ final class LoopbackLifetimeTests: XCTestCase {
         XCTAssertThrowsError(try RawClient(port: port))
     }
 
-    func testWaitingEndsWhenTheServerStopsOrTheTaskIsCancelled() async throws {
+    func testWaitEndsWhenServerStopsOrTaskIsCancelled() async throws {
         let server = try LoopbackServer()
         let cancelled = Task { await server.waitForRequests(1) }
         cancelled.cancel()
@@ -39,7 +39,7 @@ final class LoopbackLifetimeTests: XCTestCase {
         await server.waitForRequests(1)
     }
 
-    func testManyConnectionsAndRequestsLeaveNothingBehind() async throws {
+    func testManyConnectionsLeakNoDescriptors() async throws {
         let before = descriptorCount()
         let server = try LoopbackServer()
         server.recordsRequests = false
@@ -63,7 +63,7 @@ final class LoopbackLifetimeTests: XCTestCase {
         XCTAssertLessThan(descriptorCount(), before + 64, "1,280 connections were made")
     }
 
-    func testHundredsOfConnectionsAreHeldAtOnce() async throws {
+    func testHandlesHundredsOfOpenConnections() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("answer"))
         let clients = try (0..<300).map { _ in try RawClient(port: server.port) }

@@ -10,7 +10,7 @@ final class LoopbackRequestCutTests: XCTestCase {
         return server
     }
 
-    func testARequestIsCutOffAtEveryByte() throws {
+    func testCutsOffRequestAtEveryByte() throws {
         let server = try server()
         for count in 0..<upload.utf8.count {
             server.cutOffRequests(after: count)
@@ -21,18 +21,18 @@ final class LoopbackRequestCutTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testARequestThatIsNoLongerIsAnswered() throws {
+    func testAnswersRequestsWithinLimit() throws {
         let server = try server()
         server.cutOffRequests(after: upload.utf8.count)
         let client = try RawClient(port: server.port)
         for _ in 0..<2 {
             client.send(upload)
-            XCTAssertTrue(client.receive().hasSuffix("ok"), "each request is counted by itself")
+            XCTAssertTrue(client.receive().hasSuffix("ok"), "each request is counted separately")
         }
         XCTAssertEqual(server.bytesReceived, Int64(2 * upload.utf8.count))
     }
 
-    func testACutDoesNotWaitForTheRest() throws {
+    func testCutOffDoesNotWaitForRest() throws {
         let server = try server()
         server.cutOffRequests(after: 10)
         let client = try RawClient(port: server.port)
@@ -40,7 +40,7 @@ final class LoopbackRequestCutTests: XCTestCase {
         XCTAssertTrue(client.isAtEnd())
     }
 
-    func testAKeptConnectionMayEndAsTheNextRequestBegins() throws {
+    func testCutsOffReusedConnectionAtNextRequest() throws {
         let server = try server()
         let client = try RawClient(port: server.port)
         client.send(upload)
@@ -50,7 +50,7 @@ final class LoopbackRequestCutTests: XCTestCase {
         XCTAssertTrue(client.isAtEnd())
     }
 
-    func testACutMayBeAReset() throws {
+    func testCutOffByReset() throws {
         let server = try server()
         server.cutOffRequests(after: 3, by: .reset)
         let client = try RawClient(port: server.port)
@@ -58,7 +58,7 @@ final class LoopbackRequestCutTests: XCTestCase {
         XCTAssertEqual(client.receiveError(), ECONNRESET)
     }
 
-    func testACutMayBeAHang() async throws {
+    func testCutOffByHang() async throws {
         let server = try server()
         server.cutOffRequests(after: 3, by: .hang)
         let client = try RawClient(port: server.port)
@@ -68,7 +68,7 @@ final class LoopbackRequestCutTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testCutsHaveAnEnd() throws {
+    func testCutsOffLimitedNumberOfRequests() throws {
         let server = try server()
         server.cutOffRequests(after: 3, times: 1)
         let first = try RawClient(port: server.port)

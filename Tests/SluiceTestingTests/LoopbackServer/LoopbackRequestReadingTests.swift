@@ -9,7 +9,7 @@ import Testing
         ("Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;a=b\r\nllo\r\n0\r\nTrailer: x\r\n\r\n", "hello"),
         ("Transfer-Encoding: Chunked\r\n\r\n00A\r\n0123456789\r\n0\r\n\r\n", "0123456789"),
     ])
-    func bodiesAreReadWhateverTheirFraming(rest: String, body: String) throws {
+    func readsBodiesOfAnyFraming(rest: String, body: String) throws {
         let server = try LoopbackServer()
         server.on(.post, "/", .text("read"))
         let client = try RawClient(port: server.port)
@@ -36,7 +36,7 @@ import Testing
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n",
     ])
-    func whatIsMalformedIsRefusedAndTheConnectionClosed(text: String) throws {
+    func rejectsMalformedRequestAndCloses(text: String) throws {
         let server = try LoopbackServer()
         let client = try RawClient(port: server.port)
         client.send(text)
@@ -45,7 +45,7 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
-    @Test func aCombiningMarkBehindAQuestionMarkBeginsTheQuery() throws {
+    @Test func combiningMarkAfterQuestionMarkStartsQuery() throws {
         let server = try LoopbackServer()
         server.on("/a", .text("read"))
         let client = try RawClient(port: server.port)
@@ -54,7 +54,7 @@ import Testing
         #expect(server.requests.map(\.query) == ["\u{301}b=c"])
     }
 
-    @Test func aRequestMayComeByteByByte() throws {
+    @Test func readsRequestByteByByte() throws {
         let server = try LoopbackServer()
         server.on("/", .text("read"))
         let client = try RawClient(port: server.port)
@@ -64,7 +64,7 @@ import Testing
         #expect(client.receive().hasSuffix("read"))
     }
 
-    @Test func pipelinedRequestsAreAnsweredInOrder() throws {
+    @Test func answersPipelinedRequestsInOrder() throws {
         let server = try LoopbackServer()
         server.on("*") { .text($0.path) }
         let client = try RawClient(port: server.port)
@@ -72,7 +72,7 @@ import Testing
         for index in 0..<50 { #expect(client.receive().hasSuffix("\r\n\r\n/\(index)")) }
     }
 
-    @Test func largeHeadsAndBodiesAreRead() throws {
+    @Test func readsLargeHeadsAndBodies() throws {
         let server = try LoopbackServer()
         let client = try RawClient(port: server.port)
         let value = String(repeating: "v", count: 200_000)
@@ -83,7 +83,7 @@ import Testing
         #expect(server.requests.first?.body.count == body.count)
     }
 
-    @Test func aBodyThatIsHeldBackIsAskedFor() throws {
+    @Test func sendsContinueForExpectation() throws {
         let server = try LoopbackServer()
         server.on("/", .text("read"))
         let client = try RawClient(port: server.port)
@@ -97,7 +97,7 @@ import Testing
         ("HTTP/1.1", "", false), ("HTTP/1.1", "Connection: Close\r\n", true),
         ("HTTP/1.0", "", true), ("HTTP/1.0", "Connection: keep-alive\r\n", false),
     ])
-    func theConnectionClosesWhenTheClientWantsIt(version: String, header: String, closes: Bool) throws {
+    func closesConnectionIfRequested(version: String, header: String, closes: Bool) throws {
         let server = try LoopbackServer()
         server.on("/", .text("one"))
         let client = try RawClient(port: server.port)

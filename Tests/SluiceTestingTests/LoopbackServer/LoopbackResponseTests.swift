@@ -9,7 +9,7 @@ final class LoopbackResponseTests: XCTestCase {
         return try RawClient(port: server.port).get("/", method: method, headers: headers)
     }
 
-    func testAHeadHasItsFieldsInOrder() throws {
+    func testWritesFieldsInOrder() throws {
         let headers: HTTPHeaders = ["Set-Cookie": "a", "X": "y", "Set-Cookie": "b"]
         XCTAssertEqual(
             try answer(.text("ä", status: .created, headers: headers)),
@@ -18,7 +18,7 @@ final class LoopbackResponseTests: XCTestCase {
         )
     }
 
-    func testHeadersOfTheTestsOwnReplaceTheUsualOnes() throws {
+    func testExplicitHeadersReplaceDefaults() throws {
         let headers: HTTPHeaders = ["content-type": "a/b", "content-length": "1"]
         XCTAssertTrue(
             try answer(.json("{}", headers: headers)).hasPrefix(
@@ -27,7 +27,7 @@ final class LoopbackResponseTests: XCTestCase {
         )
     }
 
-    func testAnAnswerToHEADHasNoBody() throws {
+    func testHEADResponseHasNoBody() throws {
         let server = try LoopbackServer()
         server.on("/", .text("body"))
         server.on("/chunked", .chunked([Data("body".utf8)]))
@@ -37,7 +37,7 @@ final class LoopbackResponseTests: XCTestCase {
         XCTAssertTrue(client.get("/").hasSuffix("body"))
     }
 
-    func testAStatusWithoutBodySaysSo() throws {
+    func testStatusWithoutBodyHasZeroOrNoLength() throws {
         XCTAssertEqual(try answer(.status(.unauthorized)), "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
         let server = try LoopbackServer()
         server.on("/", .status(.noContent))
@@ -46,7 +46,7 @@ final class LoopbackResponseTests: XCTestCase {
         XCTAssertEqual(client.receiveHead(), "HTTP/1.1 204 No Content\r\n\r\n")
     }
 
-    func testAnEchoSaysWhatWasAsked() throws {
+    func testEchoDescribesRequest() throws {
         let server = try LoopbackServer()
         server.on("*", .echo)
         let answer = try RawClient(port: server.port).get(
@@ -63,28 +63,28 @@ final class LoopbackResponseTests: XCTestCase {
         XCTAssertEqual(Data(base64Encoded: echo.base64), Data("\"e".utf8))
     }
 
-    func testARedirectHasALocation() throws {
+    func testRedirectHasLocation() throws {
         XCTAssertTrue(try answer(.redirect(to: "/b")).hasPrefix("HTTP/1.1 302 Found\r\nLocation: /b\r\n"))
     }
 
-    func testChunksAreFramed() throws {
+    func testWritesChunks() throws {
         let chunked = LoopbackResponse.chunked([Data("hello".utf8), Data(), Data(repeating: 65, count: 17)])
         let answer = try answer(chunked.closingConnection())
         XCTAssertTrue(answer.hasSuffix("\r\n\r\n5\r\nhello\r\n11\r\nAAAAAAAAAAAAAAAAA\r\n0\r\n\r\n"))
         XCTAssertTrue(answer.contains("Connection: close\r\n"))
     }
 
-    func testTrailersStandBehindTheLastChunkAsTheyAre() throws {
+    func testWritesTrailersAfterLastChunk() throws {
         let trailers: HTTPHeaders = ["Digest": "x", "Server-Timing": "db;dur=5"]
         let answer = try answer(.chunked([Data("hello".utf8)], trailers: trailers).closingConnection())
         XCTAssertTrue(answer.hasSuffix("\r\n5\r\nhello\r\n0\r\nDigest: x\r\nServer-Timing: db;dur=5\r\n\r\n"), answer)
     }
 
-    func testABodyUntilTheCloseHasNoLength() throws {
+    func testBodyUntilCloseHasNoLength() throws {
         XCTAssertEqual(try answer(.untilClose(Data("all".utf8))), "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall")
     }
 
-    func testAnInformationalResponseComesBefore() throws {
+    func testSendsInformationalResponseFirst() throws {
         let response = LoopbackResponse.informational(103, headers: ["Link": "</a>"], then: .text("x"))
         let server = try LoopbackServer()
         server.on("/", response.closingConnection())
@@ -94,7 +94,7 @@ final class LoopbackResponseTests: XCTestCase {
         XCTAssertTrue(client.receive().hasSuffix("x"))
     }
 
-    func testADripArrivesWhole() throws {
+    func testDripArrivesComplete() throws {
         let text = (0..<100).map { "\($0)" }.joined(separator: ",")
         for pieces in [1, 7, 1000] {
             let answer = try answer(.drip(Data(text.utf8), pieces: pieces, every: .microseconds(10)))
@@ -102,7 +102,7 @@ final class LoopbackResponseTests: XCTestCase {
         }
     }
 
-    func testALargeBodyArrivesWhole() throws {
+    func testLargeBodyArrivesComplete() throws {
         let text = String(repeating: "0123456789", count: 500_000)
         XCTAssertTrue(try answer(.text(text)).hasSuffix("\r\n\r\n" + text))
     }

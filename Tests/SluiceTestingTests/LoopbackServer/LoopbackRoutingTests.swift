@@ -2,7 +2,7 @@ import SluiceTesting
 import XCTest
 
 final class LoopbackRoutingTests: XCTestCase {
-    func testResponsesComeInTurnAndTheLastOneStays() throws {
+    func testReturnsResponsesInTurnAndRepeatsLast() throws {
         let server = try LoopbackServer()
         server.on("/", .text("one"), .text("two"))
         let client = try RawClient(port: server.port)
@@ -10,7 +10,7 @@ final class LoopbackRoutingTests: XCTestCase {
         XCTAssertEqual(server.connections, 1)
     }
 
-    func testARouteWithAMethodGoesBeforeOneWithout() throws {
+    func testRouteWithMethodTakesPrecedence() throws {
         let server = try LoopbackServer()
         server.on(.put, "/", .text("put"))
         server.on("/", .text("any"))
@@ -23,14 +23,14 @@ final class LoopbackRoutingTests: XCTestCase {
         XCTAssertTrue(client.get("/", method: "PUT").hasSuffix("put"))
     }
 
-    func testTheLaterRouteHolds() throws {
+    func testLaterRouteReplacesEarlier() throws {
         let server = try LoopbackServer()
         server.on(.get, "/", .text("old"))
         server.on(.get, "/", .text("new"))
         XCTAssertTrue(try RawClient(port: server.port).get("/").hasSuffix("new"))
     }
 
-    func testAnAsteriskTakesWhatBeginsSo() throws {
+    func testAsteriskMatchesPrefix() throws {
         let server = try LoopbackServer()
         server.on("/files/*") { .text("file \($0.path)") }
         server.on("*", .text("rest"))
@@ -39,7 +39,7 @@ final class LoopbackRoutingTests: XCTestCase {
         XCTAssertTrue(client.get("/other").hasSuffix("rest"))
     }
 
-    func testWhatNoRouteTakesIsNotFoundAndNamed() throws {
+    func testUnroutedRequestIsNotFoundWithItsPath() throws {
         let server = try LoopbackServer()
         let answer = try RawClient(port: server.port).get("/no/such?x=1")
         XCTAssertTrue(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
@@ -47,7 +47,7 @@ final class LoopbackRoutingTests: XCTestCase {
         XCTAssertTrue(answer.contains(#""path":"/no/such""#))
     }
 
-    func testRequestsAreRecordedWithAllTheirParts() async throws {
+    func testRecordsRequests() async throws {
         let server = try LoopbackServer()
         let client = try RawClient(port: server.port)
         _ = client.get("/a%20b?c=d%26&e?", headers: "X-One: 1\r\nx-one:  2 \r\nContent-Length: 3\r\n\r\nabc")
@@ -61,7 +61,7 @@ final class LoopbackRoutingTests: XCTestCase {
         XCTAssertEqual(request.connection, 1)
     }
 
-    func testRecordingCanBeTurnedOff() throws {
+    func testRecordingCanBeDisabled() throws {
         let server = try LoopbackServer()
         server.recordsRequests = false
         _ = try RawClient(port: server.port).get("/")
@@ -69,7 +69,7 @@ final class LoopbackRoutingTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
-    func testAnAbsoluteTargetIsRoutedByItsPath() throws {
+    func testRoutesAbsoluteTargetByPath() throws {
         let server = try LoopbackServer()
         server.on("/x", .text("proxied"))
         let client = try RawClient(port: server.port)

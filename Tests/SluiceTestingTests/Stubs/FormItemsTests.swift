@@ -8,11 +8,11 @@ import Testing
         // Swift's integer parser accepts a sign.
         ("%+1", "% 1"), ("%-0", "%-0"),
     ])
-    func onlyTripletsAreDecoded(_ text: String, _ decoded: String) {
+    func decodesOnlyPercentTriplets(_ text: String, _ decoded: String) {
         #expect(FormItems.decoded(text) == decoded)
     }
 
-    @Test func aCombiningMarkBehindASignLeavesItThatSign() {
+    @Test func combiningMarkAfterDelimiterKeepsDelimiter() {
         let items = FormItems.items(of: "a=\u{301}1&\u{301}b=2")
         #expect(items.map(\.name) == ["a", "\u{301}b"])
         #expect(items.map(\.value) == ["\u{301}1", "2"])

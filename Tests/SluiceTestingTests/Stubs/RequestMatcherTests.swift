@@ -10,7 +10,7 @@ import Testing
         body: Data(#"{"a":1,"b":[2]}"#.utf8)
     )
 
-    @Test func allThatIsSaidMustHold() {
+    @Test func matchesOnlyIfAllConditionsHold() {
         let cases: [(RequestMatcher, Bool)] = [
             (.any, true), (.post("/v1/users/7"), true), (.get("/v1/users/7"), false), (.post("/v1/users/{id}"), true),
             (.path("/v1/users/{id}"), true), (.path("/v1/*"), true), (.path("*"), true), (.path("/v1/{id}"), false),
@@ -33,7 +33,7 @@ import Testing
             ("/{", "/{", [:]),
         ] as [(String, String, [String: String]?)]
     )
-    func placesOfAPathTakeASegmentAndStarsAnything(_ pattern: String, _ path: String, _ parameters: [String: String]?) {
+    func matchesPathPatterns(_ pattern: String, _ path: String, _ parameters: [String: String]?) {
         let recorded = RecordedRequest(url: "http://a\(path)")
         #expect(RequestMatcher.path(pattern).matches(recorded) == (parameters != nil))
     }

@@ -6,11 +6,12 @@ import Testing
 /// The conformance cases, run with a stub transport that passes all requests through.
 @Suite(.serialized) struct StubTransportConformanceTests {
     @Test(arguments: try TransportConformance.cases(excluding: exclusions))
-    func theTransportConforms(_ promise: TransportConformance.Case) async throws {
+    func keepsEveryPromiseOfATransport(_ promise: TransportConformance.Case) async throws {
         try await TransportConformance.run(promise) { StubTransport(unmatched: .passThrough(SocketTransport())) }
     }
 
-    private static let inMemory = "a request's body is read into memory before rules are asked, and has a length then"
+    private static let inMemory =
+        "the body of a request is read into memory before the rules are evaluated, and then has a length"
     private static let exclusions: [TransportConformance.Exclusion] = [
         .init("A body that can be read only once fails with bodyNotReplayable after a challenge", because: inMemory),
         .init("A stream without a length arrives chunked", because: inMemory),

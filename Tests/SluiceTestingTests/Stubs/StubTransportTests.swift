@@ -19,7 +19,7 @@ import Testing
         try await send(stubs, .get, path)
     }
 
-    @Test func theFirstRuleThatTakesARequestAnswersItAsOftenAsItMay() async throws {
+    @Test func firstMatchingRuleAnswersUpToItsLimit() async throws {
         let stubs = StubTransport()
         stubs.on(.get("/users/{id}"), .text("once"), times: 1)
         stubs.on(.get("/users/1"), .text("then"))
@@ -29,7 +29,7 @@ import Testing
         #expect(answers == ["once", "then", "other"])
     }
 
-    @Test func aClosureFindsThePartsOfThePathAndTheBody() async throws {
+    @Test func passesPathParametersAndBodyToClosure() async throws {
         let stubs = StubTransport()
         stubs.on(.put("/users/{id}")) { .text("\($0.pathParameters["id"] ?? "") \($0.text ?? "")") }
         let stream = AsyncStream<Data> { continuation in
@@ -40,7 +40,7 @@ import Testing
         #expect(answer == "7 Ada")
     }
 
-    @Test func requestsAreRememberedWithTheirBodies() async throws {
+    @Test func recordsRequestsWithBodies() async throws {
         let stubs = StubTransport()
         stubs.on(.any, .status(.ok))
         let file = try TemporaryFile(Data("from a file".utf8))
@@ -56,7 +56,7 @@ import Testing
         #expect(stubs.requests.isEmpty)
     }
 
-    @Test func aRequestThatNoRuleTakesFailsAndSaysWhatWasNearest() async throws {
+    @Test func unmatchedRequestFailsWithNearestRule() async throws {
         let stubs = StubTransport()
         stubs.on(.post("/a").header("X"), .status(.ok))
         stubs.on(.get("/users"), .status(.ok))
@@ -70,7 +70,7 @@ import Testing
         #expect(throws: UnmatchedRequest.self) { try stubs.verify() }
     }
 
-    @Test func aRuleThatIsUsedUpSaysSo() async throws {
+    @Test func exhaustedRuleIsNamedAsReason() async throws {
         let stubs = StubTransport()
         stubs.on(.get("/a"), .status(.ok), times: 1)
         _ = try await send(stubs, "/a")
@@ -79,13 +79,13 @@ import Testing
         #expect(unmatched?.misses.first?.reasons == ["it has reached its limit of requests (1)"])
     }
 
-    @Test func aTestFailsWhereTheCodeUnderTestMakesLightOfTheError() async {
+    @Test func unmatchedRequestFailsTestEvenIfErrorIsIgnored() async {
         await #expect(throws: UnmatchedRequest.self) {
             try await withStubTransport { stubs in _ = try? await send(stubs, "/nowhere") }
         }
     }
 
-    @Test func plainStubsAreAnsweredOnTheCallingThread() {
+    @Test func answersPlainStubsOnCallingThread() {
         let stubs = StubTransport()
         stubs.on(.any, .json("{}"))
         let isAnswered = Locked(false)
@@ -94,7 +94,7 @@ import Testing
         #expect(isAnswered.withLock { $0 })
     }
 
-    @Test func aRequestCanBePassedThrough() async throws {
+    @Test func passesUnmatchedRequestsThrough() async throws {
         let other = StubTransport()
         other.on(.any, .text("other"))
         let stubs = StubTransport(unmatched: .passThrough(other))

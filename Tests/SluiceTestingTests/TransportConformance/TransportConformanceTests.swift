@@ -3,14 +3,14 @@ import SluiceTesting
 import Testing
 
 /// Returns 200 for every request without sending anything.
-private struct AgreeableTransport: Transport {
+private struct SucceedingTransport: Transport {
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
         TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
     }
 }
 
 /// Never answers, and ignores cancellation.
-private struct DeafTransport: Transport {
+private struct HangingTransport: Transport {
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
         throw SluiceError(.timedOut, "Never.")
@@ -26,19 +26,19 @@ private struct FailingTransport: Transport {
 
 @Suite struct TransportConformanceTests {
     @Test(arguments: TransportConformance.cases)
-    func noCaseIsPassedByATransportThatSendsNothing(_ promise: TransportConformance.Case) async {
+    func everyCaseFailsForTransportsThatSendNothing(_ promise: TransportConformance.Case) async {
         await #expect(throws: ConformanceFailure.self) {
-            try await TransportConformance.run(promise, within: .milliseconds(500)) { AgreeableTransport() }
+            try await TransportConformance.run(promise, within: .milliseconds(500)) { SucceedingTransport() }
         }
         await #expect(throws: ConformanceFailure.self) {
             try await TransportConformance.run(promise, within: .milliseconds(500)) { FailingTransport() }
         }
     }
 
-    @Test func aTransportThatHangsFailsWhenTimeIsUp() async throws {
+    @Test func hangingTransportFailsAfterTimeout() async throws {
         let promise = try #require(TransportConformance.cases.first)
         let failure = await #expect(throws: ConformanceFailure.self) {
-            try await TransportConformance.run(promise, within: .milliseconds(50)) { DeafTransport() }
+            try await TransportConformance.run(promise, within: .milliseconds(50)) { HangingTransport() }
         }
         #expect(failure?.caseName == promise.name)
         #expect(failure?.reason.contains("Still waiting for the transport") == true)
@@ -49,14 +49,14 @@ private struct FailingTransport: Transport {
         #expect(Set(names).count == names.count)
     }
 
-    @Test func anExclusionLeavesOutItsCase() throws {
+    @Test func exclusionRemovesItsCase() throws {
         let name = try #require(TransportConformance.cases.first).name
         let cases = try TransportConformance.cases(excluding: [.init(name, because: "it is the first")])
         #expect(cases.count == TransportConformance.cases.count - 1)
         #expect(!cases.contains { $0.name == name })
     }
 
-    @Test func anExclusionOfNoCaseIsAnError() {
+    @Test func exclusionOfUnknownCaseIsError() {
         #expect(throws: ConformanceFailure.self) {
             try TransportConformance.cases(excluding: [.init("No such case", because: "it was renamed")])
         }

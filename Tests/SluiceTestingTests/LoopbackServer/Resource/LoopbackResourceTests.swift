@@ -20,7 +20,7 @@ final class LoopbackResourceTests: XCTestCase {
         return try RawClient(port: server.port).get("/", method: method, headers: headers)
     }
 
-    func testTheWholeFileComesWithAllThatAClientCanResumeBy() throws {
+    func testWholeResourceHasValidators() throws {
         let answer = try answer(digits)
         XCTAssertTrue(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
         XCTAssertTrue(answer.hasSuffix("Content-Length: 10\r\n\r\n0123456789"))
@@ -29,34 +29,34 @@ final class LoopbackResourceTests: XCTestCase {
         XCTAssertTrue(answer.contains("Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"))
     }
 
-    func testAPartIsNamedAndNothingElseIsSent() throws {
+    func testSendsRequestedRange() throws {
         let answer = try answer(digits, "Range: bytes=3-5\r\nIf-Range: \"1\"\r\n")
         XCTAssertTrue(answer.hasPrefix("HTTP/1.1 206 "))
         XCTAssertTrue(answer.contains("Content-Range: bytes 3-5/10\r\n"))
         XCTAssertTrue(answer.hasSuffix("Content-Length: 3\r\n\r\n345"))
     }
 
-    func testAnotherStateOfTheFileIsSentWhole() throws {
+    func testChangedValidatorSendsWholeResource() throws {
         XCTAssertTrue(try answer(digits, "Range: bytes=3-5\r\nIf-Range: \"0\"\r\n").hasSuffix("\r\n\r\n0123456789"))
     }
 
-    func testAPartBehindTheEndIsRefusedWithTheLength() throws {
+    func testRangeBeyondEndIs416WithLength() throws {
         let answer = try answer(digits, "Range: bytes=10-\r\n")
         XCTAssertTrue(answer.hasPrefix("HTTP/1.1 416 "))
         XCTAssertTrue(answer.contains("Content-Range: bytes */10\r\n"))
     }
 
-    func testHEADSaysWhatGETWouldAndIgnoresRanges() throws {
+    func testHEADMatchesGETAndIgnoresRanges() throws {
         let server = try LoopbackServer()
         server.on("/", .resource(digits))
         let client = try RawClient(port: server.port)
         let head = client.get("/", method: "HEAD", headers: "Range: bytes=3-5\r\n")
         XCTAssertTrue(head.hasPrefix("HTTP/1.1 200 OK\r\n"))
         XCTAssertTrue(head.hasSuffix("Content-Length: 10\r\n\r\n"))
-        XCTAssertTrue(client.get("/").hasSuffix("\r\n\r\n0123456789"), "nothing of a body came before")
+        XCTAssertTrue(client.get("/").hasSuffix("\r\n\r\n0123456789"), "the response to HEAD had no body")
     }
 
-    func testOtherMethodsAreNotAllowedAndPreconditionsAreHeeded() throws {
+    func testRejectsOtherMethodsAndChecksPreconditions() throws {
         XCTAssertTrue(try answer(digits, method: "DELETE").hasPrefix("HTTP/1.1 405 "))
         let server = try LoopbackServer()
         server.on("/", .resource(digits))
@@ -68,7 +68,7 @@ final class LoopbackResourceTests: XCTestCase {
         XCTAssertTrue(client.get("/", headers: "If-Match: \"2\"\r\n").hasPrefix("HTTP/1.1 412 "))
     }
 
-    func testAServerMayHaveNoRanges() throws {
+    func testRangesCanBeDisabled() throws {
         var resource = digits
         resource.acceptsRanges = false
         let answer = try answer(resource, "Range: bytes=3-5\r\n")
@@ -76,7 +76,7 @@ final class LoopbackResourceTests: XCTestCase {
         XCTAssertTrue(answer.hasSuffix("\r\n\r\n0123456789"))
     }
 
-    func testAServerMayLie() throws {
+    func testSendsIncorrectRanges() throws {
         let range = "Range: bytes=3-5\r\n"
         let lies: [(LoopbackResource.Lie, headers: String, says: String, body: String)] = [
             (.shiftedRange(by: -1), range, "Content-Range: bytes 2-4/10\r\n", "345"),

@@ -22,12 +22,12 @@ import Testing
             ("bytes=007-008", .part(7..<9)),
         ] as [(String?, RangeRequest)]
     )
-    func aRangeThatExistsIsThere(field: String?, expected: RangeRequest) {
+    func parsesSatisfiableRange(field: String?, expected: RangeRequest) {
         #expect(RangeRequest(field, length: 100) == expected)
     }
 
     @Test(arguments: ["bytes=100-", "bytes=100-200", "bytes=99999999999999999999999-", "bytes=-0", "bytes=-000"])
-    func whatLiesBehindTheEndCannotBeSatisfied(field: String) {
+    func rangeBeyondEndIsUnsatisfiable(field: String) {
         #expect(RangeRequest(field, length: 100) == .unsatisfiable)
     }
 
@@ -38,7 +38,7 @@ import Testing
         "bytes=0--1",
         "bytes=٣-٥",
     ])
-    func whatIsMalformedOrSeveralOrOfAnotherUnitIsIgnored(field: String) {
+    func ignoresMalformedMultipleAndOtherUnits(field: String) {
         #expect(RangeRequest(field, length: 100) == .whole)
     }
 
@@ -46,7 +46,7 @@ import Testing
         arguments: [("bytes=0-", .unsatisfiable), ("bytes=-5", .whole), ("bytes=-0", .unsatisfiable), (nil, .whole)]
             as [(String?, RangeRequest)]
     )
-    func anEmptyFileHasNoPart(field: String?, expected: RangeRequest) {
+    func emptyFileHasNoSatisfiableRange(field: String?, expected: RangeRequest) {
         #expect(RangeRequest(field, length: 0) == expected)
     }
 }

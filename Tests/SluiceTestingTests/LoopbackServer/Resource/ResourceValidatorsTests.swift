@@ -17,16 +17,16 @@ import Testing
             (text, true), (earlier, false), (later, false),
         ] as [(String?, Bool)]
     )
-    func ifRangeIsComparedStrongly(field: String?, allows: Bool) {
+    func comparesIfRangeStrongly(field: String?, allows: Bool) {
         let validators = ResourceValidators(eTag: "\"a\"", lastModified: Self.date)
         #expect(validators.allowRange(field) == allows)
     }
 
-    @Test func aWeakTagNeverAllowsARange() {
+    @Test func weakTagDoesNotAllowRange() {
         #expect(!ResourceValidators(eTag: "W/\"a\"", lastModified: nil).allowRange("W/\"a\""))
     }
 
-    @Test func nothingToCompareWithAllowsNoRange() {
+    @Test func missingValidatorsDoNotAllowRange() {
         #expect(!ResourceValidators(eTag: nil, lastModified: nil).allowRange("\"a\""))
         #expect(!ResourceValidators(eTag: nil, lastModified: nil).allowRange(Self.text))
     }
@@ -53,7 +53,7 @@ import Testing
             (["If-Match": "\"b\"", "If-None-Match": "\"a\""], .failed),
         ] as [(HTTPHeaders, ResourceValidators.Verdict)]
     )
-    func preconditionsAreWeighedInOrder(headers: HTTPHeaders, verdict: ResourceValidators.Verdict) {
+    func evaluatesPreconditionsInOrder(headers: HTTPHeaders, verdict: ResourceValidators.Verdict) {
         #expect(ResourceValidators(eTag: "\"a\"", lastModified: Self.date).verdict(on: headers) == verdict)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceURLSession
 
-@Suite struct ExchangeStateTimeTests {
+@Suite struct TransferStateTimeTests {
     private let start = ContinuousClock.now
 
     private func state(idle: Duration?, total: Duration?) -> TransferState {
@@ -17,20 +17,20 @@ import Testing
         (nil, .seconds(9), .seconds(9)), (.seconds(5), .seconds(9), .seconds(5)),
         (.seconds(9), .seconds(5), .seconds(5)),
     ])
-    func theDeadlineIsTheEarlierOne(idle: Duration?, total: Duration?, expected: Duration?) {
+    func deadlineIsEarlierTimeout(idle: Duration?, total: Duration?, expected: Duration?) {
         var state = state(idle: idle, total: total)
         state.begin(at: start)
         #expect(state.deadline(after: start) == expected.map { start + $0 })
     }
 
-    @Test func theTotalTimeCountsFromTheCall() {
+    @Test func totalTimeoutCountsFromCall() {
         var state = state(idle: nil, total: .seconds(5))
         #expect(state.checkTotalTime(at: start + .seconds(4)).name == "none")
         #expect(state.checkTotalTime(at: start + .seconds(5)).name == "timedOut")
         #expect(state.deadline(after: start) == nil)
     }
 
-    @Test func theIdleTimeCountsFromTheTasksStart() {
+    @Test func idleTimeoutCountsFromStartOfTask() {
         var state = state(idle: .seconds(5), total: nil)
         #expect(state.checkSilence(at: start + .seconds(99)).name == "none")
         state.begin(at: start + .seconds(100))
@@ -38,7 +38,7 @@ import Testing
         #expect(state.checkSilence(at: start + .seconds(105)).name == "idleTimedOut")
     }
 
-    @Test func whateverGoesOrComesEndsTheSilence() {
+    @Test func sentAndReceivedBytesRestartIdleTimeout() {
         var state = state(idle: .seconds(5), total: nil)
         state.begin(at: start)
         state.send(bytes: 1, at: start + .seconds(4))
@@ -50,7 +50,7 @@ import Testing
         #expect(state.checkSilence(at: start + .seconds(17)).name == "idleTimedOut")
     }
 
-    @Test func timeInWhichNothingIsReadIsNotIdle() {
+    @Test func timeWithoutReaderIsNotIdle() {
         var state = state(idle: .seconds(5), total: nil)
         state.begin(at: start)
         let changes = [state.hold(true, at: start), state.hold(true, at: start), state.hold(true, at: start)]

@@ -31,7 +31,7 @@ import Testing
     ]
 
     @Test(arguments: unsupported.indices)
-    func whatURLSessionCannotDoIsAnError(index: Int) {
+    func rejectsUnsupportedOptions(index: Int) {
         let row = Self.unsupported[index]
         var options = ConnectionOptions()
         row.change(&options)
@@ -41,7 +41,7 @@ import Testing
         #expect(error?.reason.contains(row.words) == true)
     }
 
-    @Test func theDefaultsWorkAndSoDoesWhatIsForOtherHosts() throws {
+    @Test func acceptsDefaultsAndOptionsOfOtherHosts() throws {
         let origin = HTTPOrigin(scheme: "https", authority: "api.example")
         try ConnectionOptions().checkSupport(for: origin)
         var options = ConnectionOptions()
@@ -51,7 +51,7 @@ import Testing
         try options.checkSupport(for: origin)
     }
 
-    @Test func aRequestFailsBeforeAnythingIsSent() async {
+    @Test func unsupportedOptionFailsRequestBeforeSending() async {
         var context = TransferContext()
         context.connection.unixSocket = "/run/a.sock"
         let request = HTTPRequest(scheme: "http", authority: "127.0.0.1:1", path: "/")

@@ -16,11 +16,11 @@ import Testing
         ("a=\"x, y\"", ["a=\"x, y\""]),
         ("", [""]),
     ])
-    func joinedCookiesComeApart(_ joined: String, _ cookies: [String]) {
+    func splitsJoinedCookies(_ joined: String, _ cookies: [String]) {
         #expect(HTTPHeaders(joined: [("Set-Cookie", joined)]).values(for: .setCookie) == cookies)
     }
 
-    @Test func otherFieldsStayJoinedAndAreSortedByName() {
+    @Test func keepsOtherFieldsJoinedAndSortsByName() {
         let headers = HTTPHeaders(joined: [("X-B", "1, c=2"), ("X-A", "2")])
         #expect(headers == ["X-A": "2", "X-B": "1, c=2"])
     }

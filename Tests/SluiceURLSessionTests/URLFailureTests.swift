@@ -27,7 +27,7 @@ import FoundationNetworking
             (.dataLengthExceedsMaximum, .unsupported), (.unknown, .internalFailure), (.timedOut, .connectTimedOut),
         ] as [(URLError.Code, SluiceError.Code)]
     )
-    func aCodeOfTheSessionsHasItsWord(_ code: URLError.Code, _ expected: SluiceError.Code) {
+    func mapsURLErrorCodes(_ code: URLError.Code, _ expected: SluiceError.Code) {
         let error = error(URLError(code))
         #expect(error.code == expected)
         #expect(error.step == .transport)
@@ -35,7 +35,7 @@ import FoundationNetworking
         #expect(error.reason.hasSuffix("."))
     }
 
-    @Test func aTimeOutBehindTheHeadIsASilence() {
+    @Test func timeoutAfterHeadIsIdleTimeout() {
         #expect(error(URLError(.timedOut), hasHead: true).code == .idleTimedOut)
     }
 
@@ -46,7 +46,7 @@ import FoundationNetworking
             (.ENOMEM, .internalFailure),
         ] as [(POSIXErrorCode, SluiceError.Code)]
     )
-    func anErrorOfTheSystemsHasItsWord(_ code: POSIXErrorCode, _ expected: SluiceError.Code) {
+    func mapsPOSIXErrorCodes(_ code: POSIXErrorCode, _ expected: SluiceError.Code) {
         #expect(error(POSIXError(code)).code == expected)
     }
 
@@ -71,8 +71,8 @@ import FoundationNetworking
             (.unknown, "Out of memory", .internalFailure),
         ] as [(URLError.Code, String, SluiceError.Code)]
     )
-    func theSystemsWordsTellWhatTheCodeDoesNot(_ code: URLError.Code, _ words: String, _ expected: SluiceError.Code) {
-        let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: words])
+    func mapsErrorsByDescription(_ code: URLError.Code, _ description: String, _ expected: SluiceError.Code) {
+        let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: description])
         #expect(error(cause).code == expected)
     }
     #endif

@@ -24,14 +24,14 @@ import Testing
             ([], nil, []), ([], 0, []), ([3, 0, 4], nil, [3, 4]), ([3, 4], 7, [3, 4]), ([0, 7, 0], 7, [7]),
         ] as [([Int], Int64?, [Int])]
     )
-    func aStreamOfTheRightLengthIsReadWhole(_ lengths: [Int], _ announced: Int64?, _ expected: [Int]) async throws {
+    func readsStreamOfAnnouncedLength(_ lengths: [Int], _ announced: Int64?, _ expected: [Int]) async throws {
         var taken: [Int] = []
         try await stream(lengths).read(length: announced) { chunk throws(SluiceError) in taken.append(chunk.count) }
         #expect(taken == expected)
     }
 
     @Test(arguments: [([3], 4, 3), ([], 1, 0), ([5], 4, 0), ([4, 1], 4, 0), ([2, 3], 4, 2)] as [([Int], Int64, Int)])
-    func aStreamOfAnotherLengthFailsBeforeItCouldBeTakenForWhole(
+    func rejectsStreamOfOtherLength(
         _ lengths: [Int],
         _ announced: Int64,
         _ expected: Int
@@ -44,7 +44,7 @@ import Testing
         #expect(taken == expected)
     }
 
-    @Test func aStreamThatThrowsIsUnavailable() async {
+    @Test func throwingStreamIsBodyUnavailable() async {
         let error = await #expect(throws: SluiceError.self) {
             try await stream([1], failing: true).read(length: nil) { _ throws(SluiceError) in }
         }

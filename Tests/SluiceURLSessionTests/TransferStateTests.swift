@@ -17,7 +17,7 @@ import Testing
         return state
     }
 
-    @Test func aBodyComesAfterItsHeadAndEndsOnce() {
+    @Test func deliversHeadThenBodyAndEndsOnce() {
         var state = state()
         #expect(state.receive(HTTPResponse(status: .ok), at: start).name == "answer")
         #expect(state.receive(bytes: 3, at: start).name == "deliver")
@@ -29,30 +29,30 @@ import Testing
     }
 
     @Test(arguments: [100, 102, 103])
-    func informationalHeadsArePassedOver(_ status: Int) {
+    func ignoresInformationalHeads(_ status: Int) {
         var state = state()
         #expect(state.receive(HTTPResponse(status: HTTPStatus(rawValue: status)), at: start).name == "none")
         #expect(state.phase == .waiting)
         #expect(state.receive(HTTPResponse(status: .ok), at: start).name == "answer")
     }
 
-    @Test func aSecondHeadIsPassedOver() {
+    @Test func ignoresSecondHead() {
         var state = receiving()
         #expect(state.receive(HTTPResponse(status: .notFound), at: start).name == "none")
         #expect(state.head?.status == .ok)
     }
 
-    @Test func aSwitchOfProtocolsIsFinal() {
+    @Test func switchingProtocolsIsFinalResponse() {
         var state = state()
         #expect(state.receive(HTTPResponse(status: 101), at: start).name == "answer")
     }
 
-    @Test func anEndWithoutAHeadIsALostConnection() {
+    @Test func endWithoutHeadIsLostConnection() {
         var state = state()
         #expect(state.complete(nil, at: start).name == "connectionLost")
     }
 
-    @Test func aHeadThatWasNotAnnouncedComesWithTheEnd() {
+    @Test func acceptsHeadAtCompletion() {
         var state = state()
         let head = HTTPResponse(status: .found, headers: [.contentLength: "9"])
         #expect(state.complete(head, at: start).name == "answerAndFinish")
@@ -65,7 +65,7 @@ import Testing
             ([.contentLength: "10", .contentEncoding: "gzip"], "finish"),
         ] as [(HTTPHeaders, String)]
     )
-    func aBodyShorterThanAnnouncedIsTruncated(_ headers: HTTPHeaders, _ expected: String) {
+    func detectsTruncatedBody(_ headers: HTTPHeaders, _ expected: String) {
         var state = receiving(headers)
         _ = state.receive(bytes: 3, at: start)
         #expect(state.complete(nil, at: start).name == expected)
@@ -78,39 +78,39 @@ import Testing
             (.get, ["X": String(repeating: "x", count: 90)], "headersTooLarge"),
         ] as [(HTTPMethod, HTTPHeaders, String)]
     )
-    func aHeadIsHeldToTheLimits(_ method: HTTPMethod, _ headers: HTTPHeaders, _ expected: String) {
+    func enforcesLimitsOnHead(_ method: HTTPMethod, _ headers: HTTPHeaders, _ expected: String) {
         var state = state(method, limits: ResponseLimits(headers: 100, body: 10))
         #expect(state.receive(HTTPResponse(status: .ok, headers: headers), at: start).name == expected)
     }
 
-    @Test func aBodyIsHeldToItsLimit() {
+    @Test func enforcesLimitOnBody() {
         var state = receiving(limits: ResponseLimits(body: 10))
         #expect(state.receive(bytes: 10, at: start).name == "deliver")
         #expect(state.receive(bytes: 1, at: start).name == "bodyTooLarge")
         #expect(state.receive(bytes: 1, at: start).name == "none")
     }
 
-    @Test func onlyTheFirstFailureCounts() {
+    @Test func reportsOnlyFirstFailure() {
         var state = receiving()
         #expect(state.fail(.cancelled).name == "cancelled")
         #expect(state.fail(SluiceError(.timedOut, "")).name == "none")
         #expect(state.abandon().name == "none")
     }
 
-    @Test func aFailureCarriesRequestAndHead() {
+    @Test func failureContainsRequestAndHead() {
         var state = receiving()
         guard case .fail(let error) = state.fail(.cancelled) else { return #expect(Bool(false)) }
         #expect(error.request?.authority == "host")
         #expect(error.response?.status == .ok)
     }
 
-    @Test func aReaderThatLeavesStopsTheTask() {
+    @Test func abandonStopsTask() {
         var state = receiving()
         #expect(state.abandon().name == "stop")
         #expect(state.phase == .done)
     }
 
-    @Test func metricsCountFromTheStart() {
+    @Test func metricsCountFromStart() {
         var state = state()
         state.begin(at: start)
         state.send(bytes: 7, at: start)

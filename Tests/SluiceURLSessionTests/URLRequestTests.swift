@@ -26,19 +26,19 @@ import FoundationNetworking
             (changed { $0.headers = ["X Y": "a"] }, .invalidHeader),
         ] as [(HTTPRequest, SluiceError.Code)]
     )
-    func whatCannotBeSentIsRefused(_ request: HTTPRequest, _ expected: SluiceError.Code) {
+    func rejectsInvalidRequests(_ request: HTTPRequest, _ expected: SluiceError.Code) {
         let error = #expect(throws: SluiceError.self) { try URLRequest(request) }
         #expect(error?.code == expected)
         #expect(error?.request?.path == request.path)
     }
 
     @Test(arguments: ["/a%20b%2Fc%c3%A9", "/?", "/?a=b&a=%26+%20&&=", "/x?u=http://y/?z", "/(a);b=c,d/~'!$*:@"])
-    func theTargetIsNotTouched(_ path: String) throws {
+    func keepsTargetUnchanged(_ path: String) throws {
         let message = try URLRequest(Self.changed { $0.path = path })
         #expect(message.url?.absoluteString == "http://host\(path)")
     }
 
-    @Test func repeatedFieldsAreJoined() throws {
+    @Test func joinsRepeatedFields() throws {
         let message = try URLRequest(Self.changed { $0.headers = ["X-A": "1", "x-a": "2"] })
         #expect(message.value(forHTTPHeaderField: "X-A") == "1,2")
     }
