@@ -13,9 +13,12 @@ extension CacheProcess {
         let size = try await storage.size()
         let counted = try counted()
         guard size.count == count, size == counted else {
-            throw Failure(reason: "\(count) are whole, \(size) is kept, and \(counted) are there")
+            throw Failure(
+                reason:
+                    "\(count) entries are valid, the stored totals are \(size), and the counted totals are \(counted)"
+            )
         }
-        Self.say("whole \(count)")
+        Self.write("whole \(count)")
     }
 
     /// Returns the totals, and runs SQLite's integrity check.

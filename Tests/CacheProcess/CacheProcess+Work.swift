@@ -11,7 +11,7 @@ extension CacheProcess {
                     var random = SeededGenerator(seed: seed &* 3 &+ UInt64(task))
                     while !Task.isCancelled {
                         try await work(using: &random, isStreaming: task == 0)
-                        Self.say("done")
+                        Self.write("done")
                     }
                 }
             }
@@ -20,7 +20,7 @@ extension CacheProcess {
     }
 
     /// Runs all operations concurrently for some time. An error ends the process.
-    func hammer(for duration: Duration, seed: UInt64) async throws {
+    func stress(for duration: Duration, seed: UInt64) async throws {
         let end = ContinuousClock.now + duration
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             for task in 0..<4 {
@@ -42,7 +42,7 @@ extension CacheProcess {
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        Self.say("hammered \(counts.sorted())")
+        Self.write("stressed \(counts.sorted())")
     }
 
     private func work(using random: inout SeededGenerator, isStreaming: Bool) async throws {

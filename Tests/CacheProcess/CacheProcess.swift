@@ -17,21 +17,21 @@ struct CacheProcess {
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()
         guard let command = arguments.first, let path = arguments.dropFirst().first else {
-            return end("usage: CacheProcess write|check|hammer|meet|read <directory> [<seed>]")
+            return end("usage: CacheProcess write|check|stress|share|read <directory> [<seed>]")
         }
         let directory = URL(filePath: path)
         let seed = arguments.dropFirst(2).first.flatMap { UInt64($0) } ?? 0
-        if command == "read" { becomeNobody() }
+        if command == "read" { dropPrivileges() }
         let process = CacheProcess(
-            storage: SQLiteCacheStorage(directory: directory) { say("event: \($0)") },
+            storage: SQLiteCacheStorage(directory: directory) { write("event: \($0)") },
             directory: directory
         )
         do {
             switch command {
             case "write": try await process.writeForever(seed: seed)
             case "check": try await process.check()
-            case "hammer": try await process.hammer(for: .seconds(10), seed: seed)
-            case "meet": try await process.meet(number: Int(seed))
+            case "stress": try await process.stress(for: .seconds(10), seed: seed)
+            case "share": try await process.share(number: Int(seed))
             case "read": try await process.readOnly()
             default: end("unknown command \(command)")
             }
@@ -45,50 +45,50 @@ struct CacheProcess {
     }
 
     /// Drops root privileges, because root may write every file.
-    private static func becomeNobody() {
+    private static func dropPrivileges() {
         guard geteuid() == 0 else { return }
-        guard setgid(65534) == 0, setuid(65534) == 0 else { return end("cannot become nobody") }
+        guard setgid(65534) == 0, setuid(65534) == 0 else { return end("cannot drop privileges") }
     }
 
-    static func say(_ line: String) {
+    static func write(_ line: String) {
         FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }
 
     static func end(_ reason: String) {
-        say("failed: \(reason)")
+        write("failed: \(reason)")
         exit(1)
     }
 }
 
 extension CacheProcess {
     /// Prints a line and waits for one on standard input. Then it stores an entry and looks for the other process's entry.
-    func meet(number: Int) async throws {
+    func share(number: Int) async throws {
         _ = try? await storage.size()
-        Self.say("ready")
+        Self.write("ready")
         _ = readLine()
         try await storage.apply([.store(SelfVerifying.entry(number, counter: 1, length: 10_000))])
-        Self.say("stored")
+        Self.write("stored")
         _ = readLine()
         for number in 0..<2 {
             let found = try await storage.entries(for: SelfVerifying.key(number), at: Date())
             guard try SelfVerifying.counters(of: found) == [1] else {
-                throw Failure(reason: "entry \(number) is not there")
+                throw Failure(reason: "entry \(number) is missing")
             }
         }
-        Self.say("met")
+        Self.write("shared")
     }
 
     /// Reads a cache that is not writable, and expects writes to fail.
     func readOnly() async throws {
         let found = try await storage.entries(for: SelfVerifying.key(0), at: Date())
-        Self.say("found \(try SelfVerifying.counters(of: found))")
+        Self.write("found \(try SelfVerifying.counters(of: found))")
         do {
             try await storage.apply([.store(SelfVerifying.entry(1, counter: 1, length: 10))])
-            Self.say("written")
+            Self.write("written")
         } catch {
-            Self.say("refused: \(error.code)")
+            Self.write("refused: \(error.code)")
         }
         let again = try await storage.entries(for: SelfVerifying.key(0), at: Date())
-        Self.say("found \(try SelfVerifying.counters(of: again))")
+        Self.write("found \(try SelfVerifying.counters(of: again))")
     }
 }

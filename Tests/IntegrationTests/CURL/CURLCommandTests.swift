@@ -14,7 +14,7 @@ final class CURLCommandTests: XCTestCase {
     }
 
     /// A request as the server received it, with lowercase and sorted header fields.
-    private struct Asked: Equatable {
+    private struct ReceivedRequest: Equatable {
         let method: String
         let target: String
         let headers: [String]
@@ -29,7 +29,9 @@ final class CURLCommandTests: XCTestCase {
     }
 
     /// Sends a request with Sluice and with its command, and returns both as the server received them.
-    private func ask(_ request: HTTPRequest, by shell: String, input: String? = nil) async throws -> (Asked, Asked) {
+    private func ask(_ request: HTTPRequest, by shell: String, input: String? = nil) async throws -> (
+        ReceivedRequest, ReceivedRequest
+    ) {
         let client = APIClient {
             $0.headers = [:]
             $0.requestMapping = { _ in request }
@@ -44,7 +46,9 @@ final class CURLCommandTests: XCTestCase {
         defer { script.remove() }
         try RealServer.run(shell, "-n", script.url.path)
         let output = try RealServer.run(shell, script.url.path)
-        return (Asked(own), Asked(try JSONDecoder().decode(LoopbackEcho.self, from: Data(output.utf8))))
+        return (
+            ReceivedRequest(own), ReceivedRequest(try JSONDecoder().decode(LoopbackEcho.self, from: Data(output.utf8)))
+        )
     }
 
     private var shells: [String] { ["sh", "bash"].filter { RealServer.path(of: $0) != nil } }
@@ -102,7 +106,7 @@ final class CURLCommandTests: XCTestCase {
         )
     }
 
-    func testTextsOfAnyKind() async throws {
+    func testTextBodies() async throws {
         for text in [
             "", "plain", "it's", "@/etc/passwd", "-d", "a=b&c=d", "!!", "$HOME `id` $(id)", "\\n\\0\\'", "\"",
             "größe 日本 👩‍👩‍👧", "'\u{301}",
@@ -112,7 +116,7 @@ final class CURLCommandTests: XCTestCase {
         }
     }
 
-    func testBytesOfAnyKind() async throws {
+    func testBinaryBodies() async throws {
         try await check(request(.put, "/", [:], .data(Data(0...255))))
         var generator = SeededGenerator(seed: 1)
         for count in [1, 1000, 300_000] {
@@ -123,7 +127,7 @@ final class CURLCommandTests: XCTestCase {
         try await check(request(.delete, "/", [:], .data(Data(repeating: 97, count: 100_000))))
     }
 
-    func testFiles() async throws {
+    func testFileBodies() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice's $HOME \(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -135,7 +139,7 @@ final class CURLCommandTests: XCTestCase {
         }
     }
 
-    func testAStreamIsGivenOnStandardInput() async throws {
+    func testReadsStreamFromStandardInput() async throws {
         let chunks = AsyncStream<Data> { continuation in
             continuation.yield(Data("streamed".utf8))
             continuation.finish()
@@ -150,7 +154,7 @@ final class CURLCommandTests: XCTestCase {
         XCTAssertEqual(own, curl)
     }
 
-    func testHeadersAloneAreAskedFor() async throws {
+    func testHEADRequestsOnlyHead() async throws {
         let script = try TemporaryFile(
             Data("export no_proxy='*'\n\(try request(.head).curlCommand()) 2>/dev/null\n".utf8)
         )
@@ -160,7 +164,7 @@ final class CURLCommandTests: XCTestCase {
         XCTAssertEqual(server?.requests.map(\.method), [.head])
     }
 
-    func testARedactedCommandRunsToo() async throws {
+    func testRedactedCommandRuns() async throws {
         let secret = try request(
             .post,
             "/?token=s3",
@@ -170,9 +174,9 @@ final class CURLCommandTests: XCTestCase {
         let script = try TemporaryFile(Data("export no_proxy='*'\n\(secret.curlCommand()) 2>/dev/null\n".utf8))
         defer { script.remove() }
         try RealServer.run("sh", script.url.path)
-        let asked = try XCTUnwrap(server?.requests.first)
-        XCTAssertEqual(asked.target, "/?token=REDACTED")
-        XCTAssertEqual(asked.headers[.authorization], "Bearer REDACTED")
-        XCTAssertEqual(String(decoding: asked.body, as: UTF8.self), "{\"password\": \"REDACTED\",\n\"a\": 1}")
+        let received = try XCTUnwrap(server?.requests.first)
+        XCTAssertEqual(received.target, "/?token=REDACTED")
+        XCTAssertEqual(received.headers[.authorization], "Bearer REDACTED")
+        XCTAssertEqual(String(decoding: received.body, as: UTF8.self), "{\"password\": \"REDACTED\",\n\"a\": 1}")
     }
 }

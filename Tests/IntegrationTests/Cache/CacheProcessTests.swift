@@ -11,9 +11,9 @@ final class CacheProcessTests: XCTestCase {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    func testWhateverAProcessLeavesWhenItIsKilledIsWhole() throws {
+    func testKilledProcessLeavesValidCache() throws {
         let seed = UInt64.random(in: 0 ... .max / 8)
-        print("The moments are those of seed \(seed).")
+        print("The times of the kills follow from seed \(seed).")
         var random = SeededGenerator(seed: seed)
         var entries = 0
         for kill in 0..<20 {
@@ -26,30 +26,30 @@ final class CacheProcessTests: XCTestCase {
             XCTAssertFalse(check.lines.contains { $0.contains("Moved the unusable cache") }, "\(check.lines)")
             entries += check.lines.last.flatMap { Int($0.dropFirst(6)) } ?? 0
         }
-        XCTAssertGreaterThan(entries, 20, "there was something to read")
+        XCTAssertGreaterThan(entries, 20, "the process has written entries")
     }
 
-    func testTwoProcessesHammerOneCacheWithoutAnError() throws {
-        let processes = try (1...2).map { try RunningCache("hammer", folder.path, "\($0)") }
+    func testTwoProcessesShareCacheUnderLoad() throws {
+        let processes = try (1...2).map { try RunningCache("stress", folder.path, "\($0)") }
         for process in processes {
             let end = process.end()
             XCTAssertEqual(end.status, 0, "\(end.lines)")
-            XCTAssertEqual(end.lines.filter { $0.hasPrefix("hammered") }.count, 1, "\(end.lines)")
+            XCTAssertEqual(end.lines.filter { $0.hasPrefix("stressed") }.count, 1, "\(end.lines)")
             XCTAssertFalse(end.lines.contains { $0.contains("Moved the unusable cache") }, "\(end.lines)")
         }
         let check = try RunningCache("check", folder.path).end()
         XCTAssertEqual(check.status, 0, "\(check.lines)")
     }
 
-    func testTwoProcessesThatMeetAGarbageFileBeginOneNewOne() throws {
-        for garbageIsFirst in [true, false] {
-            let folder = folder.appending(path: "\(garbageIsFirst)")
+    func testTwoProcessesReplaceCorruptFileOnce() throws {
+        for isCorruptBefore in [true, false] {
+            let folder = folder.appending(path: "\(isCorruptBefore)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let file = folder.appending(path: "cache.sqlite")
-            if garbageIsFirst { try Data.random(100_000, seed: 1).write(to: file) }
-            let processes = try (0..<2).map { try RunningCache("meet", folder.path, "\($0)") }
+            if isCorruptBefore { try Data.random(100_000, seed: 1).write(to: file) }
+            let processes = try (0..<2).map { try RunningCache("share", folder.path, "\($0)") }
             for process in processes { XCTAssertEqual(process.lines(until: "ready").last, "ready") }
-            if !garbageIsFirst {
+            if !isCorruptBefore {
                 // Both processes have the cache open. A check leaves no data in the log that would hide the damage.
                 XCTAssertEqual(try RunningCache("check", folder.path).end().status, 0)
                 let handle = try FileHandle(forWritingTo: file)
@@ -61,7 +61,7 @@ final class CacheProcessTests: XCTestCase {
             for process in processes { process.proceed() }
             for process in processes {
                 let end = process.end()
-                XCTAssertEqual(end.lines.last, "met", "\(garbageIsFirst)")
+                XCTAssertEqual(end.lines.last, "shared", "\(isCorruptBefore)")
             }
             let aside = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
                 $0.contains("corrupt") && !$0.contains("-wal") && !$0.contains("-shm")
@@ -70,12 +70,12 @@ final class CacheProcessTests: XCTestCase {
         }
     }
 
-    func testWhatMayNotBeWrittenIsReadAllTheSame() throws {
-        let meeting = try RunningCache("meet", folder.path, "0")
-        XCTAssertEqual(meeting.lines(until: "ready").last, "ready")
-        meeting.proceed()
-        XCTAssertEqual(meeting.lines(until: "stored").last, "stored")
-        meeting.kill()
+    func testReadsCacheThatIsNotWritable() throws {
+        let sharing = try RunningCache("share", folder.path, "0")
+        XCTAssertEqual(sharing.lines(until: "ready").last, "ready")
+        sharing.proceed()
+        XCTAssertEqual(sharing.lines(until: "stored").last, "stored")
+        sharing.kill()
         try makeReadOnly()
         let reading = try RunningCache("read", folder.path).end()
         XCTAssertEqual(

@@ -4,7 +4,7 @@ import XCTest
 
 /// The requests of a caching client, as nginx logs them.
 final class NginxCacheTests: XCTestCase {
-    func testAStaleResponseIsValidatedOnTheWire() async throws {
+    func testValidatesStaleResponseWithServer() async throws {
         try XCTSkipUnless(Nginx.canRun, "nginx and openssl are needed.")
         let nginx = try Nginx()
         let file = nginx.directory.appending(path: "files/stale/page.txt")
@@ -23,11 +23,11 @@ final class NginxCacheTests: XCTestCase {
             let second = await request.sender().response
             XCTAssertEqual(try second.result.get(), pages[0])
             guard case .cache(let use) = second.source else {
-                return XCTFail("It came from \(second.source) after \(try await log(of: nginx, count: 2)).")
+                return XCTFail("The source is \(second.source) after \(try await log(of: nginx, count: 2)).")
             }
             XCTAssertTrue(use.isRevalidated)
             XCTAssertEqual(second.status, .ok)
-            // Another length, and so another ETag at any time.
+            // A different length gives a different ETag, also within the same second.
             try Data((pages[1] + "!").utf8).write(to: file)
             let third = await request.sender().response
             XCTAssertEqual(try third.result.get(), pages[1] + "!")

@@ -9,12 +9,12 @@ final class CompressionTests: XCTestCase {
     private struct Reading: Codable {
         var encoding: String?
         var isChunked: Bool
-        var travelled: Int
+        var encodedLength: Int
         var length: Int
         var sha256: String
     }
 
-    func testBytesFilesAndStreamsArriveAsTheyWere() async throws {
+    func testServerDecompressesDataFilesAndStreams() async throws {
         try XCTSkipUnless(PythonServer.canRun, "python3 is not installed")
         let server = try PythonServer(script)
         let client = APIClient(baseURL: server.url) { $0.requestInterceptors = [CompressBody()] }
@@ -37,7 +37,7 @@ final class CompressionTests: XCTestCase {
             XCTAssertEqual(reading.isChunked, isChunked)
             XCTAssertEqual(reading.length, words.count)
             XCTAssertEqual(reading.sha256, expected)
-            XCTAssertLessThan(reading.travelled, words.count / 4)
+            XCTAssertLessThan(reading.encodedLength, words.count / 4)
         }
         let sent: Reading = try await client.codable.post("").multipart(form).sender().value
         XCTAssertEqual(sent.encoding, "gzip")
@@ -66,7 +66,7 @@ private let script = #"""
             encoding = self.headers.get("content-encoding")
             plain = gzip.decompress(body) if encoding == "gzip" else body
             answer = json.dumps({
-                "encoding": encoding, "isChunked": chunked, "travelled": len(body), "length": len(plain),
+                "encoding": encoding, "isChunked": chunked, "encodedLength": len(body), "length": len(plain),
                 "sha256": hashlib.sha256(plain).hexdigest(),
             }).encode()
             self.send_response(200)

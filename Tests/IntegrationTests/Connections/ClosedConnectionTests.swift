@@ -16,8 +16,8 @@ final class ClosedConnectionTests: XCTestCase {
         nginx = nil
     }
 
-    func testRequestsOutliveConnectionsThatTakeThreeOfThem() async throws {
-        let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.countingPort)")
+    func testReplacesConnectionAfterLimitOfRequests() async throws {
+        let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.limitedPort)")
         var connections: [String: Int] = [:]
         for turn in 0..<30 {
             // A POST is safe as well: the server announces that it closes.
@@ -29,10 +29,10 @@ final class ClosedConnectionTests: XCTestCase {
         XCTAssertTrue(connections.values.allSatisfy { $0 == 3 })
     }
 
-    func testAPostGoesByANewConnectionOnceTheServerHasClosedTheIdleOne() async throws {
-        let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.impatientPort)")
+    func testSendsPOSTOnNewConnectionAfterIdleClose() async throws {
+        let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.shortIdlePort)")
         let first = await client.string.get("echo").sender().response
-        // Waits as long as the server does, which gives no other sign.
+        // Waits for the idle timeout of the server, which is not observable otherwise.
         try await Task.sleep(for: .milliseconds(1500))
         let second = await client.string.post("echo").sender().response
         XCTAssertEqual(second.status, .ok, "\(second.result)")

@@ -23,16 +23,16 @@ final class GuardedConnectionTests: XCTestCase {
         }
     }
 
-    func testNoConnectionThatOthersMakeIsUsedWhileItIsMadeOrLater() async throws {
+    func testGuardedClientUsesNoConnectionOfOtherClients() async throws {
         for url in [nginx.http2URL, nginx.tlsURL, nginx.plainURL] {
-            let free = client(url)
+            let unrestricted = client(url)
             let guarded = client(url, .publicOnly)
             for _ in 0..<3 {
                 let outcomes = await withTaskGroup(of: (isGuarded: Bool, response: APIResponse<Data, APIError>).self) {
                     group in
                     for index in 0..<300 {
                         let isGuarded = index % 3 == 0
-                        let request = (isGuarded ? guarded : free).data.get("user.json")
+                        let request = (isGuarded ? guarded : unrestricted).data.get("user.json")
                         group.addTask { (isGuarded, await request.sender().response) }
                     }
                     return await group.reduce(into: []) { $0.append($1) }

@@ -30,7 +30,7 @@ final class HTTPVersionTests: XCTestCase {
         }
     }
 
-    func testTheVersionIsTheOneThatIsChosen() async throws {
+    func testUsesChosenVersion() async throws {
         for (url, choice, version) in [
             (nginx.http2URL, HTTPVersionChoice.automatic, HTTPVersion.http2), (nginx.http2URL, .http1, .http1_1),
             (nginx.http2URL, .http2PriorKnowledge, .http2), (nginx.tlsURL, .automatic, .http1_1),
@@ -43,7 +43,7 @@ final class HTTPVersionTests: XCTestCase {
         }
     }
 
-    func testHTTP2GoesWithoutTLSWhereTheServerIsKnownToSpeakIt() async throws {
+    func testPriorKnowledgeUsesHTTP2WithoutTLS() async throws {
         let client = client(http2URL, .http2PriorKnowledge)
         for method in [HTTPMethod.get, .post] {
             let response = await client.string.request("echo").method(method).sender().response
@@ -68,7 +68,7 @@ final class HTTPVersionTests: XCTestCase {
         }
     }
 
-    func testRequestsWithoutTLSShareAConnection() async throws {
+    func testRequestsWithoutTLSShareConnection() async throws {
         let client = client(http2URL, .http2PriorKnowledge)
         let together = await connections(of: 100, atOnce: 100, by: client)
         XCTAssertEqual(together.count, 1)
@@ -76,7 +76,7 @@ final class HTTPVersionTests: XCTestCase {
         XCTAssertEqual(inTurn, together)
     }
 
-    func testRequestsWithoutTLSOutliveTheConnectionsThatTheServerEnds() async throws {
+    func testRequestsWithoutTLSSurviveClosedConnections() async throws {
         // nginx closes a connection after 1,000 requests.
         let connections = await connections(of: 2500, atOnce: 64, by: client(http2URL, .http2PriorKnowledge))
         XCTAssertFalse(connections.contains(nil))
@@ -84,15 +84,15 @@ final class HTTPVersionTests: XCTestCase {
         XCTAssertLessThan(connections.count, 10)
     }
 
-    func testAConnectionWithoutTLSIsForThoseWhoKnow() async throws {
+    func testOtherClientsDoNotUsePriorKnowledgeConnection() async throws {
         _ = try await client(http2URL, .http2PriorKnowledge).data.get("echo").sender().value
         // Uses HTTP/1.1, which this server does not support.
         guard case .failure = await client(http2URL, .automatic).data.get("echo").sender().result else {
-            return XCTFail("It went by the other's connection.")
+            return XCTFail("The request used the connection of the other client.")
         }
     }
 
-    func testEveryVersionAtOnceOverTLS() async throws {
+    func testUsesEveryVersionConcurrentlyOverTLS() async throws {
         let clients = [HTTPVersionChoice.http1, .automatic, .http2PriorKnowledge].map { client(nginx.http2URL, $0) }
         await withTaskGroup(of: Void.self) { group in
             for turn in 0..<300 {
@@ -105,7 +105,7 @@ final class HTTPVersionTests: XCTestCase {
         }
     }
 
-    func testEachChoiceKeepsItsConnectionOverTLS() async throws {
+    func testEachChoiceHasItsOwnConnectionOverTLS() async throws {
         let clients = [HTTPVersionChoice.automatic, .http2PriorKnowledge].map { client(nginx.http2URL, $0) }
         var connections: Set<String?> = []
         for turn in 0..<20 {
@@ -117,7 +117,7 @@ final class HTTPVersionTests: XCTestCase {
         XCTAssertFalse(connections.contains(nil))
     }
 
-    func testRequestsByASocketOfTheFileSystemShareAConnection() async throws {
+    func testUnixSocketRequestsShareHTTP2Connection() async throws {
         let client = APIClient(baseURL: "http://stock.test") {
             $0.connection.unixSocket = network.http2Socket
             $0.connection.httpVersion = .http2PriorKnowledge
@@ -127,7 +127,7 @@ final class HTTPVersionTests: XCTestCase {
         XCTAssertEqual(connections.count, 1)
     }
 
-    func testAProxyOfHTTPIsNoWayForHTTP2WithoutTLS() async throws {
+    func testHTTPProxyDoesNotSupportHTTP2WithoutTLS() async throws {
         let client = APIClient(baseURL: "http://stock.test") {
             $0.connection.proxy = .http("127.0.0.1:9")
             $0.connection.httpVersion = .http2PriorKnowledge
@@ -136,7 +136,7 @@ final class HTTPVersionTests: XCTestCase {
         XCTAssertEqual(error?.code, .unsupported)
     }
 
-    func testOneTransportSpeaksEveryVersionInTurn() async throws {
+    func testOneTransportAlternatesVersions() async throws {
         let transport = SocketTransport()
         for _ in 0..<2 {
             for (choice, version) in [
@@ -154,20 +154,20 @@ final class HTTPVersionTests: XCTestCase {
         }
     }
 
-    func testAServerWithoutHTTP2IsAnErrorWhereItWasKnownToHaveIt() async throws {
+    func testPriorKnowledgeFailsIfServerLacksHTTP2() async throws {
         guard
             case .failure(let error) = await client(nginx.plainURL, .http2PriorKnowledge).data.get("user.json").sender()
                 .result
-        else { return XCTFail("It was not spoken.") }
+        else { return XCTFail("The request did not fail.") }
         XCTAssertTrue([.connectionLost, .invalidResponse].contains(error.code), "\(error.error.expandedDescription)")
     }
 
-    func testAnIdleConnectionOfHTTP1IsNotTakenForOneOfHTTP2() async throws {
+    func testDoesNotUseIdleHTTP1ConnectionForHTTP2() async throws {
         let server = try LoopbackServer()
         server.on("*", .text("ok"))
         _ = try await client(server.url, .http1).data.get("a").sender().value
         guard case .failure = await client(server.url, .http2PriorKnowledge).data.get("a").sender().result else {
-            return XCTFail("It was not spoken.")
+            return XCTFail("The request did not fail.")
         }
         // The connection that was idle is used again.
         _ = try await client(server.url, .http1).data.get("a").sender().value
@@ -175,7 +175,7 @@ final class HTTPVersionTests: XCTestCase {
         XCTAssertEqual(Set(server.requests(to: "/a").map(\.connection)).count, 1)
     }
 
-    func testDigestsAreAnsweredInTheChosenVersion() async throws {
+    func testAnswersBasicChallengeInChosenVersion() async throws {
         let bytes = Data(repeating: 1, count: 300_000)
         for (choice, version) in [(HTTPVersionChoice.http1, HTTPVersion.http1_1), (.http2PriorKnowledge, .http2)] {
             let request = client(nginx.http2URL, choice).data.put("private/\(UUID().uuidString)").data(bytes)

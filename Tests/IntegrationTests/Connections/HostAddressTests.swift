@@ -8,9 +8,9 @@ import XCTest
 /// Addresses in place of name resolution. No name below `.invalid` resolves (RFC 6761 §6.4).
 final class HostAddressTests: XCTestCase {
     private var server: LoopbackServer!
-    private let here = IPAddress(127, 0, 0, 1)
+    private let localAddress = IPAddress(127, 0, 0, 1)
     /// An address on which no server listens.
-    private let nowhere = IPAddress(127, 0, 0, 2)
+    private let unusedAddress = IPAddress(127, 0, 0, 2)
 
     override func setUpWithError() throws {
         server = try LoopbackServer()
@@ -23,8 +23,8 @@ final class HostAddressTests: XCTestCase {
         }
     }
 
-    func testANameLeadsToTheAddressesItIsGivenAndStaysTheHost() async throws {
-        for addresses in [[here], [nowhere, here], [here, nowhere]] {
+    func testConnectsToGivenAddressesAndKeepsHost() async throws {
+        for addresses in [[localAddress], [unusedAddress, localAddress], [localAddress, unusedAddress]] {
             let client = client("api.invalid", addresses)
             for _ in 0..<2 {
                 let response = await client.codable.get("a", as: LoopbackEcho.self).sender().response
@@ -34,38 +34,39 @@ final class HostAddressTests: XCTestCase {
         }
     }
 
-    func testWhereNoneOfThemAnswersTheRequestFails() async throws {
-        for addresses in [[nowhere], [nowhere, IPAddress(127, 0, 0, 3)]] {
+    func testFailsIfNoAddressAccepts() async throws {
+        for addresses in [[unusedAddress], [unusedAddress, IPAddress(127, 0, 0, 3)]] {
             let error = await failure(of: client("api.invalid", addresses))
             XCTAssertEqual(error?.code, .cannotConnect, "\(error as Any)")
             XCTAssertEqual(error?.reason.contains("api.invalid:\(server.port)"), true)
         }
     }
 
-    func testOtherClientsSeeNothingOfThem() async throws {
-        for addresses in [[here], [nowhere, here]] {
+    func testAddressesDoNotAffectOtherClients() async throws {
+        for addresses in [[localAddress], [unusedAddress, localAddress]] {
             _ = try await client("api.invalid", addresses).data.get("a").sender().value
             // Neither the address nor the idle connection is used.
             let error = await failure(of: client("api.invalid", nil))
             XCTAssertEqual(error?.code, .cannotResolveHost)
         }
-        let elsewhere = APIClient(baseURL: "http://localhost:\(server.port)") {
-            $0.connection.hostAddresses["localhost"] = [nowhere, IPAddress(127, 0, 0, 3)]
+        let unreachable = APIClient(baseURL: "http://localhost:\(server.port)") {
+            $0.connection.hostAddresses["localhost"] = [unusedAddress, IPAddress(127, 0, 0, 3)]
         }
         for _ in 0..<2 {
-            let error = await failure(of: elsewhere)
+            let error = await failure(of: unreachable)
             XCTAssertEqual(error?.code, .cannotConnect)
             _ = try await client("localhost", nil).data.get("a").sender().value
         }
     }
 
-    func testAClientUsesOtherAddressesThanAnother() async throws {
+    func testOneTransportSeparatesConnectionsByAddresses() async throws {
         // A single transport, which must keep connections with different addresses apart.
         let transport = SocketTransport()
         let refused = SluiceError.Code.cannotConnect
         let cases: [([IPAddress], SluiceError.Code?)] = [
-            ([here], nil), ([nowhere], refused), ([here, nowhere], nil), ([], .cannotResolveHost),
-            ([nowhere, here], nil),
+            ([localAddress], nil), ([unusedAddress], refused), ([localAddress, unusedAddress], nil),
+            ([], .cannotResolveHost),
+            ([unusedAddress, localAddress], nil),
         ]
         for (addresses, code) in cases + cases {
             var context = TransferContext()
@@ -85,31 +86,33 @@ final class HostAddressTests: XCTestCase {
         }
     }
 
-    func testVersion6ThatRefusesLeadsToVersion4() async throws {
-        let version6 = try XCTUnwrap(IPAddress("::1"))
-        try XCTSkipUnless(SilentListener.hasVersion6, "This machine has no ::1")
-        let client = client("api.invalid", [version6, here])
+    func testFallsBackToIPv4IfIPv6Refuses() async throws {
+        let ipv6 = try XCTUnwrap(IPAddress("::1"))
+        try XCTSkipUnless(SilentListener.hasIPv6, "This machine has no ::1")
+        let client = client("api.invalid", [ipv6, localAddress])
         let response = await client.data.get("a").sender().response
         XCTAssertEqual(response.metrics?.remoteAddress, server.authority)
     }
 
-    func testVersion6ThatDoesNotAnswerIsOvertakenByVersion4() async throws {
-        let version6 = try XCTUnwrap(IPAddress("::1"))
-        try XCTSkipUnless(SilentListener.hasVersion6, "This machine has no ::1")
+    func testIPv4OvertakesSilentIPv6() async throws {
+        let ipv6 = try XCTUnwrap(IPAddress("::1"))
+        try XCTSkipUnless(SilentListener.hasIPv6, "This machine has no ::1")
         let silent = try XCTUnwrap(SilentListener(port: server.port))
         defer { silent.close() }
-        let sender = client("api.invalid", [version6, here]).data.get("a").timeouts(Timeouts(connect: .seconds(600)))
-            .sender()
+        let sender = client("api.invalid", [ipv6, localAddress]).data.get("a").timeouts(
+            Timeouts(connect: .seconds(600))
+        )
+        .sender()
         let response = await sender.response
         XCTAssertEqual(response.status, .ok)
         XCTAssertEqual(response.metrics?.remoteAddress, server.authority)
         XCTAssertGreaterThanOrEqual(try XCTUnwrap(response.metrics?.connect), .milliseconds(150))
     }
 
-    func testTLSGoesByTheName() async throws {
+    func testTLSVerifiesHostName() async throws {
         try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
         let nginx = try Nginx()
-        for addresses in [[here], [nowhere, here]] {
+        for addresses in [[localAddress], [unusedAddress, localAddress]] {
             for (host, code) in [("localhost", nil), ("api.invalid", SluiceError.Code.tlsFailed)] {
                 let client = APIClient(baseURL: "https://\(host):\(nginx.http2Port)") {
                     $0.connection.hostAddresses["*"] = addresses
@@ -131,7 +134,7 @@ final class HostAddressTests: XCTestCase {
 private final class SilentListener {
     private var descriptors: [Int32] = []
 
-    static var hasVersion6: Bool {
+    static var hasIPv6: Bool {
         let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
         defer { Glibc.close(descriptor) }
         return descriptor >= 0 && withAddress(0) { bind(descriptor, $0, $1) } == 0

@@ -22,17 +22,17 @@ final class IdleConnectionTests: XCTestCase {
         return Set(server.requests(to: "/").map(\.connection)).count
     }
 
-    func testAnIdleConnectionIsUsedAgain() async throws {
+    func testReusesIdleConnection() async throws {
         let connections = try await connections(idle: .seconds(90))
         XCTAssertEqual(connections, 1)
     }
 
-    func testOneThatHasBeenIdleForTooLongIsNot() async throws {
+    func testDoesNotReuseConnectionAfterIdleTimeout() async throws {
         let connections = try await connections(idle: .seconds(1))
         XCTAssertEqual(connections, 2)
     }
 
-    func testNorIsOneThatIsTooOld() async throws {
+    func testDoesNotReuseConnectionAfterLifetime() async throws {
         let connections = try await connections(idle: .seconds(90), lifetime: .seconds(1))
         XCTAssertEqual(connections, 2)
     }

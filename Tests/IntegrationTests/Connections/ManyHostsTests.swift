@@ -7,7 +7,7 @@ import Testing
 /// Requests to more hosts than the descriptor limit of a process.
 @Suite(.enabled(if: RealServer.canRun("nginx"), "nginx is missing: apt-get install nginx-light"))
 struct ManyHostsTests {
-    @Test func tenThousandHostsAreAskedWith1024Descriptors() async {
+    @Test func reachesTenThousandHostsWith1024Descriptors() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let port = try RealServer.freePort()
             let server = try NginxProcess(

@@ -9,9 +9,9 @@ final class NetworkNginx {
     private let process: NginxProcess
     let http2Port: Int
     /// A port that closes a connection after a second of idleness.
-    let impatientPort: Int
+    let shortIdlePort: Int
     /// A port that closes a connection after three requests.
-    let countingPort: Int
+    let limitedPort: Int
     let socket: String
     let http2Socket: String
 
@@ -19,8 +19,8 @@ final class NetworkNginx {
         // The path of a socket must be short.
         let folder = URL(filePath: "/tmp/sluice-\(UUID().uuidString.prefix(8))")
         http2Port = try RealServer.freePort()
-        impatientPort = try RealServer.freePort()
-        countingPort = try RealServer.freePort()
+        shortIdlePort = try RealServer.freePort()
+        limitedPort = try RealServer.freePort()
         socket = folder.appending(path: "http.sock").path
         http2Socket = folder.appending(path: "http2.sock").path
         let locations = """
@@ -35,8 +35,8 @@ final class NetworkNginx {
                 server { listen unix:\(socket); \(locations) }
                 server { listen unix:\(http2Socket) http2; \(locations) }
                 server { listen 127.0.0.1:\(http2Port) http2; \(locations) }
-                server { listen 127.0.0.1:\(impatientPort); keepalive_timeout 1s; \(locations) }
-                server { listen 127.0.0.1:\(countingPort); keepalive_requests 3; \(locations) }
+                server { listen 127.0.0.1:\(shortIdlePort); keepalive_timeout 1s; \(locations) }
+                server { listen 127.0.0.1:\(limitedPort); keepalive_requests 3; \(locations) }
                 """
         )
     }

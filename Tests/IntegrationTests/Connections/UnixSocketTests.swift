@@ -23,7 +23,7 @@ final class UnixSocketTests: XCTestCase {
         }
     }
 
-    func testRequestsGoToTheSocketWhateverTheHost() async throws {
+    func testSendsRequestsOfAnyHostToSocket() async throws {
         let client = client(nginx.socket)
         let response = await client.string.get("echo").sender().response
         XCTAssertEqual(try response.result.get(), "GET docker.test HTTP/1.1")
@@ -32,17 +32,17 @@ final class UnixSocketTests: XCTestCase {
         XCTAssertEqual(other, "GET other.test HTTP/1.1")
     }
 
-    func testRedirectsStayOnTheSocket() async throws {
+    func testRedirectsStayOnSocket() async throws {
         let text = try await client(nginx.socket).string.get("away").sender().value
         XCTAssertEqual(text, "GET elsewhere.test HTTP/1.1")
     }
 
-    func testASocketGoesBeforeAProxy() async throws {
+    func testSocketTakesPrecedenceOverProxy() async throws {
         let text = try await client(nginx.socket, proxy: .http("127.0.0.1:1")).string.get("echo").sender().value
         XCTAssertEqual(text, "GET docker.test HTTP/1.1")
     }
 
-    func testConnectionsAreKeptAndNotSharedWithTheNetwork() async throws {
+    func testReusesConnectionsSeparatelyFromNetwork() async throws {
         let client = client(nginx.socket)
         var connections: Set<String?> = []
         for _ in 0..<3 {
@@ -57,25 +57,25 @@ final class UnixSocketTests: XCTestCase {
         XCTAssertEqual(error.code, .cannotResolveHost)
     }
 
-    func testASocketThatIsNotThereIsAnErrorThatNamesIt() async throws {
+    func testMissingSocketIsErrorNamingIt() async throws {
         let missing = "/tmp/no-such-socket-\(UUID().uuidString)"
         guard case .failure(let error) = await client(missing).string.get("echo").sender().result else {
-            return XCTFail("Something answered.")
+            return XCTFail("The request did not fail.")
         }
         XCTAssertEqual(error.code, .cannotConnect)
         XCTAssertTrue(error.error.reason.contains(missing), error.error.reason)
         XCTAssertTrue(error.error.reason.contains("no such file"), error.error.reason)
     }
 
-    func testAPathThatIsTooLongIsAnError() async throws {
+    func testTooLongPathIsError() async throws {
         let path = "/tmp/\(String(repeating: "x", count: 103))"
         guard case .failure(let error) = await client(path).string.get("echo").sender().result else {
-            return XCTFail("Something answered.")
+            return XCTFail("The request did not fail.")
         }
         XCTAssertEqual(error.code, .invalidConfiguration)
     }
 
-    func testThePathMayBeAsLongAsTheSystemAllows() async throws {
+    func testAcceptsLongestPath() async throws {
         let link = "/tmp/\(UUID().uuidString)".padding(toLength: 107, withPad: "x", startingAt: 0)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: nginx.socket)
         defer { try? FileManager.default.removeItem(atPath: link) }

@@ -3,7 +3,7 @@ import Foundation
 /// An HTTP/1.1 server in Python that verifies digests with `hashlib` as in RFC 7616, and Basic credentials.
 ///
 /// The first segment of a path lists the offered algorithms, joined by `+`: `MD5`, `MD5-sess`, `SHA-256`, `SHA-512-256`, `basic`.
-/// With the query `stale`, the first answer to each challenge is stale; with `rotten`, every answer is.
+/// With the query `stale`, the first answer to each challenge is stale; with `always-stale`, every answer is.
 struct DigestServer {
     /// The server's reading of an authorized request.
     struct Welcome: Codable, Equatable, Sendable {
@@ -126,7 +126,7 @@ private let script = #"""
                 algorithm = self.digest(fields)
                 if algorithm is None:
                     return self.challenge(offers)
-                if query == "rotten" or query == "stale" and schemes.count("Digest") == 1:
+                if query == "always-stale" or query == "stale" and schemes.count("Digest") == 1:
                     return self.challenge(offers, stale=True)
             else:
                 return self.challenge(offers)

@@ -26,7 +26,7 @@ final class DigestTests: XCTestCase {
         try await APIClient(baseURL: server.url).codable.get("log", as: DigestServer.Log.self).sender().value
     }
 
-    func testEachAlgorithmIsAnswered() async throws {
+    func testAnswersEachAlgorithm() async throws {
         for algorithm in ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess", "SHA-512-256"] {
             let server = try server()
             let request: APIRequest<Welcome, APIError> = client(server).codable.get("\(algorithm)/a?b=c&d=%20")
@@ -38,7 +38,7 @@ final class DigestTests: XCTestCase {
         }
     }
 
-    func testOfBasicAndDigestTheDigestIsTaken() async throws {
+    func testPrefersDigestToBasic() async throws {
         for offers in ["basic+MD5", "SHA-256+basic", "SHA-256+MD5"] {
             let server = try server()
             let welcome: Welcome = try await client(server).codable.get("\(offers)/").sender().value
@@ -48,7 +48,7 @@ final class DigestTests: XCTestCase {
         }
     }
 
-    func testBasicIsSentWhereNothingElseIsOffered() async throws {
+    func testSendsBasicIfNothingElseIsOffered() async throws {
         let server = try server()
         let welcome: Welcome = try await client(server).codable.get("basic/").sender().value
         XCTAssertEqual(welcome.scheme, "Basic")
@@ -58,7 +58,7 @@ final class DigestTests: XCTestCase {
         XCTAssertEqual(schemes, ["", "Basic", ""])
     }
 
-    func testBodiesArriveOnceAndWhole() async throws {
+    func testResendsCompleteBodies() async throws {
         let server = try server()
         let bytes = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
         let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
@@ -66,14 +66,14 @@ final class DigestTests: XCTestCase {
         defer { try? FileManager.default.removeItem(at: file) }
         let expected = try hash(of: file)
         for methods: ChallengeCredentials.Methods in [.digest, [.basic, .digest]] {
-            let door = client(server, methods).codable
-            let small: Welcome = try await door.post("MD5/").json(["a": 1]).sender().value
+            let factory = client(server, methods).codable
+            let small: Welcome = try await factory.post("MD5/").json(["a": 1]).sender().value
             XCTAssertEqual(small.length, 7)
             XCTAssertEqual(small.method, "POST")
-            let data: Welcome = try await door.put("SHA-256/").data(bytes).sender().value
-            let fromFile: Welcome = try await door.put("MD5-sess/").file(file).sender().value
+            let data: Welcome = try await factory.put("SHA-256/").data(bytes).sender().value
+            let fromFile: Welcome = try await factory.put("MD5-sess/").file(file).sender().value
             let stream = HTTPBody.stream(Pieces(bytes: bytes), isReplayable: true)
-            let request: APIRequest<Welcome, APIError> = door.request("MD5/").put().body(stream)
+            let request: APIRequest<Welcome, APIError> = factory.request("MD5/").put().body(stream)
             let streamed = try await request.sender().value
             for welcome in [data, fromFile, streamed] {
                 XCTAssertEqual(welcome.length, bytes.count)
@@ -82,7 +82,7 @@ final class DigestTests: XCTestCase {
         }
     }
 
-    func testABodyThatCanBeReadOnceNeedsToKnowBeforeThatADigestIsWanted() async throws {
+    func testOneShotBodyRequiresDigestOnlyCredentials() async throws {
         let server = try server()
         func once() -> HTTPBody { .stream(Pieces(bytes: Data("once".utf8))) }
         let known: APIRequest<Welcome, APIError> = client(server, .digest).codable.request("MD5/").put().body(once())
@@ -92,7 +92,7 @@ final class DigestTests: XCTestCase {
         XCTAssertEqual(error?.code, .bodyNotReplayable)
     }
 
-    func testANonceThatHasBecomeStaleIsReplacedOnce() async throws {
+    func testReplacesStaleNonceOnce() async throws {
         let server = try server()
         let welcome: Welcome = try await client(server).codable.post("MD5/?stale").json([1]).sender().value
         XCTAssertEqual(welcome.length, 3)
@@ -100,16 +100,16 @@ final class DigestTests: XCTestCase {
         XCTAssertEqual(schemes, ["", "Digest", "Digest"])
     }
 
-    func testAServerThatNeverHasEnoughEndsInItsLast401() async throws {
+    func testRepeatedlyStaleNonceEndsWith401() async throws {
         let server = try server()
-        let response = await client(server).data.get("MD5/?rotten").sender().response
+        let response = await client(server).data.get("MD5/?always-stale").sender().response
         XCTAssertEqual(response.status, .unauthorized)
         XCTAssertEqual(response.failure?.code, .unacceptableStatus)
         let schemes = try await log(server).schemes
         XCTAssertLessThan(schemes.count, 10)
     }
 
-    func testAWrongPasswordIsA401AndNoLoop() async throws {
+    func testWrongPasswordEndsWith401() async throws {
         for algorithm in ["MD5", "SHA-256"] {
             let server = try server()
             let response = await client(server, password: "wrong").data.get("\(algorithm)/").sender().response
@@ -121,7 +121,7 @@ final class DigestTests: XCTestCase {
         }
     }
 
-    func testManyRequestsAtTheSameTimeAreAllLetIn() async throws {
+    func testAuthorizesConcurrentRequests() async throws {
         let server = try server()
         let client = client(server)
         try await withThrowingTaskGroup { group in
@@ -135,7 +135,7 @@ final class DigestTests: XCTestCase {
         }
     }
 
-    func testARequestHasCredentialsOfItsOwnOrNone() async throws {
+    func testRequestOverridesOrDisablesCredentials() async throws {
         let server = try server()
         let own = ChallengeCredentials(user: "ada", password: "s3cret, ünd so")
         let plain = APIClient(baseURL: server.url)

@@ -6,9 +6,9 @@ import SluiceTesting
 /// Runs cases one after another against its own server, without connections of other tests.
 struct FaultBench {
     /// The idle timeout for exchanges that do not hang, generous enough for a busy machine.
-    static let patience = Duration.seconds(60)
+    static let normalTimeout = Duration.seconds(60)
     /// The idle timeout for a server that stops responding.
-    static let impatience = Duration.milliseconds(100)
+    static let hangTimeout = Duration.milliseconds(100)
 
     private let server: LoopbackServer
     private var healthy = 0
@@ -21,7 +21,7 @@ struct FaultBench {
     /// Runs a case. Returns a description of the problem, or nil.
     mutating func run(_ kind: FaultCase) async throws -> String? {
         let warm = Locked(0)
-        if kind.exchange.isSecond, let complaint = await warmUp(kind, warm) { return complaint }
+        if kind.exchange.reusesConnection, let problem = await warmUp(kind, warm) { return problem }
         let arrivals = Locked<[Int]>([])
         server.onExpectation { _ in kind.expectation }
         server.on("/fault") { request in
@@ -33,22 +33,22 @@ struct FaultBench {
         }
         if case .cutRequest(let cut, let count) = kind.fault { server.cutOffRequests(after: count, by: cut, times: 1) }
         let sentBefore = server.bytesSent
-        let outcome = await kind.door.send(
+        let outcome = await kind.sender.send(
             kind.exchange.method,
             "fault",
             kind.exchange.upload,
             to: server,
-            idle: kind.fault.isHang ? FaultBench.impatience : FaultBench.patience
+            idle: kind.fault.isHang ? FaultBench.hangTimeout : FaultBench.normalTimeout
         )
         server.cutOffRequests(after: 0, times: 0)
         let connections = arrivals.withLock { $0 }
         let judge = FaultJudge(kind: kind, arrivals: connections.count)
-        if let complaint = judge.complaint(about: outcome) { return complaint }
+        if let problem = judge.problem(with: outcome) { return problem }
         // No connection if the client timed out before the server had the request.
-        if kind.exchange.isSecond, kind.usesKeptConnection, let first = connections.first,
+        if kind.exchange.reusesConnection, kind.usesKeptConnection, let first = connections.first,
             first != warm.withLock({ $0 })
         {
-            return "the connection was not kept"
+            return "the connection was not reused"
         }
         if case .excess(let bytes, isLate: true) = kind.fault {
             // Waits until the excess bytes are sent, since only then they can mislead the client.
@@ -57,7 +57,7 @@ struct FaultBench {
                 server.bytesSent >= all || server.openConnections == 0
             }
         }
-        return await checkHealth(kind.door)
+        return await checkHealth(kind.sender)
     }
 
     /// Sends a first exchange on the connection that the case reuses.
@@ -71,21 +71,21 @@ struct FaultBench {
                 return .text("warm")
             }
         }
-        guard case .response(let response) = await kind.door.send(.get, "warm", to: server),
+        guard case .response(let response) = await kind.sender.send(.get, "warm", to: server),
             response.body == Data("warm".utf8)
-        else { return "the exchange before it failed" }
+        else { return "the preceding exchange failed" }
         if case .endWhileIdle = kind.fault { await server.waitForOpenConnections { $0 == 0 } }
         return nil
     }
 
     /// Checks that the next request gets its own response.
-    private mutating func checkHealth(_ door: FaultDoor) async -> String? {
+    private mutating func checkHealth(_ sender: FaultSender) async -> String? {
         healthy += 1
         let body = "healthy \(healthy)"
         server.on("/healthy", .text(body).closingConnection())
-        switch await door.send(.get, "healthy", to: server) {
+        switch await sender.send(.get, "healthy", to: server) {
         case .response(let response) where response.status == 200 && response.body == Data(body.utf8): return nil
-        case .response(let response): return "the next request got what is not its answer: \(response)"
+        case .response(let response): return "the next request got a response that is not its own: \(response)"
         case .failure(let error): return "the next request failed: \(error)"
         }
     }

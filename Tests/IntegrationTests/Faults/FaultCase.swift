@@ -6,9 +6,9 @@ import SluiceTesting
 struct FaultCase: Sendable, CustomStringConvertible {
     let exchange: FaultExchange
     let fault: WireFault
-    let door: FaultDoor
+    let sender: FaultSender
 
-    var description: String { "\(exchange.name), \(fault), by the \(door)" }
+    var description: String { "\(exchange.name), \(fault), with the \(sender)" }
 
     /// The response to the first request.
     var response: LoopbackResponse {

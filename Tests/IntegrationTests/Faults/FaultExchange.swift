@@ -9,20 +9,20 @@ struct FaultExchange: Sendable {
         /// In pieces that can be sent only once.
         case stream
         /// Held back until the server sends 100 Continue.
-        case asking
+        case expectingContinue
     }
 
     let name: String
     var method = HTTPMethod.get
     var upload = Upload.none
     /// True if the connection has carried another exchange before.
-    var isSecond = false
+    var reusesConnection = false
     /// True if the end of the connection ends the body.
     var isEndedByClose = false
     /// The bytes of the server, including informational responses.
     let wire: Data
     /// The response that the client should read from them.
-    let meant: WireResponse
+    let intended: WireResponse
 
     static let text = Data("The water finds its own level, and the sluice lets it through.".utf8)
     /// The text, compressed with gzip.
@@ -35,20 +35,20 @@ struct FaultExchange: Sendable {
             0xa7, 0xe3, 0x13, 0xeb, 0x3e, 0x00, 0x00, 0x00,
         ]
     )
-    static let uploaded = Data("Up the river, lock by lock, lift by lift, to the lake.".utf8)
+    static let uploadedText = Data("Up the river, lock by lock, lift by lift, to the lake.".utf8)
 
     init(
         _ name: String,
         status: Int = 200,
         before: String = "",
         fields: [String],
-        travelling: Data,
-        meaning body: Data? = nil
+        wireBody: Data,
+        decodedBody: Data? = nil
     ) {
         self.name = name
         let head = before + "HTTP/1.1 \(status) OK\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
-        wire = Data(head.utf8) + travelling
-        meant = WireResponse(status: status, fields: fields, body: body ?? travelling)
+        wire = Data(head.utf8) + wireBody
+        intended = WireResponse(status: status, fields: fields, body: decodedBody ?? wireBody)
     }
 
     func with(_ change: (inout FaultExchange) -> Void) -> FaultExchange {
@@ -70,63 +70,65 @@ extension FaultExchange {
     static let plain = FaultExchange(
         "plain",
         fields: ["Content-Type: text/plain", "X-Mark: 1", "Content-Length: \(text.count)"],
-        travelling: text
+        wireBody: text
     )
 
     static let chunked = FaultExchange(
         "chunked",
         fields: ["Content-Type: text/plain", "Transfer-Encoding: chunked"],
-        travelling: inChunks(text, trailer: "X-Trailer: 1\r\n"),
-        meaning: text
+        wireBody: inChunks(text, trailer: "X-Trailer: 1\r\n"),
+        decodedBody: text
     )
 
     static let compressed = FaultExchange(
         "gzip",
         fields: ["Content-Encoding: gzip", "Content-Length: \(gzip.count)"],
-        travelling: gzip,
-        meaning: text
+        wireBody: gzip,
+        decodedBody: text
     )
 
     static let compressedChunks = FaultExchange(
         "gzip, chunked",
         fields: ["Content-Encoding: gzip", "Transfer-Encoding: chunked"],
-        travelling: inChunks(gzip),
-        meaning: text
+        wireBody: inChunks(gzip),
+        decodedBody: text
     )
 
-    static let untilClose = FaultExchange("until close", fields: ["X-Mark: 1"], travelling: text)
+    static let untilClose = FaultExchange("until close", fields: ["X-Mark: 1"], wireBody: text)
         .with { $0.isEndedByClose = true }
 
     static let compressedUntilClose = FaultExchange(
         "gzip, until close",
         fields: ["Content-Encoding: gzip"],
-        travelling: gzip,
-        meaning: text
+        wireBody: gzip,
+        decodedBody: text
     )
     .with { $0.isEndedByClose = true }
 
-    static let empty = FaultExchange("no content", status: 204, fields: ["X-Mark: 1"], travelling: Data())
+    static let empty = FaultExchange("no content", status: 204, fields: ["X-Mark: 1"], wireBody: Data())
 
-    static let head = FaultExchange("head", fields: ["Content-Length: \(text.count)"], travelling: Data())
+    static let head = FaultExchange("head", fields: ["Content-Length: \(text.count)"], wireBody: Data())
         .with { $0.method = .head }
 
     static let hinted = FaultExchange(
         "early hints",
         before: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n",
         fields: ["Content-Length: \(text.count)"],
-        travelling: text
+        wireBody: text
     )
 
-    static func answer(_ name: String, _ method: HTTPMethod, _ upload: Upload) -> FaultExchange {
-        FaultExchange(name, status: 201, fields: ["Content-Length: 2"], travelling: Data("ok".utf8)).with {
+    static func uploadResponse(_ name: String, _ method: HTTPMethod, _ upload: Upload) -> FaultExchange {
+        FaultExchange(name, status: 201, fields: ["Content-Length: 2"], wireBody: Data("ok".utf8)).with {
             $0.method = method
             $0.upload = upload
         }
     }
 
     static let uploads = [
-        answer("POST", .post, .data), answer("PUT", .put, .data), answer("POST of a stream", .post, .stream),
-        answer("PUT that asks", .put, .asking), answer("POST that asks", .post, .asking),
+        uploadResponse("POST", .post, .data), uploadResponse("PUT", .put, .data),
+        uploadResponse("POST of a stream", .post, .stream),
+        uploadResponse("PUT with Expect", .put, .expectingContinue),
+        uploadResponse("POST with Expect", .post, .expectingContinue),
     ]
 
     private static func inChunks(_ data: Data, trailer: String = "") -> Data {
@@ -137,17 +139,17 @@ extension FaultExchange {
     }
 
     /// The same exchange on a connection that has been used before.
-    var second: FaultExchange {
-        FaultExchange(copying: self, name: name + ", kept connection")
+    var onReusedConnection: FaultExchange {
+        FaultExchange(copying: self, name: name + ", reused connection")
     }
 
     private init(copying other: FaultExchange, name: String) {
         self.name = name
         method = other.method
         upload = other.upload
-        isSecond = true
+        reusesConnection = true
         isEndedByClose = other.isEndedByClose
         wire = other.wire
-        meant = other.meant
+        intended = other.intended
     }
 }

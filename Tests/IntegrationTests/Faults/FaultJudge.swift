@@ -12,7 +12,7 @@ struct FaultJudge {
     private var exchange: FaultExchange { kind.exchange }
 
     /// The required outcome.
-    private enum Demand {
+    private enum Requirement {
         /// This response.
         case response(WireResponse)
         /// An error.
@@ -22,20 +22,20 @@ struct FaultJudge {
     }
 
     /// Returns a description of the problem with an outcome, or nil.
-    func complaint(about outcome: FaultDoor.Outcome) -> String? {
-        if !exchange.isIdempotent, arrivals > 1 { return "the server had it \(arrivals) times" }
-        switch (outcome, demand) {
+    func problem(with outcome: FaultSender.Outcome) -> String? {
+        if !exchange.isIdempotent, arrivals > 1 { return "the server received the request \(arrivals) times" }
+        switch (outcome, requirement) {
         case (.response(let response), .response(let right)), (.response(let response), .either(let right)):
-            return response == right ? nil : "wrong but believed: \(response), where it is \(right)"
+            return response == right ? nil : "accepted \(response), expected \(right)"
         case (.response(let response), .failure):
-            return "wrong but believed: \(response), where there is none"
+            return "accepted \(response), expected an error"
         case (.failure(let error), .response(let right)):
-            if kind.door == .client, !(200..<300).contains(right.status), error.code == .unacceptableStatus {
+            if kind.sender == .client, !(200..<300).contains(right.status), error.code == .unacceptableStatus {
                 return nil
             }
-            return "refused though it is right: \(right), \(error)"
+            return "rejected the correct response \(right): \(error)"
         case (.failure(let error), _):
-            return codes.contains(error.code) ? nil : "another error than it should be: \(error)"
+            return codes.contains(error.code) ? nil : "an unexpected error: \(error)"
         }
     }
 
@@ -49,51 +49,51 @@ struct FaultJudge {
         }
     }
 
-    private var demand: Demand {
-        let mayBeSentAgain = exchange.isSecond && exchange.canBeSentAgain
+    private var requirement: Requirement {
+        let mayBeResent = exchange.reusesConnection && exchange.canBeResent
         switch kind.fault {
-        case .split, .dripped, .excess, .endWhileIdle: return .response(exchange.meant)
+        case .split, .dripped, .excess, .endWhileIdle: return .response(exchange.intended)
         case .cutRequest(.hang, _), .cutContinue: return .failure
         case .cutRequest:
-            guard mayBeSentAgain else { return .failure }
+            guard mayBeResent else { return .failure }
             // After its head, the 100 has arrived and the connection is in use. The offset is not known here.
-            if case .asking = exchange.upload { return .either(exchange.meant) }
-            return .response(exchange.meant)
-        case .cut(let cut, let count): return demand(cutting: cut, after: count, mayBeSentAgain)
-        case .altered(let bytes, _): return demand(by: bytes)
+            if case .expectingContinue = exchange.upload { return .either(exchange.intended) }
+            return .response(exchange.intended)
+        case .cut(let cut, let count): return requirement(cutting: cut, after: count, mayBeResent)
+        case .altered(let bytes, _): return requirement(by: bytes)
         case .alteredContinue(let bytes, _):
             // Closing a connection with unread data may cause a reset.
-            if case .response(let response) = demand(by: bytes) { return .either(response) }
+            if case .response(let response) = requirement(by: bytes) { return .either(response) }
             return .failure
         }
     }
 
-    private func demand(cutting cut: LoopbackResponse.Cut, after count: Int, _ mayBeSentAgain: Bool) -> Demand {
-        if count == 0, mayBeSentAgain, cut != .hang {
-            guard case .asking = exchange.upload else { return .response(exchange.meant) }
+    private func requirement(cutting cut: LoopbackResponse.Cut, after count: Int, _ mayBeResent: Bool) -> Requirement {
+        if count == 0, mayBeResent, cut != .hang {
+            guard case .expectingContinue = exchange.upload else { return .response(exchange.intended) }
             // The 100 has arrived, so the connection is in use, unless a reset discarded the 100.
-            return cut == .reset ? .either(exchange.meant) : .failure
+            return cut == .reset ? .either(exchange.intended) : .failure
         }
         let bytes = exchange.wire.prefix(count)
         let reading = WireReader.read(bytes, isEnded: cut == .close, isHead: exchange.method == .head)
         guard case .success(let response) = reading else {
             // A reset may discard all bytes before it. Then the request may be sent again.
-            return cut == .reset && mayBeSentAgain ? .either(exchange.meant) : .failure
+            return cut == .reset && mayBeResent ? .either(exchange.intended) : .failure
         }
-        let demand = self.demand(by: response)
-        if cut == .reset, case .response(let right) = demand { return .either(right) }
-        return demand
+        let requirement = self.requirement(by: response)
+        if cut == .reset, case .response(let right) = requirement { return .either(right) }
+        return requirement
     }
 
-    private func demand(by bytes: Data) -> Demand {
+    private func requirement(by bytes: Data) -> Requirement {
         switch WireReader.read(bytes, isEnded: true, isHead: exchange.method == .head) {
         case .failure: .failure
-        case .success(let response): demand(by: response)
+        case .success(let response): requirement(by: response)
         }
     }
 
     /// An encoded body is correct if it decodes to the original. A truncated one is a failure.
-    private func demand(by response: WireResponse) -> Demand {
+    private func requirement(by response: WireResponse) -> Requirement {
         guard response.isGzip else { return .response(response) }
         var right = response
         right.isGzip = false

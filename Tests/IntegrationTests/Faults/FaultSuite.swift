@@ -17,15 +17,15 @@ enum FaultSuite {
             for _ in 0..<min(benches, cases.count) {
                 group.addTask {
                     var bench = try FaultBench()
-                    var complaints: [String] = []
+                    var problems: [String] = []
                     while case let index = next.withLock({
                         $0 += 1; return $0 - 1
                     }), index < cases.count {
-                        if let complaint = try await bench.run(cases[index]) {
-                            complaints.append("\(cases[index]): \(complaint)")
+                        if let problem = try await bench.run(cases[index]) {
+                            problems.append("\(cases[index]): \(problem)")
                         }
                     }
-                    return complaints
+                    return problems
                 }
             }
             return try await group.reduce(into: []) { $0 += $1 }
@@ -33,10 +33,10 @@ enum FaultSuite {
     }
 
     /// Returns the number of bytes of an exchange's request on the wire.
-    static func requestLength(of exchange: FaultExchange, by door: FaultDoor) async throws -> Int {
+    static func requestLength(of exchange: FaultExchange, by sender: FaultSender) async throws -> Int {
         let server = try LoopbackServer()
         server.on("/fault", .status(.ok).closingConnection())
-        _ = await door.send(exchange.method, "fault", exchange.upload, to: server)
+        _ = await sender.send(exchange.method, "fault", exchange.upload, to: server)
         return Int(server.bytesReceived)
     }
 

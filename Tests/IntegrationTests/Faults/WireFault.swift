@@ -66,7 +66,9 @@ extension FaultExchange {
             let noise = { (count: Int) in Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }) }
             let (before, after) = (wire.prefix(place), wire.dropFirst(place))
             altered.append((before + noise(max(1, after.count)), "noise from \(place)"))
-            altered.append((before + noise(Int.random(in: 1...3, using: &random)) + after, "noise put in at \(place)"))
+            altered.append(
+                (before + noise(Int.random(in: 1...3, using: &random)) + after, "noise inserted at \(place)")
+            )
             if !after.isEmpty { altered.append((before + after.dropFirst(), "without byte \(place)")) }
         }
         return altered.map { .altered($0, $1) }

@@ -13,7 +13,7 @@ struct WireResponse: Sendable, Equatable {
 /// A simple reader of whole responses as in RFC 9112. The client's results are compared with it.
 struct WireReader {
     /// The reason why the bytes contain no response.
-    struct Nothing: Error {
+    struct NoResponse: Error {
         let reason: String
     }
 
@@ -23,9 +23,9 @@ struct WireReader {
     private let isEnded: Bool
 
     /// Reads the first final response.
-    static func read(_ bytes: Data, isEnded: Bool, isHead: Bool) -> Result<WireResponse, Nothing> {
+    static func read(_ bytes: Data, isEnded: Bool, isHead: Bool) -> Result<WireResponse, NoResponse> {
         var reader = WireReader(bytes: Array(bytes), isEnded: isEnded)
-        return Result { () throws(Nothing) in try reader.response(isHead: isHead) }
+        return Result { () throws(NoResponse) in try reader.response(isHead: isHead) }
     }
 
     private init(bytes: [UInt8], isEnded: Bool) {
@@ -33,7 +33,7 @@ struct WireReader {
         self.isEnded = isEnded
     }
 
-    private mutating func response(isHead: Bool) throws(Nothing) -> WireResponse {
+    private mutating func response(isHead: Bool) throws(NoResponse) -> WireResponse {
         while true {
             let statusLine = try line()
             let isOld = statusLine.dropFirst(7).first == UInt8(ascii: "0")
@@ -47,7 +47,7 @@ struct WireReader {
             if isHead || response.status == 204 || response.status == 304 { return response }
             let codings = values("transfer-encoding")
             // RFC 9112 §6.1: neither length is trustworthy.
-            if !codings.isEmpty, isOld || length != nil { throw Nothing(reason: "two lengths") }
+            if !codings.isEmpty, isOld || length != nil { throw NoResponse(reason: "two lengths") }
             response.body = try body(codings: codings, length: length)
             // A body with an unknown coding is not decoded. Empty list elements are ignored (RFC 9110 §5.6.1.2).
             let encodings = values("content-encoding").joined(separator: ",").lowercased()
@@ -58,45 +58,45 @@ struct WireReader {
     }
 
     /// Returns the code of `HTTP/1.x SP 3DIGIT [SP reason]`.
-    private func status(of line: ArraySlice<UInt8>) throws(Nothing) -> Int {
+    private func status(of line: ArraySlice<UInt8>) throws(NoResponse) -> Int {
         let line = Array(line)
         guard line.count >= 12, line.starts(with: Array("HTTP/1.".utf8)), isDigit(line[7]), line[8] == 32,
             line[9...11].allSatisfy(isDigit), line.count == 12 || line[12] == 32,
             let status = number(line[9...11], radix: 10), status >= 100, status != 101
-        else { throw Nothing(reason: "no status line") }
+        else { throw NoResponse(reason: "no status line") }
         return status
     }
 
-    private func field(_ line: ArraySlice<UInt8>) throws(Nothing) -> (name: String, value: String) {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw Nothing(reason: "no colon") }
+    private func field(_ line: ArraySlice<UInt8>) throws(NoResponse) -> (name: String, value: String) {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw NoResponse(reason: "no colon") }
         let name = String(decoding: line[..<colon], as: UTF8.self)
         let marks = "!#$%&'*+-.^_`|~"
         guard !name.isEmpty, name.utf8.allSatisfy({ isDigit($0) || isLetter($0) || marks.utf8.contains($0) }) else {
-            throw Nothing(reason: "a name that is no token")
+            throw NoResponse(reason: "an invalid field name")
         }
         return (name, trimmed(line[(colon + 1)...]))
     }
 
-    private func length(of values: [String]) throws(Nothing) -> Int? {
+    private func length(of values: [String]) throws(NoResponse) -> Int? {
         if values.isEmpty { return nil }
         let all = Set(values.joined(separator: ",").split(separator: ",", omittingEmptySubsequences: false))
         guard all.count == 1, let text = all.first, !text.isEmpty, text.utf8.allSatisfy(isDigit),
             let length = number(Array(text.utf8)[...], radix: 10)
-        else { throw Nothing(reason: "a length that is none") }
+        else { throw NoResponse(reason: "an invalid length") }
         return length
     }
 
-    private mutating func body(codings: [String], length: Int?) throws(Nothing) -> Data {
+    private mutating func body(codings: [String], length: Int?) throws(NoResponse) -> Data {
         if !codings.isEmpty {
-            guard codings.map({ $0.lowercased() }) == ["chunked"] else { throw Nothing(reason: "an unknown coding") }
+            guard codings.map({ $0.lowercased() }) == ["chunked"] else { throw NoResponse(reason: "an unknown coding") }
             return try chunks()
         }
         if let length { return Data(try take(length)) }
-        guard isEnded else { throw Nothing(reason: "the body has not ended") }
+        guard isEnded else { throw NoResponse(reason: "the body has not ended") }
         return Data(bytes[position...])
     }
 
-    private mutating func chunks() throws(Nothing) -> Data {
+    private mutating func chunks() throws(NoResponse) -> Data {
         var body = Data()
         while true {
             let line = try line()
@@ -104,29 +104,29 @@ struct WireReader {
             // An extension may follow the size.
             let isBare = digits.count == line.count || line[digits.endIndex] == UInt8(ascii: ";")
             guard (1...15).contains(digits.count), isBare, let size = number(digits, radix: 16) else {
-                throw Nothing(reason: "no size")
+                throw NoResponse(reason: "no chunk size")
             }
             guard size > 0 else { break }
             body.append(contentsOf: try take(size))
-            guard try take(2).elementsEqual([13, 10]) else { throw Nothing(reason: "a chunk without an end") }
+            guard try take(2).elementsEqual([13, 10]) else { throw NoResponse(reason: "a chunk without CRLF") }
         }
         while case let line = try line(), !line.isEmpty { _ = try field(line) }
         return body
     }
 
     /// Reads up to the next CRLF. Before it, a tab is the only control character allowed (RFC 9112 §2.2, RFC 9110 §5.5).
-    private mutating func line() throws(Nothing) -> ArraySlice<UInt8> {
-        guard let end = bytes[position...].firstIndex(of: 10) else { throw Nothing(reason: "an unfinished line") }
+    private mutating func line() throws(NoResponse) -> ArraySlice<UInt8> {
+        guard let end = bytes[position...].firstIndex(of: 10) else { throw NoResponse(reason: "an unfinished line") }
         let line = bytes[position..<end]
         guard line.last == 13, line.dropLast().allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
-            throw Nothing(reason: "a control character, or a line feed alone")
+            throw NoResponse(reason: "a control character, or a line feed alone")
         }
         position = end + 1
         return line.dropLast()
     }
 
-    private mutating func take(_ count: Int) throws(Nothing) -> ArraySlice<UInt8> {
-        guard count <= bytes.count - position else { throw Nothing(reason: "the end in the middle of the body") }
+    private mutating func take(_ count: Int) throws(NoResponse) -> ArraySlice<UInt8> {
+        guard count <= bytes.count - position else { throw NoResponse(reason: "the body is truncated") }
         defer { position += count }
         return bytes[position..<position + count]
     }

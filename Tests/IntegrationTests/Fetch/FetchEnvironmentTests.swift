@@ -15,7 +15,7 @@ final class FetchEnvironmentTests: XCTestCase {
         try FetchProcess([url, "-o", file.path, "--overwrite"], environment: environment).end()
     }
 
-    func testTheProxyOfTheEnvironmentIsUsedAndSomeHostsAreNotAskedByIt() async throws {
+    func testUsesProxyOfEnvironmentExceptForNoProxyHosts() async throws {
         try XCTSkipUnless(ProxyServer.canRun, "python3 or openssl is not installed")
         let server = try LoopbackServer()
         server.on("*", .text("content"))
@@ -34,7 +34,7 @@ final class FetchEnvironmentTests: XCTestCase {
         XCTAssertEqual(Set(visits.map(\.target)), ["http://web.test:\(server.port)/b"])
     }
 
-    func testOldVersionsOfTLSAreNotSpokenWhereTheSystemWouldLetThemBe() throws {
+    func testRejectsOldTLSVersionsAllowedBySystem() throws {
         try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
         let server = try TLSServer()
         // OpenSSL itself then allows TLS 1.1.
@@ -52,7 +52,7 @@ final class FetchEnvironmentTests: XCTestCase {
         try Data(text.utf8).write(to: URL(filePath: configuration))
         let old = server.url(.old)
         let place = old.replacing("https://", with: "")
-        let spoken = try RealServer.run(
+        let negotiated = try RealServer.run(
             "env",
             "OPENSSL_CONF=\(configuration)",
             "openssl",
@@ -61,7 +61,7 @@ final class FetchEnvironmentTests: XCTestCase {
             "-connect",
             place
         )
-        XCTAssertTrue(spoken.contains("TLSv1.1"), spoken)
+        XCTAssertTrue(negotiated.contains("TLSv1.1"), negotiated)
         let end = try fetch(old, ["OPENSSL_CONF": configuration])
         XCTAssertEqual(end.status, 1)
         XCTAssertTrue(end.errors.contains("no allowed TLS version in common"), end.errors)

@@ -24,26 +24,26 @@ final class FetchInterruptionTests: XCTestCase {
         return server
     }
 
-    func testTwentyKillsLoseLittleAndBreakNothing() async throws {
-        try await endTwenty(segments: 1)
+    func testResumesAfterTwentyKills() async throws {
+        try await killTwentyTimes(segments: 1)
     }
 
-    func testTwentyKillsOfADownloadInSegmentsLoseLittleAndBreakNothing() async throws {
-        try await endTwenty(segments: 4)
+    func testResumesSegmentedDownloadAfterTwentyKills() async throws {
+        try await killTwentyTimes(segments: 4)
     }
 
-    private func endTwenty(segments: Int) async throws {
+    private func killTwentyTimes(segments: Int) async throws {
         let server = try server()
         let file = folder.appending(path: "film.mkv")
         let digest = try sha256(Self.film.data)
         let arguments = ["-q", "--segments", "\(segments)", "-o", file.path, "\(server.url)/film#sha256=\(digest)"]
         let seed = UInt64.random(in: .min ... .max)
-        print("The moments are those of seed \(seed).")
+        print("The times of the kills follow from seed \(seed).")
         var random = SeededGenerator(seed: seed)
         var (kills, files) = (0, 0)
         while kills < 20 {
             let process = try FetchProcess(arguments)
-            // Long enough to start. The moment of the kill is random.
+            // Long enough to start. The time of the kill is random.
             try await Task.sleep(for: .milliseconds(Int.random(in: 20...300, using: &random)))
             process.send(SIGKILL)
             let end = try process.end()
@@ -61,10 +61,10 @@ final class FetchInterruptionTests: XCTestCase {
         // Each kill loses the bytes in transit and those that the journal did not record.
         XCTAssertLessThan(server.bytesSent, Int64(files + 5) * Int64(Self.film.data.count))
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        XCTAssertEqual(left, ["film.mkv"], "nothing is left beside the file")
+        XCTAssertEqual(left, ["film.mkv"], "no temporary files remain")
     }
 
-    func testCtrlCLeavesWhatTheNextRunGoesOnWith() async throws {
+    func testInterruptedDownloadResumesInNextRun() async throws {
         for signal in [SIGINT, SIGTERM] {
             let server = try server()
             let file = folder.appending(path: "film-\(signal).mkv")
@@ -81,11 +81,15 @@ final class FetchInterruptionTests: XCTestCase {
             let next = try FetchProcess(arguments).end()
             XCTAssertEqual(next.status, 0, next.errors)
             XCTAssertEqual(try sha256(Data(contentsOf: file)), digest)
-            XCTAssertLessThan(server.bytesSent - before, Int64(Self.film.data.count - (12 << 20)), "it went on")
+            XCTAssertLessThan(
+                server.bytesSent - before,
+                Int64(Self.film.data.count - (12 << 20)),
+                "the download was resumed"
+            )
         }
     }
 
-    func testTheSecondCtrlCEndsItAtOnce() async throws {
+    func testSecondInterruptEndsProcess() async throws {
         let server = try LoopbackServer()
         server.on("/film", .hang)
         let process = try FetchProcess(["-d", folder.path, "\(server.url)/film"])

@@ -43,13 +43,13 @@ struct FetchProcess {
 
     /// Waits for the process to exit.
     func end() throws -> End {
-        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
-        let complained = try errors.fileHandleForReading.readToEnd() ?? Data()
+        let outputData = try output.fileHandleForReading.readToEnd() ?? Data()
+        let errorData = try errors.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return End(
             status: process.terminationStatus,
-            output: String(decoding: printed, as: UTF8.self),
-            errors: String(decoding: complained, as: UTF8.self)
+            output: String(decoding: outputData, as: UTF8.self),
+            errors: String(decoding: errorData, as: UTF8.self)
         )
     }
 }

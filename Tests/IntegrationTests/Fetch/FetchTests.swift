@@ -16,7 +16,7 @@ final class FetchTests: XCTestCase {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    func testFilesAreFetchedAtOnceUnderTheirNames() async throws {
+    func testDownloadsSeveralFilesUnderTheirNames() async throws {
         let server = try LoopbackServer()
         let files = (0..<5).map { LoopbackResource(.random(100_000, seed: UInt64($0)), eTag: "\"\($0)\"") }
         for (index, file) in files.enumerated() { server.on("/file\(index).bin", .resource(file)) }
@@ -30,7 +30,7 @@ final class FetchTests: XCTestCase {
         XCTAssertEqual(end.output, "")
     }
 
-    func testAConnectionThatIsLostIsNoFailure() async throws {
+    func testResumesAfterLostConnections() async throws {
         let server = try LoopbackServer()
         let film = LoopbackResource(.random(1_000_000, seed: 1), eTag: "\"1\"")
         server.on(
@@ -55,7 +55,7 @@ final class FetchTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 3)
     }
 
-    func testAFailureAmongOthersIsToldAndIsTheStatus() async throws {
+    func testOneFailureIsReportedAndSetsExitStatus() async throws {
         let server = try LoopbackServer()
         server.on("/here", .text("here"))
         let end = try FetchProcess(["-q", "-d", folder.path, "\(server.url)/here", "\(server.url)/gone"]).end()
@@ -66,7 +66,7 @@ final class FetchTests: XCTestCase {
         XCTAssertFalse(FileManager.default.fileExists(atPath: folder.appending(path: "gone").path))
     }
 
-    func testAFileThatIsSomethingElseIsRemoved() async throws {
+    func testRemovesFileWithWrongDigest() async throws {
         let server = try LoopbackServer()
         server.on("/film", .text("another film"))
         let digest = String(repeating: "0", count: 64)
@@ -75,7 +75,7 @@ final class FetchTests: XCTestCase {
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder.path), [])
     }
 
-    func testHeadersAreSentAndFilesKeptOrReplaced() async throws {
+    func testSendsHeadersAndKeepsOrReplacesFiles() async throws {
         let server = try LoopbackServer()
         server.on("/a") { .text($0.headers["X-Key"] ?? "none") }
         for (options, names) in [([], ["a"]), ([], ["a", "a 2"]), (["--overwrite"], ["a", "a 2"])] {
@@ -86,7 +86,7 @@ final class FetchTests: XCTestCase {
         XCTAssertEqual(try String(contentsOf: folder.appending(path: "a"), encoding: .utf8), "k")
     }
 
-    func testACommandThatMakesNoSenseEndsWith64() throws {
+    func testInvalidArgumentsExitWith64() throws {
         let end = try FetchProcess(["file"]).end()
         XCTAssertEqual(end.status, 64)
         XCTAssertTrue(end.errors.hasPrefix("fetch: “file” is not an http or https URL.\n"), end.errors)

@@ -34,7 +34,7 @@ struct PythonFormTests {
         }
     }
 
-    @Test func namesAndValuesOfAnyCharactersComeBack() throws {
+    @Test func roundTripsNamesAndValues() throws {
         var cases: [Case] = []
         for encoder in encoders() {
             for text in [
@@ -54,7 +54,7 @@ struct PythonFormTests {
         }
     }
 
-    @Test func charactersOfEveryBlockComeBack() throws {
+    @Test func roundTripsCharactersOfEveryBlock() throws {
         // Every 199th of the characters with more than two bytes, because the system limits an argument to 128 KiB.
         let numbers = Array(0..<0x800) + Array(stride(from: 0x800, through: 0x10FFFF, by: 199))
         let text = String(String.UnicodeScalarView(numbers.compactMap { Unicode.Scalar($0) }))
@@ -63,7 +63,7 @@ struct PythonFormTests {
         #expect(read.first?.first?.map { Array($0.utf8) } == [Array("text".utf8), Array(text.utf8)])
     }
 
-    @Test func aWholeSearchComesBack() throws {
+    @Test func roundTripsStructure() throws {
         struct Search: Encodable {
             var text = "a & b + c"
             var tags = ["ä ö", "=", ""]

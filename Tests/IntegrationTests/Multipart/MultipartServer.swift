@@ -41,7 +41,7 @@ private let script = #"""
     from email.parser import BytesParser
 
     def describe(part):
-        # The parser takes each byte beyond ASCII for itself.
+        # The parser decodes each byte beyond ASCII separately.
         def text(value):
             return value and value.encode("utf-8", "surrogateescape").decode("utf-8")
         description = {

@@ -68,7 +68,7 @@ struct MultipartTests {
         return try RealServer.run("sha256sum", url.path).prefix(64).description
     }
 
-    @Test func allKindsOfPartsAreRead() async throws {
+    @Test func parsesAllKindsOfParts() async throws {
         let data = Self.pattern(300_000)
         let file = try Self.file(Self.pattern(1_000_000))
         defer { try? FileManager.default.removeItem(at: file) }
@@ -107,7 +107,7 @@ struct MultipartTests {
         }
     }
 
-    @Test func aStreamWithoutALengthIsReadFromItsChunks() async throws {
+    @Test func parsesStreamWithoutLength() async throws {
         let chunks = Chunks(lengths: [100, 500_000])
         let reading = try await send([
             .text("a", name: "b"), .stream(chunks, name: "s", fileName: "s.bin"), .text("c", name: "d"),
@@ -118,7 +118,7 @@ struct MultipartTests {
         #expect(reading.parts[2].text == "c")
     }
 
-    @Test func formsWithinFormsAreRead() async throws {
+    @Test func parsesNestedForms() async throws {
         let innermost = MultipartForm(.related).adding(.text("root", contentType: "text/html"), .data(Self.pattern(10)))
         let inner = MultipartForm(.mixed).adding(
             .text("A", fileName: "a.txt"),
@@ -141,13 +141,13 @@ struct MultipartTests {
     }
 
     @Test(arguments: ["größe 😀", "a;b=c, 'd' (e) <f> %41", "日本語.txt", "e\u{301}"])
-    func namesArriveAsTheyAre(name: String) async throws {
+    func transfersNamesUnchanged(name: String) async throws {
         let reading = try await send([.text("v", name: name, fileName: name)])
         #expect(reading.parts.map(\.name) == [name])
         #expect(reading.parts.map(\.fileName) == [name])
     }
 
-    @Test func whatBrowsersEscapeArrivesEscaped() async throws {
+    @Test func escapesNamesLikeBrowsers() async throws {
         let reading = try await send([.text("v", name: "a\"b\nc", fileName: "a\"b\nc")])
         #expect(reading.parts.map(\.name) == ["a%22b%0D%0Ac"])
         #expect(reading.parts.map(\.fileName) == ["a%22b%0Ac"])
@@ -161,22 +161,22 @@ struct MultipartTests {
             "--b--", "b",
         ]
     )
-    func contentsThatLookLikeFramingArriveAsTheyAre(text: String) async throws {
+    func transfersContentThatLooksLikeFraming(text: String) async throws {
         let reading = try await send([.text(text, name: "a"), .text(text, name: "b")])
         #expect(reading.parts.map(\.text) == [text, text])
     }
 
     @Test(arguments: ["b", "a b", "'()+_,-./:=?", String(repeating: "x", count: 70)])
-    func anyBoundaryIsFound(boundary: String) async throws {
+    func acceptsAnyBoundary(boundary: String) async throws {
         let form = MultipartForm(boundary: boundary).adding(.text("1", name: "a"), .text("2", name: "b"))
         #expect(try await send(form).parts.map(\.text) == ["1", "2"])
     }
 
-    @Test func aFormWithoutPartsHasNone() async throws {
+    @Test func sendsFormWithoutParts() async throws {
         #expect(try await send([]).parts.isEmpty)
     }
 
-    @Test func thousandsOfPartsAreRead() async throws {
+    @Test func parsesThousandsOfParts() async throws {
         let file = try Self.file(Data("from a file".utf8))
         defer { try? FileManager.default.removeItem(at: file) }
         var form = MultipartForm()

@@ -25,7 +25,7 @@ struct NginxCookieTests {
         Set(text.components(separatedBy: "; ").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) })
     }
 
-    @Test func cookiesSurviveTheJarThatKeptThem() async throws {
+    @Test func cookiesPersistInFile() async throws {
         let jar = CookieJar(file: file)
         _ = try await client(jar).string.get("cookies/set").sender().value
         try await jar.save()
@@ -39,7 +39,7 @@ struct NginxCookieTests {
     }
 
     @Test(.enabled(if: RealServer.canRun("curl"), "curl is not installed"))
-    func curlAndAJarReadEachOthersFiles() async throws {
+    func exchangesCookieFilesWithCurl() async throws {
         let jar = CookieJar(file: file)
         _ = try await client(jar).string.get("cookies/set").sender().value
         try await jar.save()
@@ -52,7 +52,7 @@ struct NginxCookieTests {
     }
 
     @Test(.enabled(if: RealServer.canRun("python3"), "Python is not installed"))
-    func pythonAndAJarReadEachOthersFiles() async throws {
+    func exchangesCookieFilesWithPython() async throws {
         let jar = CookieJar(file: file)
         _ = try await client(jar).string.get("cookies/set").sender().value
         try await jar.save()

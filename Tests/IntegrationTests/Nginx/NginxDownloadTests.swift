@@ -46,7 +46,7 @@ final class NginxDownloadTests {
         _ = await outcome.value
     }
 
-    @Test func filesComeWholeInEveryProtocol() async throws {
+    @Test func downloadsFilesOverEveryProtocol() async throws {
         for (index, url) in urls.enumerated() {
             let response = await client(url).download("film.bin", to: .file(destination("\(index)"))).sender().response
             let file = try response.result.get()
@@ -56,7 +56,7 @@ final class NginxDownloadTests {
         }
     }
 
-    @Test func whatWasCancelledGoesOnInEveryProtocol() async throws {
+    @Test func resumesCancelledDownloadOverEveryProtocol() async throws {
         for (index, url) in urls.enumerated() {
             let download = client(url).download("slow/film.bin", to: .file(destination("\(index)")))
             await cancel(download, after: 1_000_000)
@@ -71,7 +71,7 @@ final class NginxDownloadTests {
         #expect(left.sorted() == ["0", "1", "2"])
     }
 
-    @Test func aFileThatWasReplacedMeanwhileComesAnew() async throws {
+    @Test func restartsDownloadOfReplacedFile() async throws {
         let download = client(nginx.http2URL).download("slow/film.bin", to: .file(destination("film")))
         await cancel(download, after: 1_000_000)
         let other = Self.bytes(seed: 2, count: 5_000_000)
@@ -81,7 +81,7 @@ final class NginxDownloadTests {
         #expect(try Data(contentsOf: file.url) == other)
     }
 
-    @Test func segmentsShareAConnectionOrHaveOneEach() async throws {
+    @Test func downloadsInSegmentsOverEveryProtocol() async throws {
         for (index, url) in urls.enumerated() {
             let download = client(url).download("film.bin", to: .file(destination("\(index)")))
                 .segments(4, ofAtLeast: 500_000)
@@ -92,7 +92,7 @@ final class NginxDownloadTests {
         }
     }
 
-    @Test func aRangeBehindTheEndIsNoFile() async throws {
+    @Test func restartsDownloadOfShortenedFile() async throws {
         let download = client(nginx.plainURL).download("slow/film.bin", to: .file(destination("film")))
         await cancel(download, after: 1_000_000)
         try Data("short".utf8).write(to: served("slow/film.bin"), options: .atomic)
@@ -100,7 +100,7 @@ final class NginxDownloadTests {
         #expect(try Data(contentsOf: file.url) == Data("short".utf8))
     }
 
-    @Test func linesAreReadWhileTheyArriveInEveryProtocol() async throws {
+    @Test func streamsLinesOverEveryProtocol() async throws {
         let text = (0..<100_000).map { "line \($0)\n" }.joined()
         try Data(text.utf8).write(to: served("lines.txt"))
         for url in urls {

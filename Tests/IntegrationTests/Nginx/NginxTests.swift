@@ -23,7 +23,7 @@ struct NginxTests {
         APIClient(baseURL: url) { if let file { $0.connection.tls.trust = .only(.file(file)) } }
     }
 
-    @Test func theProtocolIsNegotiated() async throws {
+    @Test func negotiatesProtocol() async throws {
         for (url, version, name) in [
             (nginx.http2URL, HTTPVersion.http2, "HTTP/2.0"), (nginx.tlsURL, .http1_1, "HTTP/1.1"),
             (nginx.plainURL, .http1_1, "HTTP/1.1"),
@@ -38,7 +38,7 @@ struct NginxTests {
         }
     }
 
-    @Test func aChallengeIsAnsweredInEveryProtocol() async throws {
+    @Test func answersChallengeOverEveryProtocol() async throws {
         let ada = ChallengeCredentials(user: "ada", password: "pw")
         let bytes = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
         for url in [nginx.http2URL, nginx.tlsURL, nginx.plainURL] {
@@ -57,7 +57,7 @@ struct NginxTests {
         }
     }
 
-    @Test func requestsAtOnceShareOneConnectionOfHTTP2() async throws {
+    @Test func concurrentRequestsShareHTTP2Connection() async throws {
         let client = client(nginx.http2URL, trusting: nginx.certificateFile)
         let connections = await withTaskGroup(of: String?.self) { group in
             for _ in 0..<100 {
@@ -71,24 +71,24 @@ struct NginxTests {
         #expect(!connections.contains(nil))
     }
 
-    @Test func aCertificateThatNobodyVouchesForIsRefused() async {
+    @Test func rejectsUntrustedCertificate() async {
         let error = await failure(of: client(nginx.http2URL, trusting: nil))
         #expect(error?.code == .tlsFailed)
         #expect(error?.description.contains("certificate") == true)
     }
 
-    @Test func aCertificateOfAnotherNameIsRefused() async {
+    @Test func rejectsCertificateOfOtherName() async {
         let url = "https://127.0.0.1:\(nginx.http2Port)"
         let error = await failure(of: client(url, trusting: nginx.certificateFile))
         #expect(error?.code == .tlsFailed)
     }
 
-    @Test func aFileOfCertificatesThatIsMissingIsAnError() async {
+    @Test func missingCertificateFileIsError() async {
         let error = await failure(of: client(nginx.http2URL, trusting: "/no/such/file.pem"))
         #expect(error?.code == .tlsFailed)
     }
 
-    @Test func aServerThatSpeaksNoTLSIsAnErrorAndTheClientStaysFit() async throws {
+    @Test func serverWithoutTLSIsErrorAndClientStaysUsable() async throws {
         let client = client("https://localhost:\(nginx.plainPort)", trusting: nginx.certificateFile)
         let error = await failure(of: client)
         #expect(error?.code == .tlsFailed)
@@ -96,7 +96,7 @@ struct NginxTests {
         #expect(user.name == "Ada")
     }
 
-    @Test func aCompressedBodyArrivesDecoded() async throws {
+    @Test func decodesCompressedBody() async throws {
         let response = await client(nginx.http2URL, trusting: nginx.certificateFile).data.request("large.txt")
             .sender().response
         #expect(try response.result.get() == Data(repeating: UInt8(ascii: "a"), count: 1 << 20))
@@ -104,7 +104,7 @@ struct NginxTests {
         #expect(try #require(response.metrics).bytesReceived < 1 << 16)
     }
 
-    @Test func bodiesTravelBothWaysOverEveryProtocol() async throws {
+    @Test func transfersBodiesBothWaysOverEveryProtocol() async throws {
         let data = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
         for (index, url) in [nginx.http2URL, nginx.tlsURL, nginx.plainURL].enumerated() {
             let client = client(url, trusting: nginx.certificateFile)
@@ -121,7 +121,7 @@ struct NginxTests {
         }
     }
 
-    @Test func aRequestThatIsCancelledLeavesTheOthersOfItsConnectionAlone() async throws {
+    @Test func cancellationsKeepHTTP2ConnectionOpen() async throws {
         let client = client(nginx.http2URL, trusting: nginx.certificateFile)
         let before = await client.data.request("user.json").sender().response.head?.headers["X-Connection"]
         for _ in 0..<50 {

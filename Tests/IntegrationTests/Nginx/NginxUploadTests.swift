@@ -19,7 +19,7 @@ struct NginxUploadTests {
         APIClient(baseURL: url) { $0.connection.tls.trust = .only(.file(nginx.certificateFile)) }
     }
 
-    @Test func everySourceArrivesInEveryProtocolAskedForOrNot() async throws {
+    @Test func uploadsOverEveryProtocolWithAndWithoutExpectation() async throws {
         let bytes = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
         let file = try TemporaryFile(bytes)
         defer { file.remove() }
@@ -27,22 +27,23 @@ struct NginxUploadTests {
             let client = client(url)
             // Opens a connection, which then uses the negotiated protocol.
             _ = await client.data.get("user.json").sender().response
-            for asks in [false, true] {
+            for expectsContinue in [false, true] {
                 let path = "put/\(UUID().uuidString)"
                 let uploads: [APIRequest<Data, APIError>] = [
                     client.data.upload(path, .data(bytes)), client.data.upload(path, .file(file.url)),
                 ]
                 for upload in uploads {
-                    let request: APIRequest<Data, APIError> = asks ? upload.put().expectsContinue() : upload.put()
+                    let request: APIRequest<Data, APIError> =
+                        expectsContinue ? upload.put().expectsContinue() : upload.put()
                     let response = await request.sender().response
-                    #expect(response.status?.isSuccess == true, "\(url) \(asks)")
+                    #expect(response.status?.isSuccess == true, "\(url) \(expectsContinue)")
                     #expect(try await client.data.get(path).sender().value == bytes)
                 }
             }
         }
     }
 
-    @Test func aBodyThatIsTooLargeIsRefusedUnsent() async throws {
+    @Test func serverRejectsTooLargeBodyBeforeItIsSent() async throws {
         let film = Data(count: 65 << 20)
         for url in [nginx.tlsURL, nginx.plainURL] {
             let upload: APIRequest<Data, APIError> = client(url).data.upload("put/film", .data(film)).put()
@@ -52,7 +53,7 @@ struct NginxUploadTests {
         }
     }
 
-    @Test func prioritiesShareAConnectionOfHTTP2() async throws {
+    @Test func prioritiesShareHTTP2Connection() async throws {
         let client = client(nginx.http2URL)
         _ = await client.data.get("user.json").sender().response
         let connections = await withTaskGroup(of: String?.self) { group in

@@ -11,7 +11,7 @@ final class AuthlibServer {
     private static let python = ProcessInfo.processInfo.environment["SLUICE_PYTHON"]
 
     static var canRun: Bool { RealServer.isRequired || python.map { RealServer.path(of: $0) != nil } ?? false }
-    static let reason = "SLUICE_PYTHON names no Python with Authlib and Flask; .ci/run makes one"
+    static let reason = "SLUICE_PYTHON is not the path of a Python with Authlib and Flask; .ci/run creates one"
 
     /// Counts of the server's requests and tokens.
     struct State: Decodable, Sendable {

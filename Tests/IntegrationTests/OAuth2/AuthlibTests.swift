@@ -14,7 +14,7 @@ final class AuthlibTests: XCTestCase {
         try await client.get("me").sender().value
     }
 
-    func testClientCredentialsByHeaderAndBodyWhateverTheyAreMadeOf() async throws {
+    func testClientCredentialsInHeaderAndBody() async throws {
         let server = try AuthlibServer()
         for (id, secret, authentication) in [
             ("service", "s3cret", OAuth2.ClientAuthentication.basic), ("odd: ü", "p:%+ä ~&=", .basic),
@@ -36,7 +36,7 @@ final class AuthlibTests: XCTestCase {
         XCTAssertEqual(state.counts["/token"], 3)
     }
 
-    func testAWrongSecretIsATypedErrorAndAskedForOnce() async throws {
+    func testWrongSecretIsTypedErrorWithoutRetry() async throws {
         let server = try AuthlibServer()
         for authentication in [OAuth2.ClientAuthentication.basic, .body] {
             let oauth = server.gate(.clientCredentials(id: "service", secret: "wr0ng", scope: "read")) {
@@ -53,7 +53,7 @@ final class AuthlibTests: XCTestCase {
         XCTAssertEqual(state.counts, ["/token": 2, "/state": 1])
     }
 
-    func testWhatTheServerDoesNotAllowIsATypedError() async throws {
+    func testRefusedGrantsAreTypedErrors() async throws {
         let server = try AuthlibServer()
         for (grant, code) in [
             (OAuth2.Grant.refreshToken("made-up", id: "web", secret: "s3cret"), OAuth2Error.Code.authorizationRequired),
@@ -66,7 +66,7 @@ final class AuthlibTests: XCTestCase {
         }
     }
 
-    func testAPasswordAndRefreshTokensThatRotate() async throws {
+    func testPasswordGrantRotatesRefreshTokens() async throws {
         let server = try AuthlibServer()
         let store = MemoryTokenStore()
         let oauth = server.gate(
@@ -93,7 +93,7 @@ final class AuthlibTests: XCTestCase {
         XCTAssertEqual(accepted, user)
     }
 
-    func testManyRequestsWithADeadTokenRefreshItOnce() async throws {
+    func testConcurrentRequestsRefreshInvalidTokenOnce() async throws {
         let server = try AuthlibServer()
         let oauth = server.gate(
             .password(username: "ada", password: "pass word+ü&", id: "legacy", secret: "s3cret", scope: "read")
@@ -112,7 +112,7 @@ final class AuthlibTests: XCTestCase {
         XCTAssertEqual(state.counts["/token"], 2)
     }
 
-    func testAnAuthorizationCodeWithPKCE() async throws {
+    func testAuthorizationCodeWithPKCE() async throws {
         let server = try AuthlibServer()
         for (id, secret) in [("app", nil), ("web", "s3cret")] as [(String, String?)] {
             let oauth = server.gate(code(server, id, secret))
@@ -131,14 +131,14 @@ final class AuthlibTests: XCTestCase {
             // A code is valid once.
             do {
                 try await oauth.signIn(redirectedTo: redirect, for: request)
-                XCTFail("It was taken twice.")
+                XCTFail("The code was accepted twice.")
             } catch {
                 XCTAssertEqual(error.authorizationError?.code, .invalidGrant)
             }
         }
     }
 
-    func testAWrongVerifierAndAUserWhoDeclinesAreTypedErrors() async throws {
+    func testWrongVerifierAndDeclinedSignInAreTypedErrors() async throws {
         let server = try AuthlibServer()
         let oauth = server.gate(code(server, "app", nil))
         let request = try oauth.authorizationRequest()
@@ -153,12 +153,12 @@ final class AuthlibTests: XCTestCase {
         ] {
             do {
                 try await oauth.signIn(redirectedTo: redirect, for: request)
-                XCTFail("It was taken.")
+                XCTFail("The redirect was accepted.")
             } catch {
                 XCTAssertEqual(error.authorizationError?.code, code)
             }
         }
-        let elsewhere = server.gate(
+        let otherIssuer = server.gate(
             .authorizationCode(
                 id: "app",
                 authorizationURL: "\(server.url)/authorize",
@@ -167,14 +167,14 @@ final class AuthlibTests: XCTestCase {
             )
         )
         do {
-            try await elsewhere.signIn(redirectedTo: redirect, for: request)
-            XCTFail("It was taken.")
+            try await otherIssuer.signIn(redirectedTo: redirect, for: request)
+            XCTFail("The redirect was accepted.")
         } catch {
             XCTAssertEqual(error.authorizationError?.code, .issuerMismatch)
         }
     }
 
-    func testSigningOutRevokesTheTokens() async throws {
+    func testSignOutRevokesTokens() async throws {
         let server = try AuthlibServer()
         let oauth = server.gate(code(server, "app", nil))
         let client = server.client(oauth)
@@ -195,7 +195,7 @@ final class AuthlibTests: XCTestCase {
         XCTAssertEqual(state.counts["/revoke"], 2)
     }
 
-    func testAScopeThatIsNotEnoughIsTheAPIsAnswer() async throws {
+    func testInsufficientScopeReturnsResponseOfAPI() async throws {
         let server = try AuthlibServer()
         let client = server.client(server.gate(.clientCredentials(id: "service", secret: "s3cret", scope: "read")))
         let error = await client.get("admin", as: Me.self).sender().result.failure

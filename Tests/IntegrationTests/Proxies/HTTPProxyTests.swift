@@ -19,7 +19,7 @@ final class HTTPProxyTests: XCTestCase {
         APIClient(baseURL: "http://\(host):\(server.port)") { $0.connection.proxy = proxy }
     }
 
-    func testARequestIsPassedOnInAbsoluteForm() async throws {
+    func testSendsRequestInAbsoluteForm() async throws {
         let proxy = try ProxyServer()
         let client = client(.http(proxy.address))
         let request = client.codable.post("a/b", as: LoopbackEcho.self).query(["x": "1"]).json(["n": 1])
@@ -36,7 +36,7 @@ final class HTTPProxyTests: XCTestCase {
         XCTAssertNil(visits.first?.headers["proxy-authorization"])
     }
 
-    func testRequestsShareAConnectionToTheProxy() async throws {
+    func testRequestsShareConnectionToProxy() async throws {
         let proxy = try ProxyServer(user: "ada", password: "pw")
         let client = client(.http(proxy.address, user: "ada", password: "pw"))
         for _ in 0..<3 { _ = try await client.data.get("a").sender().value }
@@ -44,7 +44,7 @@ final class HTTPProxyTests: XCTestCase {
         XCTAssertEqual(visits.map(\.connection), Array(repeating: visits[0].connection, count: 3))
     }
 
-    func testCredentialsAreSentAtOnceAndReachNobodyElse() async throws {
+    func testSendsCredentialsPreemptivelyToProxyOnly() async throws {
         // Characters with a meaning in URLs, or between name and password, must arrive unchanged.
         let password = "p:w %41@/ü"
         let proxy = try ProxyServer(user: "a%41da", password: password)
@@ -55,7 +55,7 @@ final class HTTPProxyTests: XCTestCase {
         XCTAssertNil(server.requests(to: "/a").first?.headers["Proxy-Authorization"])
     }
 
-    func testAProxysChallengeIsAResponseWhereThereIsNoAnswer() async throws {
+    func testReturns407WithoutValidCredentials() async throws {
         let proxy = try ProxyServer(user: "ada", password: "pw")
         let without = await client(.http(proxy.address)).data.get("a").sender().response
         XCTAssertEqual(without.status, 407)
@@ -65,7 +65,7 @@ final class HTTPProxyTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testADigestIsAnsweredAndTheBodySentAgain() async throws {
+    func testAnswersDigestAndResendsBody() async throws {
         let proxy = try ProxyServer(user: "ada", password: "pw", methods: ["digest", "basic"])
         let selection = ProxySelection.always(
             .http(proxy.address, user: "ada", password: "pw", methods: [.basic, .digest])
@@ -85,7 +85,7 @@ final class HTTPProxyTests: XCTestCase {
         XCTAssertEqual(refused.status, 407)
     }
 
-    func testCredentialsOfTheServerWorkBehindThoseOfTheProxy() async throws {
+    func testServerCredentialsWorkThroughProxy() async throws {
         server.on("/private") { request in
             request.headers[.authorization] == "Basic YWRhOnB3"
                 ? .text("in") : .status(.unauthorized, headers: ["WWW-Authenticate": #"Basic realm="x""#])
@@ -99,7 +99,7 @@ final class HTTPProxyTests: XCTestCase {
         }
     }
 
-    func testOneClientsCredentialsDoNotGoWithAnothersRequests() async throws {
+    func testCredentialsAreNotUsedByOtherClients() async throws {
         let proxy = try ProxyServer(user: "ada", password: "pw")
         let clients = [
             client(.http(proxy.address, user: "ada", password: "pw")), client(.http(proxy.address)),
@@ -112,7 +112,7 @@ final class HTTPProxyTests: XCTestCase {
         XCTAssertEqual(statuses, Array(repeating: [200, 407, 407], count: 3).flatMap { $0 })
     }
 
-    func testOneTransportKeepsProxiesAndDirectConnectionsApart() async throws {
+    func testOneTransportSeparatesProxiesAndDirectConnections() async throws {
         let proxies = try [ProxyServer(), ProxyServer()]
         let transport = SocketTransport()
         let selections = [ProxySelection.none, .http(proxies[0].address), .http(proxies[1].address)]
@@ -132,7 +132,7 @@ final class HTTPProxyTests: XCTestCase {
         }
     }
 
-    func testAProxyThatCannotBeReachedIsTheProxysFailure() async throws {
+    func testUnreachableProxyIsProxyFailure() async throws {
         let port = try RealServer.freePort()
         let error = await failure(of: client(.http("127.0.0.1:\(port)")))
         XCTAssertEqual(error?.code, .proxyFailed)
@@ -145,7 +145,7 @@ final class HTTPProxyTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testExceptionsAreReachedWithout() async throws {
+    func testExceptionsBypassProxy() async throws {
         let proxy = try ProxyServer()
         let client = client(.always(.http(proxy.address), except: ["127.0.0.1"]), host: "127.0.0.1")
         _ = try await client.data.get("a").sender().value
@@ -153,7 +153,7 @@ final class HTTPProxyTests: XCTestCase {
         XCTAssertEqual(visits, [])
     }
 
-    func testTheEnvironmentsProxyIsUsedAndAVariableThatCannotBeReadIsAnError() async throws {
+    func testUsesEnvironmentAndRejectsInvalidVariable() async throws {
         let proxy = try ProxyServer()
         let environment = ProxyEnvironment([
             "http_proxy": "http://\(proxy.address)", "no_proxy": "inside.test",

@@ -69,7 +69,7 @@ final class InstalledProxyTests: XCTestCase {
         }
     }
 
-    func testTinyproxyCarriesBothSchemes() async throws {
+    func testTinyproxyForwardsBothSchemes() async throws {
         let address = try await startTinyproxy()
         for client in clients(.http(address, user: "ada", password: "pw")) {
             for _ in 0..<3 {
@@ -78,15 +78,15 @@ final class InstalledProxyTests: XCTestCase {
                 XCTAssertEqual(response.metrics?.remoteAddress, address)
             }
         }
-        let outside = clients(.http(address))
-        let status = await outside[0].data.get("user.json").sender().response.status
+        let unauthorized = clients(.http(address))
+        let status = await unauthorized[0].data.get("user.json").sender().response.status
         XCTAssertEqual(status, 407)
-        let error = await failure(of: outside[1])
+        let error = await failure(of: unauthorized[1])
         XCTAssertEqual(error?.code, .proxyFailed)
         XCTAssertEqual(error?.reason.contains("requires credentials"), true, "\(error as Any)")
     }
 
-    func testMicrosocksCarriesBothSchemes() async throws {
+    func testMicrosocksForwardsBothSchemes() async throws {
         let address = try await startMicrosocks()
         for client in clients(.socks5(address, user: "ada", password: "pw")) {
             let response = await client.data.get("user.json").sender().response

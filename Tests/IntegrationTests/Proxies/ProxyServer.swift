@@ -49,12 +49,12 @@ struct ProxyServer {
         "bytes([\(text.utf8.map { "\($0)" }.joined(separator: ","))]).decode()"
     }
 
-    /// The point at which tunnels are held up.
+    /// The point at which tunnels are held.
     enum Hold: String, CaseIterable {
-        case answer, handshake, nowhere
+        case answer, handshake, released
     }
 
-    /// Holds tunnels up before the response, holds them up before the inner handshake, or lets them continue.
+    /// Holds tunnels before the response or before the inner handshake, or releases them.
     func hold(_ hold: Hold) async throws {
         let client = APIClient(baseURL: server.url) { $0.connection.proxy = .none }
         _ = try await client.data.get("hold/\(hold.rawValue)").sender().value
@@ -121,7 +121,7 @@ private let script = #"""
             data += take(client, 1)
         return data
 
-    def is_let_in(method, target, headers):
+    def is_authorized(method, target, headers):
         scheme, _, rest = headers.get("proxy-authorization", "").partition(" ")
         if scheme == "Basic" and "basic" in METHODS:
             return base64.b64decode(rest).decode() == f"{USER}:{PASSWORD}"
@@ -181,7 +181,7 @@ private let script = #"""
                 continue
             note(number, method, target, headers)
             body = b"" if method == "CONNECT" else read_body(client, headers)
-            if USER is not None and not is_let_in(method, target, headers):
+            if USER is not None and not is_authorized(method, target, headers):
                 challenge(client)
                 continue
             authority = target if method == "CONNECT" else target.split("/")[2]
@@ -202,7 +202,7 @@ private let script = #"""
                 if not isinstance(client, ssl.SSLSocket):
                     client.recv(1, socket.MSG_PEEK)
                     gates["handshake"].wait()
-                    # A handshake holds it in small letters.
+                    # A handshake contains the name in lowercase.
                     if b"HTTP/1.1" in client.recv(65536, socket.MSG_PEEK):
                         note(number, "cleartext", target, {})
                 return splice(client, server)

@@ -17,7 +17,7 @@ final class SOCKSProxyTests: XCTestCase {
         APIClient(baseURL: "http://\(host):\(server.port)") { $0.connection.proxy = .always(proxy) }
     }
 
-    func testTheProxyFindsTheAddressOrTheClientDoes() async throws {
+    func testProxyOrClientResolvesName() async throws {
         let proxy = try ProxyServer()
         let port = server.port
         for (choice, host, targets) in [
@@ -37,7 +37,7 @@ final class SOCKSProxyTests: XCTestCase {
         }
     }
 
-    func testCredentialsLetOneInAndWrongOnesDoNot() async throws {
+    func testAcceptsCredentialsAndReportsWrongOnes() async throws {
         let password = "p:w %41@/ü"
         let proxy = try ProxyServer(user: "a%41da", password: password)
         let text = try await client(.socks5(proxy.address, user: "a%41da", password: password)).string.get("a").sender()
@@ -56,10 +56,10 @@ final class SOCKSProxyTests: XCTestCase {
         )
     }
 
-    func testARefusalIsTheProxysFailure() async throws {
+    func testRefusalIsProxyFailure() async throws {
         let proxy = try ProxyServer()
         let port = try RealServer.freePort()
-        for (choice, host, words) in [
+        for (choice, host, reason) in [
             (Proxy.socks5(proxy.address), "refused.test", "the proxy's rules do not allow the connection"),
             (.socks5(proxy.address), "dropped.test", "the proxy closed the connection"),
             (.socks4(proxy.address), "refused.test", "the proxy refused the request, or the request failed"),
@@ -67,12 +67,12 @@ final class SOCKSProxyTests: XCTestCase {
         ] {
             let error = await failure(of: client(choice, host: host))
             XCTAssertEqual(error?.code, .proxyFailed, "\(choice) \(host)")
-            XCTAssertEqual(error?.reason.contains(words), true, "\(error as Any)")
+            XCTAssertEqual(error?.reason.contains(reason), true, "\(error as Any)")
         }
         XCTAssertEqual(server.requestCount, 0)
     }
 
-    func testAServerThatRefusesBehindTheProxyIsTheProxysFailureToo() async throws {
+    func testServerRefusalThroughProxyIsProxyFailure() async throws {
         let proxy = try ProxyServer()
         let port = try RealServer.freePort()
         let client = APIClient(baseURL: "http://web.test:\(port)") { $0.connection.proxy = .socks5(proxy.address) }
@@ -81,7 +81,7 @@ final class SOCKSProxyTests: XCTestCase {
         XCTAssertEqual(error?.reason.hasSuffix("the server refused the connection."), true, "\(error as Any)")
     }
 
-    func testAConnectionIsNotSharedByThoseOfOtherCredentials() async throws {
+    func testDoesNotShareConnectionBetweenCredentials() async throws {
         let proxy = try ProxyServer()
         let clients = ["ada", "eve"].map { client(.socks5(proxy.address, user: $0, password: "x")) }
         for _ in 0..<3 {

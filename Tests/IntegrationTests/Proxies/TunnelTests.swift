@@ -24,7 +24,7 @@ final class TunnelTests: XCTestCase {
         }
     }
 
-    func testATunnelCarriesEveryProtocolAndItsFieldsAreForTheProxyAlone() async throws {
+    func testTunnelCarriesEveryProtocolAndHidesRequestFields() async throws {
         let proxy = try ProxyServer(user: "ada", password: "pw")
         for (url, version) in [(nginx.http2URL, HTTPVersion.http2), (nginx.tlsURL, .http1_1)] {
             let client = client(.http(proxy.address, user: "ada", password: "pw"), url: url)
@@ -46,7 +46,7 @@ final class TunnelTests: XCTestCase {
         }
     }
 
-    func testSOCKSCarriesTLS() async throws {
+    func testSOCKSForwardsTLS() async throws {
         let proxy = try ProxyServer(user: "ada", password: "pw")
         for proxy in [Proxy.socks5(proxy.address, user: "ada", password: "pw"), .socks4(proxy.address)] {
             let response = await client(proxy).data.get("user.json").sender().response
@@ -55,7 +55,7 @@ final class TunnelTests: XCTestCase {
         }
     }
 
-    func testAProxyIsSpokenToByTLSAndMustBeTrustedToo() async throws {
+    func testConnectsToProxyOverTLSAndVerifiesIt() async throws {
         let certificate = (file: nginx.certificateFile, key: nginx.directory.appending(path: "certificate.key").path)
         let proxy = try ProxyServer(user: "ada", password: "pw", certificate: certificate)
         let address = proxy.address.replacing("127.0.0.1", with: "localhost")
@@ -82,7 +82,7 @@ final class TunnelTests: XCTestCase {
         }
     }
 
-    func testAProxysTLSFailsByACheckOfItsCertificate() async throws {
+    func testProxyCertificateFailureNamesCheck() async throws {
         try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
         let certificate = (
             file: nginx.directory.appending(path: "proxy.pem").path,
@@ -101,12 +101,18 @@ final class TunnelTests: XCTestCase {
         )
         let byNumber = await failure(of: client(.https(proxy.address, trust: .only(.file(certificate.file)))))
         XCTAssertEqual((byNumber?.underlyingError as? TLSFailure)?.check, .hostName, "\(byNumber as Any)")
-        let unread = await failure(of: client(.https(proxy.address, trust: .systemAnd(.file("/no/such/file.pem")))))
-        XCTAssertEqual(unread?.code, .proxyFailed, "\(unread as Any)")
-        XCTAssertEqual((unread?.underlyingError as? TLSFailure)?.check, .authoritiesReadable, "\(unread as Any)")
+        let missingFile = await failure(
+            of: client(.https(proxy.address, trust: .systemAnd(.file("/no/such/file.pem"))))
+        )
+        XCTAssertEqual(missingFile?.code, .proxyFailed, "\(missingFile as Any)")
+        XCTAssertEqual(
+            (missingFile?.underlyingError as? TLSFailure)?.check,
+            .authoritiesReadable,
+            "\(missingFile as Any)"
+        )
     }
 
-    func testACertificateForgesNoWords() async throws {
+    func testEscapesControlCharactersOfCertificate() async throws {
         let name = "a\u{1B}[2J\u{202E}b\u{85}\u{2028}c" + String(repeating: "d", count: 40)
         try CertificateAuthority.signItself("forged", subject: name, names: "DNS:localhost", in: nginx.directory)
         let file = nginx.directory.appending(path: "forged.pem").path
@@ -124,23 +130,23 @@ final class TunnelTests: XCTestCase {
         }
     }
 
-    func testPinsAreOfTheServerBehindTheProxy() async throws {
+    func testPinsApplyToServerNotProxy() async throws {
         try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
         let file = nginx.directory.appending(path: "proxy.pem").path
         let secured = try ProxyServer(certificate: (file, nginx.directory.appending(path: "proxy.key").path))
         let plain = try ProxyServer()
         let address = secured.address.replacing("127.0.0.1", with: "localhost")
-        let servers = PublicKeyPin(try CertificateAuthority.pin(of: nginx.certificateFile))
-        let proxys = PublicKeyPin(try CertificateAuthority.pin(of: file))
-        let nobodys = PublicKeyPin(sha256: Data(repeating: 1, count: 32))
+        let serverPin = PublicKeyPin(try CertificateAuthority.pin(of: nginx.certificateFile))
+        let proxyPin = PublicKeyPin(try CertificateAuthority.pin(of: file))
+        let unmatchedPin = PublicKeyPin(sha256: Data(repeating: 1, count: 32))
         for selection in [
             ProxySelection.none, .http(plain.address), .always(.https(address, trust: .only(.file(file)))),
         ] {
             for url in [nginx.http2URL, nginx.tlsURL] {
-                for (pin, isMet) in [(servers, true), (proxys, false), (servers, true)] {
+                for (pin, isMet) in [(serverPin, true), (proxyPin, false), (serverPin, true)] {
                     let client = APIClient(baseURL: url) {
                         $0.connection.tls.trust = .only(.file(nginx.certificateFile))
-                        $0.connection.tls.pins = PublicKeyPins(pin, backups: nobodys)
+                        $0.connection.tls.pins = PublicKeyPins(pin, backups: unmatchedPin)
                         $0.connection.proxy = selection
                     }
                     for _ in 0..<2 {
@@ -153,18 +159,18 @@ final class TunnelTests: XCTestCase {
         }
     }
 
-    func testWhatAnotherTrustedOfItsProxyIsNotTrustedOfThisOnesAfterItHasFailed() async throws {
+    func testDoesNotReuseProxyConnectionWithOtherTrust() async throws {
         try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
         let file = nginx.directory.appending(path: "proxy.pem").path
         let proxy = try ProxyServer(certificate: (file, nginx.directory.appending(path: "proxy.key").path))
         let address = proxy.address.replacing("127.0.0.1", with: "localhost")
-        let unready = APIClient(baseURL: nginx.tlsURL) {
+        let misconfigured = APIClient(baseURL: nginx.tlsURL) {
             $0.connection.proxy = .always(.https(address, trust: .insecurelyAnyCertificate))
             $0.connection.tls.trust = .systemAnd(.file("/no/such/file.pem"))
         }
         for _ in 0..<3 {
             for _ in 0..<2 {
-                let error = await unready.data.get("user.json").sender().response.failure
+                let error = await misconfigured.data.get("user.json").sender().response.failure
                 XCTAssertEqual(error?.code, .tlsFailed)
                 XCTAssertEqual((error?.underlyingError as? TLSFailure)?.check, .authoritiesReadable)
             }
@@ -173,10 +179,10 @@ final class TunnelTests: XCTestCase {
         }
     }
 
-    func testATunnelThatIsNotMadeIsTheProxysFailure() async throws {
+    func testFailedTunnelIsProxyFailure() async throws {
         let open = try ProxyServer()
         let closed = try ProxyServer(user: "ada", password: "pw", methods: ["digest", "basic"])
-        for (proxy, url, words) in [
+        for (proxy, url, reason) in [
             (Proxy.http(open.address), "https://refused.test", "refused it with status 403."),
             (.http(open.address), "https://dropped.test", "closed the connection before the tunnel was established."),
             (.http(open.address), "https://web.test:\(try RealServer.freePort())", "refused it with status 502."),
@@ -192,12 +198,12 @@ final class TunnelTests: XCTestCase {
         ] {
             let error = await failure(of: client(proxy, url: url))
             XCTAssertEqual(error?.code, .proxyFailed, url)
-            XCTAssertEqual(error?.reason.hasSuffix(words), true, "\(error as Any)")
+            XCTAssertEqual(error?.reason.hasSuffix(reason), true, "\(error as Any)")
             XCTAssertNil(error?.response)
         }
     }
 
-    func testAServersOwnFailureIsNotTheProxys() async throws {
+    func testTLSFailureOfServerIsNotProxyFailure() async throws {
         let proxy = try ProxyServer()
         let client = APIClient(baseURL: nginx.http2URL) { $0.connection.proxy = .http(proxy.address) }
         let error = await failure(of: client)
@@ -206,7 +212,7 @@ final class TunnelTests: XCTestCase {
         XCTAssertEqual(plain?.code, .tlsFailed)
     }
 
-    func testADigestOpensATunnel() async throws {
+    func testOpensTunnelWithDigest() async throws {
         let proxy = try ProxyServer(user: "ada", password: "pw", methods: ["digest"])
         let client = client(.http(proxy.address, user: "ada", password: "pw", methods: .digest))
         let body = Data(repeating: 7, count: 500_000)
@@ -216,7 +222,7 @@ final class TunnelTests: XCTestCase {
         XCTAssertEqual(back, body)
     }
 
-    func testCredentialsOfTheServerGoThroughTheTunnel() async throws {
+    func testServerCredentialsWorkThroughTunnel() async throws {
         let proxy = try ProxyServer(user: "eve", password: "x")
         let client = client(.http(proxy.address, user: "eve", password: "x"))
         let ada = ChallengeCredentials(user: "ada", password: "pw")
@@ -225,15 +231,15 @@ final class TunnelTests: XCTestCase {
         XCTAssertEqual(status, .created)
     }
 
-    func testATunnelIsNotSharedByThoseOfOtherCredentials() async throws {
+    func testDoesNotShareTunnelBetweenCredentials() async throws {
         let proxy = try ProxyServer(user: "ada", password: "pw")
-        let insider = client(.http(proxy.address, user: "ada", password: "pw"))
-        let outsiders = [client(.http(proxy.address)), client(.http(proxy.address, user: "eve", password: "x"))]
+        let authorized = client(.http(proxy.address, user: "ada", password: "pw"))
+        let others = [client(.http(proxy.address)), client(.http(proxy.address, user: "eve", password: "x"))]
         for _ in 0..<3 {
-            let status = await insider.data.get("user.json").sender().response.status
+            let status = await authorized.data.get("user.json").sender().response.status
             XCTAssertEqual(status, .ok)
-            for outsider in outsiders {
-                let error = await failure(of: outsider)
+            for other in others {
+                let error = await failure(of: other)
                 XCTAssertEqual(error?.code, .proxyFailed)
             }
         }

@@ -20,15 +20,15 @@ final class UnfinishedTunnelTests: XCTestCase {
         nginx = nil
     }
 
-    func testNoRequestGoesByATunnelThatIsNotMadeYet() async throws {
-        try await sendWhileTunnelsAreHeldUp(.answer)
+    func testSendsNoRequestBeforeTunnelIsEstablished() async throws {
+        try await sendWhileTunnelsAreHeld(.answer)
     }
 
-    func testNoRequestGoesByATunnelBeneathItsTLS() async throws {
-        try await sendWhileTunnelsAreHeldUp(.handshake)
+    func testSendsNoRequestInTunnelBeforeTLS() async throws {
+        try await sendWhileTunnelsAreHeld(.handshake)
     }
 
-    private func sendWhileTunnelsAreHeldUp(_ hold: ProxyServer.Hold) async throws {
+    private func sendWhileTunnelsAreHeld(_ hold: ProxyServer.Hold) async throws {
         let proxy = try ProxyServer()
         var context = TransferContext()
         context.connection.proxy = .http(proxy.address)
@@ -63,7 +63,7 @@ final class UnfinishedTunnelTests: XCTestCase {
             // One more connection serves all of them.
             let made = try await connects()
             XCTAssertEqual(made, 2)
-            try await proxy.hold(.nowhere)
+            try await proxy.hold(.released)
             return try await group.reduce(into: []) { $0.append($1) }
         }
         XCTAssertEqual(statuses, Array(repeating: .ok, count: 6))

@@ -5,7 +5,7 @@ import XCTest
 
 /// The error of one connection while other connections fail.
 final class DeadConnectionTests: XCTestCase {
-    func testAFailureIsToldInItsOwnWordsThoughOthersConnectionsHaveDied() async throws {
+    func testReportsOwnFailureAmongClosedConnections() async throws {
         try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
         let server = try TLSServer()
         let client = APIClient(baseURL: server.url(.wrongName)) {

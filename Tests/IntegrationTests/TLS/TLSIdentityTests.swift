@@ -32,7 +32,10 @@ final class TLSIdentityTests {
     private func text(_ client: APIClient) async throws -> String { try await client.string.get("/").sender().value }
 
     private func failure(of client: APIClient) async throws -> TLSFailure {
-        let error = try #require(await client.string.get("/").sender().response.failure, "It was accepted.")
+        let error = try #require(
+            await client.string.get("/").sender().response.failure,
+            "The certificate was accepted."
+        )
         #expect(error.code == .tlsFailed)
         return try #require(error.underlyingError as? TLSFailure, "\(error.expandedDescription)")
     }
@@ -41,13 +44,13 @@ final class TLSIdentityTests {
 
     private let lost: PublicKeyPin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
-    @Test func aKeyThatIsPinnedOrIsABackupIsAccepted() async throws {
+    @Test func acceptsPinnedOrBackupKey() async throws {
         let own = PublicKeyPin(try server.pin("right"))
         #expect(try await text(client(.right, pins: PublicKeyPins(own, backups: lost))) == "TLSv1.3 ")
         #expect(try await text(client(.right, pins: PublicKeyPins(lost, backups: own))) == "TLSv1.3 ")
     }
 
-    @Test func aPinThatWasRevokedClosesTheDoor() async throws {
+    @Test func rejectsKeyThatIsNotPinned() async throws {
         let other: PublicKeyPin = "sha256//BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA="
         let failure = try await failure(of: client(.right, pins: PublicKeyPins(lost, backups: other)))
         #expect(failure.check == .pin)
@@ -55,7 +58,7 @@ final class TLSIdentityTests {
         #expect(failure.certificate?.publicKey?.description == (try server.pin("right")))
     }
 
-    @Test func theKeyOfAnAuthorityInTheChainCanBePinned() async throws {
+    @Test func acceptsPinnedAuthorityKey() async throws {
         for name in ["Middle", "Root"] {
             let pins = PublicKeyPins(PublicKeyPin(try server.pin(name)), backups: lost)
             #expect(try await text(client(.chained, pins: pins)) == "TLSv1.3 ")
@@ -64,7 +67,7 @@ final class TLSIdentityTests {
         #expect(try await failure(of: client(.chained, pins: pins)).check == .pin)
     }
 
-    @Test func aConnectionThatSomebodyElseMadeMustMeetThePinsToo() async throws {
+    @Test func checksPinsOfOtherClientsConnections() async throws {
         let free = client(.right)
         let pinning = client(.right, pins: PublicKeyPins(lost, backups: lost))
         for _ in 0..<3 {
@@ -73,7 +76,7 @@ final class TLSIdentityTests {
         }
     }
 
-    @Test func pinsThatAreWatchedAreReportedAndNotEnforced() async throws {
+    @Test func reportModeDoesNotEnforcePins() async throws {
         let reports = Locked<[TLSFailure]>([])
         let watched = PublicKeyPins(
             lost,
@@ -92,7 +95,7 @@ final class TLSIdentityTests {
         #expect(reports.withLock(\.self).count == 1)
     }
 
-    @Test func aDeviceThatSignsItselfCanBeKnownByItsKey() async throws {
+    @Test func acceptsSelfSignedCertificateByPin() async throws {
         let pins = PublicKeyPins(PublicKeyPin(try server.pin("selfSigned")), backups: lost)
         let known = APIClient(baseURL: server.url(.selfSigned)) {
             $0.connection.httpVersion = EveryHTTPVersion.current
@@ -106,7 +109,7 @@ final class TLSIdentityTests {
         #expect(try await failure(of: other).check == .pin)
     }
 
-    @Test func aPinThatIsNoneIsAnErrorBeforeAnythingIsSent() async throws {
+    @Test func rejectsInvalidPinBeforeSending() async throws {
         let pins = PublicKeyPins("sha256/short", backups: lost)
         let error = await client(.right, pins: pins).string.get("/").sender().response.failure
         #expect(error?.code == .invalidConfiguration)
@@ -115,7 +118,7 @@ final class TLSIdentityTests {
 
     // MARK: Client certificates
 
-    @Test func aClientShowsItsCertificateWhicheverFormItHas() async throws {
+    @Test func sendsClientCertificateOfAnyForm() async throws {
         let key = server.path("client.key")
         let certificate = server.path("client.pem")
         let bundle = server.path("client.p12")
@@ -163,7 +166,7 @@ final class TLSIdentityTests {
         }
     }
 
-    @Test func withoutOneOrWithAForeignOneNginxSaysNo() async throws {
+    @Test func serverRejectsMissingOrForeignCertificate() async throws {
         #expect(await client(.strict).string.get("/").sender().response.status == 400)
         let foreign = ClientCertificate.pem(
             certificate: .file(server.path("foreign.pem")),
@@ -172,7 +175,7 @@ final class TLSIdentityTests {
         #expect(await client(.strict, certificate: foreign).string.get("/").sender().response.status == 400)
     }
 
-    @Test func aClientsCertificateGoesByNoOtherClientsConnection() async throws {
+    @Test func doesNotShareConnectionOfClientCertificate() async throws {
         let own = ClientCertificate.pem(
             certificate: .file(server.path("client.pem")),
             key: .file(server.path("client.key"))
@@ -183,7 +186,7 @@ final class TLSIdentityTests {
         }
     }
 
-    @Test func aHandshakeThatEndsForWantOfACertificateIsToldAsThat() async throws {
+    @Test func reportsRequiredAndRefusedClientCertificate() async throws {
         let port = try RealServer.freePort()
         let process = try RealServer.start(
             "openssl",

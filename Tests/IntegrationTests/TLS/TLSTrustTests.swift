@@ -30,21 +30,21 @@ final class TLSTrustTests {
     /// Returns the TLS failure of a client and its description.
     private func failure(of client: APIClient) async throws -> (TLSFailure, String) {
         let error = await client.string.get("/").sender().response.failure
-        let cause = try #require(error, "It was accepted.")
+        let cause = try #require(error, "The certificate was accepted.")
         #expect(cause.code == .tlsFailed)
         let failure = try #require(cause.underlyingError as? TLSFailure, "\(cause.expandedDescription)")
         return (failure, cause.description)
     }
 
-    @Test func aServerThatATrustedAuthoritySignedIsBelieved() async throws {
+    @Test func acceptsCertificateOfTrustedAuthority() async throws {
         #expect(try await text(client(.right)) == "TLSv1.3 ")
         #expect(try await text(client(.right, host: "127.0.0.1")) == "TLSv1.3 ")
         #expect(try await text(client(.chained)) == "TLSv1.3 ")
         let bytes = try Data(contentsOf: URL(filePath: server.authority.certificate))
         #expect(try await text(client(.right, TLSConfiguration(trust: .only(.bytes(bytes))))) == "TLSv1.3 ")
         #expect(try await text(client(.right, TLSConfiguration(trust: .systemAnd(.bytes(bytes))))) == "TLSv1.3 ")
-        let besides = TLSConfiguration(trust: .systemAnd(.file(server.authority.certificate)))
-        #expect(try await text(client(.right, besides)) == "TLSv1.3 ")
+        let additional = TLSConfiguration(trust: .systemAnd(.file(server.authority.certificate)))
+        #expect(try await text(client(.right, additional)) == "TLSv1.3 ")
     }
 
     @Test(arguments: [
@@ -54,27 +54,27 @@ final class TLSTrustTests {
         (.selfSigned, .selfSigned, "selfSigned", "is self-signed"),
         (.stranger, .authority, "stranger", "is not signed by a trusted authority"),
     ])
-    func aFailureSaysWhichCheckFailedOnWhichCertificate(
+    func reportsFailedCheckAndCertificate(
         _ site: TLSServer.Site,
         _ check: TLSFailure.Check,
         _ subject: String,
-        _ words: String
+        _ reason: String
     ) async throws {
         let (failure, sentence) = try await failure(of: client(site))
         #expect(failure.check == check)
         #expect(failure.certificate?.subject == "CN=\(subject)")
         #expect(failure.certificate?.position == 0)
         #expect(failure.certificate?.publicKey?.description == (try server.pin(site.rawValue)))
-        #expect(sentence.contains(words), "\(sentence)")
+        #expect(sentence.contains(reason), "\(sentence)")
     }
 
-    @Test func theSystemsAuthoritiesDoNotVouchForOurOwn() async throws {
+    @Test func systemAuthoritiesDoNotTrustOwnAuthority() async throws {
         let (failure, _) = try await failure(of: client(.right, TLSConfiguration()))
         #expect(failure.check == .authority)
         #expect(failure.certificate?.issuer == "CN=Root")
     }
 
-    @Test func clientsDoNotTrustEachOthersServers() async throws {
+    @Test func clientsDoNotShareTrust() async throws {
         // The connections of one client must not be shared with the other.
         let trusting = client(.right)
         for _ in 0..<3 {
@@ -83,7 +83,7 @@ final class TLSTrustTests {
         }
     }
 
-    @Test func anyCertificateIsAcceptedOnlyByItsLoudName() async throws {
+    @Test func acceptsAnyCertificateOnlyIfInsecure() async throws {
         let insecure = TLSConfiguration(trust: .insecurelyAnyCertificate)
         for site in [TLSServer.Site.expired, .wrongName, .selfSigned, .stranger] {
             #expect(try await text(client(site, insecure)) == "TLSv1.3 ")
@@ -91,22 +91,22 @@ final class TLSTrustTests {
         }
     }
 
-    @Test func whatCannotBeReadIsSaid() async throws {
+    @Test func reportsUnreadableAuthorities() async throws {
         let missing = TLSConfiguration(trust: .only(.file("/no/such/file.pem")))
         #expect(try await failure(of: client(.right, missing)).0.check == .authoritiesReadable)
-        let besides = TLSConfiguration(trust: .systemAnd(.file("/no/such/file.pem")))
-        for _ in 0..<2 { #expect(try await failure(of: client(.right, besides)).0.check == .authoritiesReadable) }
-        let nonsense = TLSConfiguration(trust: .only(.pem("nonsense")))
-        #expect(try await failure(of: client(.right, nonsense)).0.check == .authoritiesReadable)
+        let additional = TLSConfiguration(trust: .systemAnd(.file("/no/such/file.pem")))
+        for _ in 0..<2 { #expect(try await failure(of: client(.right, additional)).0.check == .authoritiesReadable) }
+        let invalid = TLSConfiguration(trust: .only(.pem("nonsense")))
+        #expect(try await failure(of: client(.right, invalid)).0.check == .authoritiesReadable)
     }
 
-    @Test func oldVersionsAreNotSpoken() async throws {
+    @Test func rejectsOldVersions() async throws {
         let (failure, sentence) = try await failure(of: client(.old))
         #expect(failure.check == .version, "\(sentence)")
         #expect(sentence.contains("no allowed TLS version in common"))
     }
 
-    @Test func theOldestVersionCanBeRaised() async throws {
+    @Test func minimumVersionCanBeRaised() async throws {
         #expect(try await text(client(.new)) == "TLSv1.2 ")
         var tls = TLSConfiguration(trust: .only(.file(server.authority.certificate)), minimumVersion: .tls13)
         #expect(try await failure(of: client(.new, tls)).0.check == .version)
@@ -114,7 +114,7 @@ final class TLSTrustTests {
         #expect(try await text(client(.new, tls)) == "TLSv1.2 ")
     }
 
-    @Test func hostsHaveRulesOfTheirOwn() async throws {
+    @Test func appliesConfigurationByHost() async throws {
         let client = APIClient(baseURL: server.url(.right)) {
             $0.connection.httpVersion = EveryHTTPVersion.current
             $0.connection.tlsByHost = [
@@ -125,15 +125,15 @@ final class TLSTrustTests {
         let other = server.url(.right, host: "127.0.0.1")
         let error = await client.string.get(other).sender().response.failure
         #expect(error?.code == .tlsFailed)
-        let nobodys = PublicKeyPin(sha256: Data(repeating: 1, count: 32))
+        let unmatchedPin = PublicKeyPin(sha256: Data(repeating: 1, count: 32))
         let trust = TLSConfiguration.Trust.only(.file(server.authority.certificate))
-        for (pin, isMet) in [(PublicKeyPin(try server.pin("right")), true), (nobodys, false)] {
+        for (pin, isMet) in [(PublicKeyPin(try server.pin("right")), true), (unmatchedPin, false)] {
             let pinning = APIClient(baseURL: server.url(.right)) {
                 $0.connection.httpVersion = EveryHTTPVersion.current
                 $0.connection.tls.trust = trust
                 $0.connection.tlsByHost["localhost"] = TLSConfiguration(
                     trust: trust,
-                    pins: PublicKeyPins(pin, backups: nobodys)
+                    pins: PublicKeyPins(pin, backups: unmatchedPin)
                 )
             }
             let check = (await pinning.string.get("/").sender().response.failure?.underlyingError as? TLSFailure)?.check

@@ -36,7 +36,7 @@ struct WaterfallTests {
         return Reading(document: output, console: console)
     }
 
-    @Test func theDemonstrationIsAPageWithARowForEachExchange() async throws {
+    @Test func demonstrationPageHasOneRowPerExchange() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let archive = folder.appending(path: "demo.har")
@@ -57,24 +57,24 @@ struct WaterfallTests {
         #expect(reading.document.contains("/offers/latest"))
     }
 
-    @Test func aHostileRecordingRunsNothing() async throws {
+    @Test func hostileRecordingRunsNoScript() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let evil = #""'><script>document.title='owned'</script><img src=x onerror="document.title='owned'">"#
-        var request = HAR.Request(method: "GET", url: "https://a.example/\(evil)")
-        request.headers = [HAR.Parameter(name: evil, value: evil)]
+        let hostile = #""'><script>document.title='owned'</script><img src=x onerror="document.title='owned'">"#
+        var request = HAR.Request(method: "GET", url: "https://a.example/\(hostile)")
+        request.headers = [HAR.Parameter(name: hostile, value: hostile)]
         let entry = HAR.Entry(startedDateTime: Date(), request: request)
-        let archive = folder.appending(path: "evil.har")
-        let page = folder.appending(path: "evil.html")
+        let archive = folder.appending(path: "hostile.har")
+        let page = folder.appending(path: "hostile.html")
         try HAR(log: HAR.Log(entries: Array(repeating: entry, count: 120))).data().write(to: archive)
-        try await waterfall(archive.path, "-o", page.path, "--title", evil)
+        try await waterfall(archive.path, "-o", page.path, "--title", hostile)
         let reading = try await read(page)
         #expect(reading.console.isEmpty, "\(reading.console)")
         #expect(reading.count("<details class=\"row") == 120)
         #expect(reading.count("<script") == 0 && reading.count("<img") == 0)
     }
 
-    @Test func whatIsNoArchiveIsRefusedWithASentence() async throws {
+    @Test func rejectsInvalidArchiveWithReason() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "no.har")

@@ -5,7 +5,7 @@ import SluiceEngine
 import SluiceTesting
 
 /// The API that sends the exchanges.
-enum FaultDoor: Sendable {
+enum FaultSender: Sendable {
     case transport
     case client
 
@@ -22,10 +22,10 @@ enum FaultDoor: Sendable {
         _ path: String,
         _ upload: FaultExchange.Upload = .none,
         to server: LoopbackServer,
-        idle: Duration = FaultBench.patience
+        idle: Duration = FaultBench.normalTimeout
     ) async -> Outcome {
-        let headers: HTTPHeaders = if case .asking = upload { ["Expect": "100-continue"] } else { [:] }
-        let timeouts = Timeouts(connect: FaultBench.patience, idle: idle)
+        let headers: HTTPHeaders = if case .expectingContinue = upload { ["Expect": "100-continue"] } else { [:] }
+        let timeouts = Timeouts(connect: FaultBench.normalTimeout, idle: idle)
         switch self {
         case .transport:
             let request = HTTPRequest(
@@ -65,11 +65,11 @@ extension FaultExchange.Upload {
     fileprivate var body: HTTPBody {
         switch self {
         case .none: .none
-        case .data, .asking: .data(FaultExchange.uploaded)
+        case .data, .expectingContinue: .data(FaultExchange.uploadedText)
         case .stream:
             .stream(
                 AsyncStream { continuation in
-                    continuation.yield(FaultExchange.uploaded)
+                    continuation.yield(FaultExchange.uploadedText)
                     continuation.finish()
                 }
             )
