@@ -7,7 +7,7 @@ struct CorpusTests {
         .appending(path: "Corpus")
 
     @Test(arguments: FuzzTarget.all.map(\.name))
-    func everyKeptInputKeepsItsTargetsPromises(name: String) throws {
+    func keptInputsViolateNoInvariant(name: String) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let folder = Self.corpus.appending(path: name)
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path())
@@ -22,12 +22,12 @@ struct CorpusTests {
         }
     }
 
-    @Test func everyFolderOfTheCorpusIsATargets() throws {
+    @Test func everyCorpusFolderBelongsToATarget() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: Self.corpus.path())
         #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))
     }
 
-    @Test func everyTargetTakesAnEmptyInput() throws {
+    @Test func everyTargetAcceptsEmptyInput() throws {
         for target in FuzzTarget.all { try target.check(UnsafeRawBufferPointer(start: nil, count: 0)) }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 /// Runs random operations on a pool whose connections carry several requests at a time.
 struct SharedPoolTests {
     @Test(arguments: 0..<1000 as Range<UInt64>)
-    func noRequestAndNoSlotIsLost(seed: UInt64) throws {
+    func losesNoRequestOrSlot(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var input: [UInt8] = (0..<2).map { _ in UInt8.random(in: 0x30...0x39, using: &random) }
         for _ in 0..<Int(10 + seed / 4) {

@@ -3,7 +3,7 @@ import Glibc
 /// The entry point that libFuzzer calls for each input. `FUZZ_TARGET` selects the target, and `FUZZ_SECONDS` limits the CPU time.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    Fuzzer.chosen.take(UnsafeRawBufferPointer(start: bytes, count: count))
+    Fuzzer.chosen.check(UnsafeRawBufferPointer(start: bytes, count: count))
     return 0
 }
 
@@ -27,7 +27,7 @@ private struct Fuzzer {
         limit = getenv("FUZZ_SECONDS").flatMap { Double(String(cString: $0)) } ?? .infinity
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) {
+    func check(_ bytes: UnsafeRawBufferPointer) {
         do {
             try target.check(bytes)
         } catch {

@@ -13,8 +13,11 @@ extension FuzzTarget {
         for directive in directives { try checkToken(directive.name) }
         let whole = directives.filter { !$0.isMalformed }
         let written = whole.map { directive in directive.name + (directive.argument.map { "=\(quoted($0))" } ?? "") }
-        try promise(CacheDirective.all(in: written) == whole, "Directives are read as others.")
-        try promise(CacheDirective.all(in: [written.joined(separator: ", ")]) == whole, "A list is read as another.")
+        try require(CacheDirective.all(in: written) == whole, "Directives do not round-trip.")
+        try require(
+            CacheDirective.all(in: [written.joined(separator: ", ")]) == whole,
+            "A list of directives does not round-trip."
+        )
         guard lines.count > 1 else { return }
         try checkResponse(fields(lines.dropLast()), fields(lines[...]))
         try checkRequest(fields(lines.dropLast()), fields(lines[...]))
@@ -29,27 +32,36 @@ extension FuzzTarget {
         let limits = [\ResponseDirectives.maxAge, \.staleWhileRevalidate, \.staleIfError]
         for limit in limits where before[keyPath: limit] != nil {
             let (old, new) = (before[keyPath: limit] ?? 0, after[keyPath: limit] ?? .infinity)
-            try promise(new <= old, "A response may be used for longer.")
+            try require(new <= old, "An added directive raises a limit.")
         }
         let restrictions = [
             \ResponseDirectives.isNoStore, \.isNoCache, \.mustRevalidate, \.mustUnderstand, \.isPrivate,
         ]
         for restriction in restrictions {
-            try promise(!before[keyPath: restriction] || after[keyPath: restriction], "A restriction is gone.")
+            try require(
+                !before[keyPath: restriction] || after[keyPath: restriction],
+                "An added directive lifts a restriction."
+            )
         }
-        try promise(after.noCacheFields.starts(with: before.noCacheFields), "A field may be used that may not.")
-        for limit in limits { try promise((after[keyPath: limit] ?? 0) >= 0, "A time is less than none.") }
+        try require(
+            after.noCacheFields.starts(with: before.noCacheFields),
+            "An added directive lifts the restriction of a field."
+        )
+        for limit in limits { try require((after[keyPath: limit] ?? 0) >= 0, "A limit is negative.") }
     }
 
     private static func checkRequest(_ fewer: HTTPHeaders, _ more: HTTPHeaders) throws {
         let (before, after) = (RequestDirectives(fewer), RequestDirectives(more))
         for limit in [\RequestDirectives.maxAge, \.maxStale, \.staleIfError] where before[keyPath: limit] != nil {
             let (old, new) = (before[keyPath: limit] ?? 0, after[keyPath: limit] ?? .infinity)
-            try promise(new <= old, "A request takes what is older.")
+            try require(new <= old, "An added directive raises a limit.")
         }
-        try promise((after.minFresh ?? 0) >= (before.minFresh ?? 0), "A request takes what is less fresh.")
+        try require((after.minFresh ?? 0) >= (before.minFresh ?? 0), "An added directive lowers min-fresh.")
         for restriction in [\RequestDirectives.isNoStore, \.isNoCache, \.isOnlyIfCached] {
-            try promise(!before[keyPath: restriction] || after[keyPath: restriction], "A restriction is gone.")
+            try require(
+                !before[keyPath: restriction] || after[keyPath: restriction],
+                "An added directive lifts a restriction."
+            )
         }
     }
 
@@ -58,18 +70,21 @@ extension FuzzTarget {
         var input = FuzzInput(bytes)
         let lines = input.lines()
         let vary = VaryField(HTTPHeaders(lines.map { (.vary, $0) }))
-        try promise(vary == VaryField(HTTPHeaders(lines.reversed().map { (.vary, $0) })), "The order of lines counts.")
+        try require(
+            vary == VaryField(HTTPHeaders(lines.reversed().map { (.vary, $0) })),
+            "The order of lines changes the result."
+        )
         if case .fields(let names) = vary {
             for name in names { try checkToken(name) }
-            try promise(names == Set(names).sorted(), "Names are not in order.")
-            try promise(vary == VaryField([.vary: names.joined(separator: ",")]), "Names are read as others.")
+            try require(names == Set(names).sorted(), "Names are not sorted.")
+            try require(vary == VaryField([.vary: names.joined(separator: ",")]), "Names do not round-trip.")
         }
         // An unterminated quoted string would end in another line.
         guard lines.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "\"")) }) else { return }
         for name in ["accept", "accept-encoding", "accept-language"] {
             let normal = SelectingField.normalized(lines.map { FieldValue(bytes: Array($0.utf8)) }, of: name)
             let again = SelectingField.normalized([FieldValue(bytes: normal)], of: name)
-            try promise(again == normal, "\(name) is brought to another form twice.")
+            try require(again == normal, "Normalizing \(name) is not idempotent.")
         }
     }
 
@@ -79,14 +94,14 @@ extension FuzzTarget {
         let text = input.line()
         let length = Int64(input.line().utf8.reduce(UInt32(0)) { $0 &* 10 &+ UInt32($1 & 15) })
         if case .bytes(let range) = ByteRangeRequest(text)?.extent(of: length) {
-            try promise(!range.isEmpty && range.upperBound <= length, "A range lies behind the end.")
+            try require(!range.isEmpty && range.upperBound <= length, "A range exceeds the length.")
         }
         for text in [text, input.line()] {
             guard let range = ContentRange(text) else { continue }
             let span = range.range.map { "\($0.lowerBound)-\($0.upperBound - 1)" } ?? "*"
             let again = ContentRange("bytes \(span)/\(range.length.map { "\($0)" } ?? "*")")
-            try promise(again == range, "A Content-Range is read as another.")
-            try promise((range.range?.upperBound ?? 0) <= range.length ?? .max, "A range lies behind the end.")
+            try require(again == range, "A Content-Range does not round-trip.")
+            try require((range.range?.upperBound ?? 0) <= range.length ?? .max, "A range exceeds the length.")
         }
     }
 }

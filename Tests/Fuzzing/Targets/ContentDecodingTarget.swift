@@ -24,12 +24,17 @@ extension FuzzTarget {
         if whole.isAll, cut.isAll, !codings.contains(.zstd) {
             let flaws = "\(String(describing: whole.flaw)) and \(String(describing: cut.flaw))"
             if codings.count == 1 {
-                try promise(whole.flaw == cut.flaw, "A body and its pieces have the flaws \(flaws).")
+                try require(whole.flaw == cut.flaw, "The whole body and its pieces have the flaws \(flaws).")
             }
-            try promise((whole.flaw == nil) == (cut.flaw == nil), "A body and its pieces have the flaws \(flaws).")
-            if whole.flaw == nil { try promise(whole.output == cut.output, "A cut body is another one.") }
+            try require(
+                (whole.flaw == nil) == (cut.flaw == nil),
+                "The whole body and its pieces have the flaws \(flaws)."
+            )
+            if whole.flaw == nil {
+                try require(whole.output == cut.output, "The pieces have another output than the whole.")
+            }
         }
-        if body.isEmpty { try promise(whole.isAll && whole.flaw == nil, "An empty body has a flaw.") }
+        if body.isEmpty { try require(whole.isAll && whole.flaw == nil, "An empty body has a flaw.") }
         #endif
     }
 
@@ -68,24 +73,24 @@ private struct DecodedBody {
         while isAll {
             let before = position
             let step = decoder.next(from: input, at: &position)
-            try promise(before <= position && position <= input.count, "The position is \(position).")
+            try require(before <= position && position <= input.count, "The position is \(position).")
             switch step {
             case .output(let data):
-                try promise((1...ContentDecoder.pieceSize).contains(data.count), "A piece has \(data.count) bytes.")
+                try require((1...ContentDecoder.pieceSize).contains(data.count), "A piece has \(data.count) bytes.")
                 output += data
-                try promise(decoder.decoded == output.count, "\(decoder.decoded) bytes are counted.")
+                try require(decoder.decoded == output.count, "The decoder counts \(decoder.decoded) bytes.")
                 isAll = output.count <= DecodedBody.maximumSize
                 idleSteps = 0
             case .again:
                 idleSteps = position > before ? 0 : idleSteps + 1
                 // The decoder may take this many steps to move one step's input between two codings.
-                try promise(idleSteps < 1 << 12, "It goes on and on.")
+                try require(idleSteps < 1 << 12, "The decoder makes no progress.")
             case .needsInput:
-                try promise(position == input.count, "There is input left.")
+                try require(position == input.count, "The decoder requests input but has not used all.")
                 return
             case .failed(let found):
                 flaw = found
-                try promise(decoder.finish() == found, "The flaw does not stand.")
+                try require(decoder.finish() == found, "finish() reports another flaw.")
                 return
             }
         }

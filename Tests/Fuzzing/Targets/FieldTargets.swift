@@ -9,13 +9,16 @@ extension FuzzTarget {
         let text = FuzzInput(bytes).text
         if let type = ContentType(text) {
             for word in [type.type, type.subtype] + type.parameters.map(\.name) { try checkToken(word) }
-            try promise(Set(type.parameters.map(\.name)).count == type.parameters.count, "A name stands twice.")
-            try promise(ContentType(type.description) == type, "It is read as another: \(type)")
+            try require(
+                Set(type.parameters.map(\.name)).count == type.parameters.count,
+                "A parameter name is repeated."
+            )
+            try require(ContentType(type.description) == type, "\(type) does not round-trip.")
         }
         let isText = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 }
         let read = ContentType("a/b; x=\(quoted(text)) ; y=z")
-        try promise(read?["x"] == (isText ? text : nil), "A quoted value is read as another.")
-        try promise(read?["y"] == "z", "What follows a quoted value is not read.")
+        try require(read?["x"] == (isText ? text : nil), "A quoted value does not round-trip.")
+        try require(read?["y"] == "z", "The parameter after a quoted value is lost.")
     }
 
     /// Parses a `Content-Disposition`. Any text survives as a file name, in both forms.
@@ -23,27 +26,33 @@ extension FuzzTarget {
         let text = FuzzInput(bytes).text
         if let disposition = ContentDisposition(text) {
             try checkToken(disposition.type)
-            try promise(disposition.fileName?.isEmpty != true, "A name is empty.")
+            try require(disposition.fileName?.isEmpty != true, "A name is empty.")
         }
         guard !text.isEmpty else { return }
         let plain = ContentDisposition("attachment; filename=\(quoted(text))")?.fileName
-        try promise(plain?.isSame(as: text) == true, "A quoted name is read as another.")
+        try require(plain?.isSame(as: text) == true, "A quoted name does not round-trip.")
         let extended = ContentDisposition("attachment; filename=no; FileName*=utf-8'en'\(percentEncoded(text))")?
             .fileName
-        try promise(extended?.isSame(as: text) == true, "An encoded name is read as another.")
+        try require(extended?.isSame(as: text) == true, "An encoded name does not round-trip.")
     }
 
     /// Converts a suggested file name to a single path component that is valid on every system.
     static let fileName = FuzzTarget("file-name") { bytes in
         let name = SafeFileName(FuzzInput(bytes).text)
         for value in [name.value, name.numbered(2), name.numbered(.max)] {
-            try promise((1...255).contains(value.utf8.count), "A name has \(value.utf8.count) bytes.")
-            try promise(!value.utf8.contains { $0 < 0x20 || "/\\<>:\"|?*".utf8.contains($0) }, "A name is not allowed.")
-            try promise(value.utf8.first != UInt8(ascii: "."), "A name is hidden.")
-            try promise(value.utf8.last != UInt8(ascii: ".") && value.utf8.last != 0x20, "A name ends in a dot.")
-            try promise(!FileNameParts(value[...]).isDevice, "A name is that of a device.")
+            try require((1...255).contains(value.utf8.count), "A name has \(value.utf8.count) bytes.")
+            try require(
+                !value.utf8.contains { $0 < 0x20 || "/\\<>:\"|?*".utf8.contains($0) },
+                "A name contains a forbidden character."
+            )
+            try require(value.utf8.first != UInt8(ascii: "."), "A name starts with a dot.")
+            try require(
+                value.utf8.last != UInt8(ascii: ".") && value.utf8.last != 0x20,
+                "A name ends with a dot or a space."
+            )
+            try require(!FileNameParts(value[...]).isDevice, "A name is a device name.")
         }
-        try promise(SafeFileName(name.value) == name, "A safe name is made another.")
+        try require(SafeFileName(name.value) == name, "Making a name safe is not idempotent.")
     }
 
     /// Parses a `Link`. Its values survive writing and reading.
@@ -53,10 +62,10 @@ extension FuzzTarget {
         let written = header.links.map { link in
             link.parameters.reduce("<\(link.target)>") { "\($0); \($1.name)=\(quoted($1.value))" }
         }
-        try promise(LinkHeader(written.joined(separator: ", ")) == header, "Links are read as others.")
+        try require(LinkHeader(written.joined(separator: ", ")) == header, "Links do not round-trip.")
         for link in header.links {
             for relation in link.relations {
-                try promise(header[relation] != nil || link.anchor != nil, "A relation is not found.")
+                try require(header[relation] != nil || link.anchor != nil, "A relation is missing.")
             }
         }
     }
@@ -70,7 +79,7 @@ extension FuzzTarget {
         }
         for challenge in challenges { try checkToken(challenge.scheme) }
         let read = AuthenticationChallenge.all(in: written.joined(separator: ", "))
-        try promise(read == challenges, "Challenges are read as others: \(written)")
+        try require(read == challenges, "Challenges do not round-trip: \(written)")
     }
 
     /// Parses a `traceparent` line and a `tracestate` line. They survive writing and reading, and no harmful text is passed on.
@@ -79,13 +88,16 @@ extension FuzzTarget {
         let parent = input.line()
         let state = input.text
         if TraceState.isValid(state) {
-            try promise(state.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 9 }, "A state is not visible.")
-            try promise(TraceState.isValid(" \(state), "), "A state with blanks around it is none.")
+            try require(
+                state.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 9 },
+                "A valid state has invisible characters."
+            )
+            try require(TraceState.isValid(" \(state), "), "Spaces make a state invalid.")
         }
         guard let context = TraceContext(traceparent: parent, tracestate: state) else { return }
-        try promise(context.traceState == (TraceState.isValid(state) ? state : nil), "A state is another.")
+        try require(context.traceState == (TraceState.isValid(state) ? state : nil), "The context has another state.")
         let again = TraceContext(traceparent: context.traceparent, tracestate: context.traceState)
-        try promise(again == context, "A context is read as another.")
+        try require(again == context, "A context does not round-trip.")
     }
 
     /// Parses cookies of requests and responses. They have names, and redaction removes their values.
@@ -93,19 +105,22 @@ extension FuzzTarget {
         let text = FuzzInput(bytes).text
         let sent = HAR.Cookie.sent(text, isHidden: false)
         let again = HAR.Cookie.sent(sent.map { "\($0.name)=\($0.value)" }.joined(separator: "; "), isHidden: false)
-        try promise(sent == again, "Cookies are read as others.")
-        try promise(sent.allSatisfy { !$0.name.isEmpty }, "A cookie has no name.")
+        try require(sent == again, "Cookies do not round-trip.")
+        try require(sent.allSatisfy { !$0.name.isEmpty }, "A cookie has no name.")
         let hidden = HAR.Cookie.sent(text, isHidden: true)
-        try promise(hidden.map(\.name) == sent.map(\.name), "Others are hidden.")
-        try promise(hidden.allSatisfy { $0.value == Redaction.mark }, "A value is shown.")
+        try require(hidden.map(\.name) == sent.map(\.name), "Redaction changes the names.")
+        try require(hidden.allSatisfy { $0.value == Redaction.mark }, "A value is not redacted.")
         guard let set = HAR.Cookie(set: text, isHidden: false) else { return }
-        try promise(!set.name.isEmpty, "A cookie has no name.")
-        try promise(HAR.Cookie(set: text, isHidden: true)?.value == Redaction.mark, "A value is shown.")
-        try promise(HAR.Cookie(set: "\(set.name)=\(set.value)", isHidden: false)?.value == set.value, "It is another.")
+        try require(!set.name.isEmpty, "A cookie has no name.")
+        try require(HAR.Cookie(set: text, isHidden: true)?.value == Redaction.mark, "A value is not redacted.")
+        try require(
+            HAR.Cookie(set: "\(set.name)=\(set.value)", isHidden: false)?.value == set.value,
+            "A value does not round-trip."
+        )
     }
 
     static func checkToken(_ word: String) throws {
-        try promise(!word.isEmpty && word.utf8.allSatisfy(\.isTokenCharacter), "“\(word)” is no token.")
-        try promise(word == word.lowercased(), "“\(word)” has capitals.")
+        try require(!word.isEmpty && word.utf8.allSatisfy(\.isTokenCharacter), "“\(word)” is not a token.")
+        try require(word == word.lowercased(), "“\(word)” has capitals.")
     }
 }

@@ -89,7 +89,7 @@ extension String {
     func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
     /// Returns true if a text occurs in this one, byte for byte.
-    func holds(_ text: String) -> Bool {
+    func containsBytes(of text: String) -> Bool {
         let (own, wanted) = (Array(utf8), Array(text.utf8))
         guard let first = wanted.first, own.count >= wanted.count else { return wanted.isEmpty }
         return (0...(own.count - wanted.count)).contains { own[$0] == first && own[$0...].starts(with: wanted) }

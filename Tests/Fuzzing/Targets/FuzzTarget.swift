@@ -2,7 +2,7 @@
 struct FuzzTarget: Sendable {
     /// The name in the script and of the corpus folder.
     let name: String
-    /// Runs the parser. It throws a ``BrokenPromise`` for a violated invariant; a trap counts as a failure too.
+    /// Runs the parser. It throws an ``InvariantViolation`` for a violated invariant; a trap counts as a failure too.
     let check: @Sendable (UnsafeRawBufferPointer) throws -> Void
 
     init(_ name: String, _ check: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void) {
@@ -26,11 +26,11 @@ struct FuzzTarget: Sendable {
 }
 
 /// A violated invariant.
-struct BrokenPromise: Error, CustomStringConvertible {
+struct InvariantViolation: Error, CustomStringConvertible {
     let description: String
 }
 
 /// Throws if an invariant is violated.
-func promise(_ isKept: Bool, _ words: @autoclosure () -> String) throws {
-    if !isKept { throw BrokenPromise(description: words()) }
+func require(_ condition: Bool, _ violation: @autoclosure () -> String) throws {
+    if !condition { throw InvariantViolation(description: violation()) }
 }

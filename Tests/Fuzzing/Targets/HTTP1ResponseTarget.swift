@@ -19,8 +19,8 @@ extension FuzzTarget {
             for cut in [[response], pieces, response.map { [$0] }] {
                 var reading = ResponseReading(to: method, limit: limit)
                 try reading.read(cut)
-                let words = "A response in \(cut.count) pieces with a limit of \(limit) is \(reading.events)"
-                try promise(reading.events == reference.events, "\(words) and not \(reference.events).")
+                let context = "A response in \(cut.count) pieces with a limit of \(limit) is \(reading.events)"
+                try require(reading.events == reference.events, "\(context) and not \(reference.events).")
             }
         }
         #endif
@@ -56,7 +56,7 @@ private struct ResponseReading {
             let later = pieces[(index + 1)...].reduce(0) { $0 + $1.count }
             let used = try input.withUnsafeBytes { try read($0, later: later) }
             input.removeFirst(used)
-            try promise(input.count <= limit || isOver, "What is left is longer than the limit.")
+            try require(input.count <= limit || isOver, "The parser leaves more input than the limit.")
         }
         if !isOver { try note(parser.finish(), rest: 0) }
     }
@@ -66,14 +66,16 @@ private struct ResponseReading {
         while !isOver {
             let (start, left) = (position, parser.bytesLeft)
             let event = parser.next(in: input, from: &position)
-            try promise((start...input.count).contains(position), "The position leaves the input.")
+            try require((start...input.count).contains(position), "The position leaves the input.")
             switch event {
             case .needsMore:
                 return position
             case .body(let range):
                 let isUsed = !range.isEmpty && range.lowerBound >= start && range.upperBound == position
-                try promise(isUsed, "A piece of the body lies elsewhere.")
-                if let left { try promise(parser.bytesLeft == left - Int64(range.count), "What is left is wrong.") }
+                try require(isUsed, "A piece of the body does not end at the position.")
+                if let left {
+                    try require(parser.bytesLeft == left - Int64(range.count), "The remaining length is wrong.")
+                }
                 body += input[range]
             default:
                 try note(event, rest: input.count - position + later)
@@ -92,13 +94,13 @@ private struct ResponseReading {
             events.append(.head(status: head.status.rawValue, minor: head.version.minor, fields: fields))
         case .end:
             try FuzzTarget.checkStorage(of: parser.trailers)
-            try promise(parser.isComplete, "A response has ended and is not complete.")
+            try require(parser.isComplete, "A response has ended but is not complete.")
             events.append(.end(trailers: parser.trailers.parts, isReusable: parser.isReusable, rest: rest))
             isOver = true
         case .failed(let error):
-            try promise(!parser.isComplete && !parser.isReusable, "A response has failed and is complete.")
+            try require(!parser.isComplete && !parser.isReusable, "A failed response is complete or reusable.")
             let isPlain = error.description.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
-            try promise(isPlain, "A control character stands in an error.")
+            try require(isPlain, "An error contains a control character.")
             events.append(.failed("\(error.code)"))
             isOver = true
         case .needsMore, .body:
@@ -261,7 +263,7 @@ private struct ReferenceResponse {
                 body += data
                 rest = rest.dropFirst(data.count)
                 if data.count < Int(size) { throw Stop(code: "truncatedBody") }
-                for byte: UInt8 in [13, 10] where try take() != byte { throw Stop(code: "invalidResponse") }
+                for byte: UInt8 in [13, 10] where try readByte() != byte { throw Stop(code: "invalidResponse") }
             }
         } catch {
             if !body.isEmpty { events.append(.body(body)) }
@@ -272,27 +274,27 @@ private struct ReferenceResponse {
         return try fields(closed: "truncatedBody").filter { !dropped.contains($0.name) }.map(\.text)
     }
 
-    private mutating func take() throws -> UInt8 {
+    private mutating func readByte() throws -> UInt8 {
         guard let byte = rest.popFirst() else { throw Stop(code: "truncatedBody") }
         return byte
     }
 
     private mutating func chunkSize(_ extensions: inout Int) throws -> Int64 {
         var digits = ""
-        var byte = try take()
+        var byte = try readByte()
         while Character(Unicode.Scalar(byte)).isHexDigit, byte < 128 {
             digits.unicodeScalars.append(Unicode.Scalar(byte))
             guard digits.count <= 15 else { throw Stop(code: "invalidResponse") }
-            byte = try take()
+            byte = try readByte()
         }
         guard let size = Int64(digits, radix: 16), byte == 13 || byte == 59 else { throw Stop(code: "invalidResponse") }
         var own = 0
         while byte != 13 {
             (own, extensions) = (own + 1, extensions + 1)
             guard isText(byte), own <= 4096, extensions <= 65_536 else { throw Stop(code: "invalidResponse") }
-            byte = try take()
+            byte = try readByte()
         }
-        guard try take() == 10 else { throw Stop(code: "invalidResponse") }
+        guard try readByte() == 10 else { throw Stop(code: "invalidResponse") }
         return size
     }
 }

@@ -22,7 +22,7 @@ extension FuzzTarget {
         try whole.receive(all)
         for piece in pieces { try cut.receive(piece) }
         if whole.hasFailed || cut.hasFailed { return }
-        try promise(whole.ends == cut.ends, "The pieces end in \(cut.ends), and the whole in \(whole.ends).")
+        try require(whole.ends == cut.ends, "The pieces end with \(cut.ends), the whole with \(whole.ends).")
         #endif
     }
 }
@@ -75,7 +75,7 @@ private struct SessionRun {
                 now: now
             )
             var (head, hasBody) = stream.start(now: now)
-            try promise(session.submit(stream, &head, hasBody: hasBody), "A session takes no request.")
+            try require(session.submit(stream, &head, hasBody: hasBody), "A new session rejects a request.")
         }
         try send()
     }
@@ -129,12 +129,12 @@ private struct SessionRun {
             session.fill(&output, upTo: 1 << 16, at: now)
             sent += output.count
         } while !output.isEmpty
-        try promise(sent <= 4096 + 20 * received, "\(received) bytes have made the client send \(sent).")
+        try require(sent <= 4096 + 20 * received, "The client sends \(sent) bytes after receiving \(received).")
     }
 
     private func check(_ error: SluiceError) throws {
         let isPlain = error.description.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
-        try promise(isPlain, "A control character stands in an error.")
+        try require(isPlain, "An error contains a control character.")
     }
 }
 

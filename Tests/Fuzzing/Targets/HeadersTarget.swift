@@ -7,7 +7,7 @@ extension FuzzTarget {
         var headers = HTTPHeaders()
         var model: [(name: String, value: String)] = []
         for line in input.lines() {
-            let way = line.utf8.first ?? 0
+            let operation = line.utf8.first ?? 0
             let rest = Array(line.utf8.dropFirst())
             // Short names of few letters, so that they often collide.
             let nameBytes = rest.prefix { $0 != UInt8(ascii: ":") }
@@ -15,7 +15,7 @@ extension FuzzTarget {
             let value = String(decoding: rest[nameBytes.endIndex...].dropFirst(), as: UTF8.self)
             let isNamed = { (field: (name: String, value: String)) in HTTPHeaderName(field.name) == HTTPHeaderName(name)
             }
-            switch way % 6 {
+            switch operation % 6 {
             case 0:
                 headers.append(HTTPHeaderName(name), value)
                 model.append((name, value))
@@ -48,28 +48,31 @@ extension FuzzTarget {
                 }
                 model.append((name, value))
             }
-            try check(headers, against: model, asking: name)
+            try check(headers, against: model, checking: name)
         }
     }
 
     private static func check(
         _ headers: HTTPHeaders,
         against model: [(name: String, value: String)],
-        asking name: String
+        checking name: String
     ) throws {
         try checkStorage(of: headers)
-        try promise(headers.count == model.count, "There are \(headers.count) fields and not \(model.count).")
+        try require(headers.count == model.count, "There are \(headers.count) fields, not \(model.count).")
         for (field, expected) in zip(headers, model) {
-            try promise(field.name.rawValue == expected.name, "A field has the name \(field.name).")
-            try promise(field.value.isSame(as: expected.value), "The field \(field.name) has another value.")
+            try require(field.name.rawValue == expected.name, "A field has the name \(field.name).")
+            try require(field.value.isSame(as: expected.value), "The field \(field.name) has another value.")
         }
         let wanted = HTTPHeaderName(name)
         let values = model.filter { HTTPHeaderName($0.name) == wanted }.map(\.value)
-        try promise(headers.values(for: wanted) == values, "The field \(name) has other values.")
-        try promise(headers.contains(wanted) == !values.isEmpty, "The field \(name) is there and is not.")
-        try promise(headers[wanted] == (values.isEmpty ? nil : values.joined(separator: ", ")), "\(name) is another.")
+        try require(headers.values(for: wanted) == values, "The field \(name) has other values.")
+        try require(headers.contains(wanted) == !values.isEmpty, "contains() and values(for:) disagree on \(name).")
+        try require(
+            headers[wanted] == (values.isEmpty ? nil : values.joined(separator: ", ")),
+            "The joined value of \(name) is wrong."
+        )
         let copy = HTTPHeaders(model.map { (HTTPHeaderName($0.name.lowercased()), $0.value) })
-        try promise(copy == headers && copy.hashValue == headers.hashValue, "The same fields are not equal.")
+        try require(copy == headers && copy.hashValue == headers.hashValue, "Equal fields compare or hash unequal.")
     }
 
     /// Checks the layout of the buffer: each field is `name: value` and a NUL, one after another.
@@ -77,14 +80,20 @@ extension FuzzTarget {
         var end = 0
         for index in headers.indices {
             let line = headers.line(at: index)
-            try promise(line.offset == end, "A field does not stand behind the one before.")
-            try promise(line.offset + line.nameLength + 2 <= line.end, "A field ends before its value.")
-            try promise(line.end < headers.bytes.count && headers.bytes[line.end] == 0, "A field has no NUL behind it.")
+            try require(line.offset == end, "A field does not follow the previous one.")
+            try require(
+                line.offset + line.nameLength + 2 <= line.end,
+                "A field is shorter than its name and separator."
+            )
+            try require(
+                line.end < headers.bytes.count && headers.bytes[line.end] == 0,
+                "A field is not followed by NUL."
+            )
             let separator = headers.bytes[(line.offset + line.nameLength)..<(line.offset + line.nameLength + 2)]
-            try promise(separator.elementsEqual(": ".utf8), "Name and value are not parted.")
+            try require(separator.elementsEqual(": ".utf8), "There is no separator after the name.")
             end = line.end + 1
         }
-        try promise(headers.bytes.count == end, "There are bytes of no field.")
-        try promise(headers.byteCount == end + headers.count, "A wrong size is told.")
+        try require(headers.bytes.count == end, "There are bytes after the last field.")
+        try require(headers.byteCount == end + headers.count, "The byte count is wrong.")
     }
 }

@@ -15,20 +15,20 @@ extension FuzzTarget {
         do throws(JSONSyntaxError) {
             json = try JSON(parsing: data)
         } catch {
-            try promise(!isValid, "A valid text is refused: \(error)")
-            try promise((0...data.count).contains(error.offset) && error.line > 0 && error.column > 0, "\(error)")
+            try require(!isValid, "Valid JSON is rejected: \(error)")
+            try require((0...data.count).contains(error.offset) && error.line > 0 && error.column > 0, "\(error)")
             return
         }
-        try promise(isValid, "What is no JSON is taken for it.")
+        try require(isValid, "Invalid JSON is accepted.")
         try checkRoundTrip(of: json)
         let text = String(decoding: data, as: UTF8.self)
-        try promise((try? JSON(parsing: text)) == json, "As a string it is another.")
+        try require((try? JSON(parsing: text)) == json, "Parsing a string gives another value.")
         let node = try JSONNode(parsing: data)
-        try promise(try JSONNode(parsing: node.compact) == node, "A node is read as another.")
-        try promise(try JSONNode(parsing: node.pretty) == node, "A pretty node is read as another.")
-        try promise(try JSON(parsing: node.compact) == json, "A node is another value.")
+        try require(try JSONNode(parsing: node.compact) == node, "A compact node does not round-trip.")
+        try require(try JSONNode(parsing: node.pretty) == node, "A pretty node does not round-trip.")
+        try require(try JSON(parsing: node.compact) == json, "A compact node has another value.")
         if let layout = JSONLayout.text(text, limit: .max) {
-            try promise(try JSON(parsing: layout) == json, "Laid out it is another.")
+            try require(try JSON(parsing: layout) == json, "The layout has another value.")
         }
         try checkAgainstFoundation(data, json)
     }
@@ -36,9 +36,9 @@ extension FuzzTarget {
     private static func checkRoundTrip(of json: JSON) throws {
         let compact = json.encoded()
         let again = try JSON(parsing: compact)
-        try promise(again == json && again.hashValue == json.hashValue, "It is read as another.")
-        try promise(again.encoded() == compact, "It is written in another way.")
-        try promise(try JSON(parsing: json.encoded(.pretty)) == json, "Pretty, it is read as another.")
+        try require(again == json && again.hashValue == json.hashValue, "A value does not round-trip.")
+        try require(again.encoded() == compact, "Encoding is not stable.")
+        try require(try JSON(parsing: json.encoded(.pretty)) == json, "A pretty value does not round-trip.")
     }
 
     /// Checks that Foundation accepts the same texts and reads the same strings.
@@ -47,19 +47,23 @@ extension FuzzTarget {
         let hasExponent = zip(data, data.dropFirst()).contains { (0x30...0x39).contains($0) && $1 | 0x20 == 0x65 }
         if data.contains(0) || data.starts(with: [0xEF, 0xBB, 0xBF]) || hasExponent || data.count > 256 { return }
         let value = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
-        guard let value else { throw BrokenPromise(description: "Foundation takes it for no JSON.") }
+        guard let value else { throw InvariantViolation(description: "Foundation rejects the JSON.") }
         switch json {
         case .string(let text):
             // Foundation drops a byte order mark at the start of a string. RFC 8259 §7 treats it like any character.
             let isMarked = text.unicodeScalars.first == "\u{FEFF}"
             let expected = isMarked ? String(text.unicodeScalars.dropFirst()) : text
-            try promise(
+            try require(
                 (value as? String) == expected || (value as? String) == text,
-                "A string is another to Foundation."
+                "Foundation reads another string."
             )
-        case .array(let elements): try promise((value as? [Any])?.count == elements.count, "An array is longer.")
+        case .array(let elements):
+            try require((value as? [Any])?.count == elements.count, "Foundation reads another number of elements.")
         case .object(let members):
-            try promise((value as? [String: Any]).map { Set($0.keys) } == Set(members.keys), "There are other names.")
+            try require(
+                (value as? [String: Any]).map { Set($0.keys) } == Set(members.keys),
+                "Foundation reads other member names."
+            )
         default: break
         }
     }
@@ -70,10 +74,10 @@ extension FuzzTarget {
         let texts = [input.line(), input.line()]
         for text in texts { try check(text) }
         guard let left = JSONNumber(texts[0]), let right = JSONNumber(texts[1]) else { return }
-        try promise((left == right) == (right == left), "Only one of two numbers is equal to the other.")
-        try promise(left != right || left.hashValue == right.hashValue, "Two equal numbers have two hashes.")
+        try require((left == right) == (right == left), "Equality is not symmetric.")
+        try require(left != right || left.hashValue == right.hashValue, "Equal numbers have different hashes.")
         if let first = left.exactly(Int128.self), let second = right.exactly(Int128.self) {
-            try promise((left == right) == (first == second), "\(left) and \(right) are compared wrongly.")
+            try require((left == right) == (first == second), "\(left) and \(right) are compared wrongly.")
         }
     }
 
@@ -83,18 +87,18 @@ extension FuzzTarget {
         let isWhole = text.utf8.last.map { (0x30...0x39).contains($0) } ?? false
         let parsed = isNumber && isWhole ? (try? JSON(parsing: text)) : nil
         if case .number(let read)? = parsed {
-            try promise(read.text == text && number == read, "\(text) is read as \(read).")
+            try require(read.text == text && number == read, "\(text) is read as \(read).")
         } else {
-            try promise(number == nil, "\(text) is a number, and no JSON.")
+            try require(number == nil, "\(text) is accepted as a number but not as JSON.")
         }
         var copy = text
         let literal = copy.withUTF8 { NumberLiteral($0) }
-        try promise(number == nil || literal != nil, "\(text) is no literal.")
+        try require(number == nil || literal != nil, "\(text) is a number but not a literal.")
         guard let literal else { return }
         let double: Double? = copy.withUTF8 { literal.floating($0) }
-        try promise(double == nil || double == Double(text), "\(text) is \(double ?? .nan).")
+        try require(double == nil || double == Double(text), "\(text) is read as \(double ?? .nan).")
         let float: Float? = copy.withUTF8 { literal.floating($0) }
-        try promise(float == nil || float == Float(text), "\(text) is \(float ?? .nan).")
+        try require(float == nil || float == Float(text), "\(text) is read as \(float ?? .nan).")
         try checkInteger(Int8.self, number, literal, &copy)
         try checkInteger(UInt16.self, number, literal, &copy)
         try checkInteger(Int64.self, number, literal, &copy)
@@ -109,11 +113,11 @@ extension FuzzTarget {
         _ text: inout String
     ) throws {
         let integer: Integer? = text.withUTF8 { literal.integer($0) }
-        if let plain = Integer(text) { try promise(integer == plain, "\(text) is no \(type).") }
+        if let plain = Integer(text) { try require(integer == plain, "\(text) is not read as \(type).") }
         guard let number else { return }
-        try promise(integer == number.exactly(type), "\(text) is two different numbers of \(type).")
+        try require(integer == number.exactly(type), "The readers of \(type) disagree on \(text).")
         if let integer {
-            try promise(number.truncated(to: type) == integer, "\(text) without its fraction is another.")
+            try require(number.truncated(to: type) == integer, "Truncating \(text) changes its integer.")
         }
     }
 
@@ -123,20 +127,23 @@ extension FuzzTarget {
         var input = FuzzInput(bytes)
         let text = input.line()
         let path = JSONPath(text)
-        try promise(JSONPath(path.description) == path, "\(path) is read as another.")
+        try require(JSONPath(path.description) == path, "\(path) does not round-trip.")
         let keys = JSONPath([.key(text), .index(text.utf8.count), .key(text), .key("\"]"), .key("a")])
-        try promise(JSONPath(keys.description) == keys, "\(keys) is read as another.")
+        try require(JSONPath(keys.description) == keys, "\(keys) does not round-trip.")
         guard let document = try? JSONDocument(input.data) else { return }
         let json = JSON(document, document.root)
         let found = try? json.find(path)
         let node = try? document.find(path)
-        try promise(found == node.map { JSON(document, $0) }, "It leads to two places.")
-        try promise(
+        try require(found == node.map { JSON(document, $0) }, "The value and the document find different values.")
+        try require(
             json.contains(path) == (found != nil) && json[path: path] == (found ?? .null),
-            "It is there and is not."
+            "contains(), find() and the subscript disagree."
         )
         if let node {
-            try promise(try JSON(parsing: document.bytes(of: node)) == found, "Its bytes are another value.")
+            try require(
+                try JSON(parsing: document.bytes(of: node)) == found,
+                "The bytes of the node have another value."
+            )
         }
     }
 
@@ -146,23 +153,23 @@ extension FuzzTarget {
         guard ReferenceJSON.isValid(Array(bytes)) else {
             // Foundation ignores an invalid number in a member that no property decodes.
             let model = try? LenientJSONDecoder(missingValues: .neutral).decode(LenientModel.self, from: data)
-            return try promise(model == nil, "A model is made of what is no JSON.")
+            return try require(model == nil, "Invalid JSON is decoded.")
         }
         // Foundation decodes 1e-400 as the integer 0.
         if zip(data, data.dropFirst()).contains(where: { $0 | 0x20 == 0x65 && $1 == 0x2D }) { return }
         let strict = try? JSONDecoder().decode(LenientModel.self, from: data)
         let lenient = try? LenientJSONDecoder().decode(LenientModel.self, from: data)
-        if let strict { try promise(lenient == strict, "It is another model.") }
+        if let strict { try require(lenient == strict, "The lenient decoder gives another model.") }
         let neutral = try? LenientJSONDecoder(missingValues: .neutral, keyDecodingStrategy: .convertFromSnakeCase)
             .decode(LenientModel.self, from: data)
-        try promise(
+        try require(
             neutral != nil || lenient == nil || data.contains(UInt8(ascii: "_")),
-            "A neutral value is an obstacle."
+            "Neutral values make decoding fail."
         )
         if let array = try? JSONDecoder().decode([LenientModel].self, from: data) {
-            try promise(
+            try require(
                 (try? LenientJSONDecoder().decode([LenientModel].self, from: data)) == array,
-                "They are others."
+                "The lenient decoder gives other models."
             )
         }
     }

@@ -13,24 +13,30 @@ extension FuzzTarget {
         let whole = try outcomes(of: bytes)
         for outcome in whole {
             guard case .request(let request, _) = outcome else { continue }
-            try promise(request.method.rawValue.utf8.allSatisfy(\.isTokenCharacter), "A method is no token.")
-            try promise(!request.target.utf8.contains(0x20) && !request.target.isEmpty, "A target is none.")
-            try promise(
+            try require(request.method.rawValue.utf8.allSatisfy(\.isTokenCharacter), "A method is not a token.")
+            try require(
+                !request.target.utf8.contains(0x20) && !request.target.isEmpty,
+                "A target is empty or contains a space."
+            )
+            try require(
                 request.headers.firstInvalidField?.name.rawValue.utf8.contains(0x0A) != true,
-                "A name has two lines."
+                "A field name contains a line feed."
             )
             let coding = request.headers[.transferEncoding]
             if coding == nil, let length = request.headers[.contentLength] {
-                try promise("\(request.body.count)" == "\(Int(length) ?? -1)", "A body is of another length.")
+                try require(
+                    "\(request.body.count)" == "\(Int(length) ?? -1)",
+                    "A body has another length than announced."
+                )
                 let isNumber = !length.isEmpty && length.utf8.allSatisfy { (0x30...0x39).contains($0) }
-                try promise(isNumber, "The length \(length) is taken for a number.")
+                try require(isNumber, "The length \(length) is accepted.")
             }
             if coding == nil, !request.headers.contains(.contentLength) {
-                try promise(request.body.isEmpty, "There is a body that nobody announced.")
+                try require(request.body.isEmpty, "There is a body without Content-Length.")
             }
             let path = request.target.utf8.prefix { $0 != UInt8(ascii: "?") }
             if path.first == UInt8(ascii: "/") {
-                try promise(request.path.utf8.elementsEqual(path), "A path goes on in the query.")
+                try require(request.path.utf8.elementsEqual(path), "The path differs from the target before the query.")
             }
         }
     }
@@ -44,7 +50,7 @@ extension FuzzTarget {
         }
         // The input is far smaller than a socket buffer.
         let sent = bytes.isEmpty ? 0 : client.sendNow(bytes)
-        try promise(sent == bytes.count, "The socket is full.")
+        try require(sent == bytes.count, "The socket does not take the whole input.")
         client.finishSending()
         let routes = RouteTable()
         routes.onExpectation { _ in .ignored }

@@ -18,9 +18,9 @@ extension FuzzTarget {
         let form = input.data
         let shown = MultipartRedactor.redacted(form, boundary: boundary, depth: 0, .standard)
         // The placeholder of a withheld part, “it may contain a secret”, contains that word itself.
-        if let shown, !shown.holds(" bytes: it may contain a secret)") {
+        if let shown, !shown.containsBytes(of: " bytes: it may contain a secret)") {
             let again = MultipartRedactor.redacted(Data(shown.utf8), boundary: boundary, depth: 0, .standard)
-            try promise(again?.isSame(as: shown) == true, "What is shown of a form is shown as something else.")
+            try require(again?.isSame(as: shown) == true, "Redaction of a form is not idempotent.")
         }
         try checkWritten(&input)
     }
@@ -36,7 +36,7 @@ extension FuzzTarget {
         }
         let isMarked = form.parts.contains { part in
             if case .data(let data) = part.content {
-                String(decoding: data, as: UTF8.self).holds(boundary)
+                String(decoding: data, as: UTF8.self).containsBytes(of: boundary)
             } else {
                 true
             }
@@ -44,18 +44,18 @@ extension FuzzTarget {
         guard !isMarked, let layout = try? MultipartLayout(form) else { return }
         var written = Data()
         for segment in layout.segments { if case .bytes(let data) = segment { written.append(data) } }
-        try promise(try layout.length() == Int64(written.count), "A form has another length.")
+        try require(try layout.length() == Int64(written.count), "The announced length of a form is wrong.")
         let all = Redaction.none.body(written, contentType: form.contentType)
         let isText = !written.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B }
         let whole = String(decoding: written, as: UTF8.self)
         if isText, !form.parts.isEmpty {
             // A byte order mark at the start of a content is not shown.
-            let holdsMark = whole.unicodeScalars.contains("\u{FEFF}")
-            try promise(all == .text(whole) || holdsMark, "A form is shown as another.")
+            let hasMark = whole.unicodeScalars.contains("\u{FEFF}")
+            try require(all == .text(whole) || hasMark, "Redacting nothing changes a form.")
         }
         guard !secrets, case .text(let shown) = Redaction.standard.body(written, contentType: form.contentType) else {
             return
         }
-        try promise(shown.utf8.count >= form.parts.count * boundary.utf8.count, "Parts are missing.")
+        try require(shown.utf8.count >= form.parts.count * boundary.utf8.count, "A redacted form lacks parts.")
     }
 }

@@ -81,10 +81,10 @@ struct PoolModel {
     private var lastItem = 0
     /// One more than the highest group number so far.
     private var groupCount = 0
-    private var isGone = false
+    private var isReleased = false
     /// All requests that have not ended, in the order of their arrival.
     private var requests: [Request] = []
-    /// The calls that connect, in the order in which they got a slot.
+    /// The calls that connect, in the order in which they received a slot.
     private var connecting: [PoolItem] = []
     /// The calls for which a dial must still be started, including those that no longer need one.
     private var orders: [Dialing] = []
@@ -123,8 +123,8 @@ struct PoolModel {
         case 5: try finish(choice, keepsConnection: true)
         case 6: try finish(choice, keepsConnection: false)
         // g, h: a request's connection was dead. The request is sent again over an existing or a new connection.
-        case 7: try goAgain(choice, fresh: false)
-        case 8: try goAgain(choice, fresh: true)
+        case 7: try resend(choice, fresh: false)
+        case 8: try resend(choice, fresh: true)
         // i, j: an idle connection closes, or the oldest one is evicted.
         case 9: try closeIdle(choice)
         case 10: try makeRoom()
@@ -149,11 +149,11 @@ struct PoolModel {
             plan: place / PoolModel.origins % PoolModel.plans
         )
         let priorities = RequestPriority.allCases
-        let (patience, connectPatience) = (manner / 3 % 3, manner / 9 % 3)
-        let total = patience == 0 ? MonotonicTime.distantFuture : time + .nanoseconds(3 * patience)
-        let connectTimeout: Duration? = connectPatience == 0 ? nil : .nanoseconds(2 * connectPatience - 2)
+        let (totalChoice, connectTimeoutChoice) = (manner / 3 % 3, manner / 9 % 3)
+        let total = totalChoice == 0 ? MonotonicTime.distantFuture : time + .nanoseconds(3 * totalChoice)
+        let connectTimeout: Duration? = connectTimeoutChoice == 0 ? nil : .nanoseconds(2 * connectTimeoutChoice - 2)
         let priority = priorities[manner % priorities.count]
-        let hasSlot = mayStart(route.origin)
+        let hasSlot = canStart(route.origin)
         let waiting = requests.count { $0.isWaiting }
         let call = item()
         let plan = try route.makePlan()
@@ -179,21 +179,21 @@ struct PoolModel {
         )
         switch acquisition {
         case .connection(let connection):
-            try promise(hasSlot, "A request starts without a slot.")
+            try require(hasSlot, "A request starts without a slot.")
             try take(connection, for: &request)
         case .dial:
-            try promise(hasSlot, "A request dials without a slot.")
+            try require(hasSlot, "A dial is ordered for a request without a slot.")
             try connect(&request)
         case .waiting where hasSlot: try adoptDial(&request)
-        case .waiting: try promise(waiting < maximumWaiting, "More requests wait than may.")
+        case .waiting: try require(waiting < maximumWaiting, "Too many requests wait.")
         case .refused:
-            try promise(!hasSlot && waiting == maximumWaiting, "A request is refused though it may wait.")
+            try require(!hasSlot && waiting == maximumWaiting, "A request is refused although it could start or wait.")
             return
         }
         requests.append(request)
     }
 
-    private mutating func goAgain(_ choice: Int, fresh: Bool) throws {
+    private mutating func resend(_ choice: Int, fresh: Bool) throws {
         guard let index = running(choice) else { return }
         var request = requests[index]
         let acquisition = state.reacquire(
@@ -206,11 +206,11 @@ struct PoolModel {
         )
         switch acquisition {
         case .connection(let connection):
-            try promise(!fresh, "A request that needs a new connection has a used one.")
+            try require(!fresh, "A request that needs a new connection gets an existing one.")
             try take(connection, for: &request)
         case .dial: try connect(&request, mayHaveIdle: fresh)
         case .waiting: try adoptDial(&request, mayHaveIdle: fresh)
-        case .refused: throw BrokenPromise(description: "A request that goes again has lost its slot.")
+        case .refused: throw InvariantViolation(description: "A resent request has lost its slot.")
         }
         requests[index] = request
     }
@@ -221,7 +221,7 @@ struct PoolModel {
         var actions = state.release(keepsConnection ? connection : nil, of: request.group, at: time)[...]
         if keepsConnection { try offer(connection, of: request.route, in: request.group, &actions) }
         try fillSlot(&actions)
-        try promise(actions.isEmpty, "The end of a request has \(actions.count) actions too many.")
+        try require(actions.isEmpty, "The end of a request leaves \(actions.count) unexpected actions.")
     }
 
     private mutating func cancel(_ choice: Int) throws {
@@ -229,14 +229,14 @@ struct PoolModel {
         let request = requests[choice % requests.count]
         let removal = state.remove(request.call, at: time)
         guard request.connection == nil else {
-            return try promise(removal == nil, "A request that has a connection is taken out.")
+            return try require(removal == nil, "A request with a connection is removed.")
         }
-        guard let removal else { throw BrokenPromise(description: "A request without a connection is not known.") }
+        guard let removal else { throw InvariantViolation(description: "A request without a connection is unknown.") }
         var actions = removal[...]
-        try takeOut(request.call, mayHaveDial: true, &actions)
-        try promise(actions.isEmpty, "A cancellation has \(actions.count) actions too many.")
+        try remove(request.call, mayHaveDial: true, &actions)
+        try require(actions.isEmpty, "A cancellation leaves \(actions.count) unexpected actions.")
         let again = state.remove(request.call, at: time)
-        try promise(again == nil, "A request is taken out twice.")
+        try require(again == nil, "A request is removed twice.")
     }
 
     private mutating func expire() throws {
@@ -245,35 +245,35 @@ struct PoolModel {
         // with it.
         while let end = actions.firstIndex(where: { if case .fail = $0 { true } else { false } }) {
             guard case .fail(let call, let failure) = actions[end], let index = place(of: call) else {
-                throw BrokenPromise(description: "A request fails that has ended.")
+                throw InvariantViolation(description: "An ended request fails.")
             }
             let request = requests[index]
-            try promise(request.connection == nil && request.deadline <= time, "A request fails before its time.")
+            try require(request.connection == nil && request.deadline <= time, "A request fails before its deadline.")
             let isTotal: Bool
             switch failure {
             case .timedOut: isTotal = true
             case .connectTimedOut: isTotal = false
-            case .failed: throw BrokenPromise(description: "A request whose time is up fails with another error.")
+            case .failed: throw InvariantViolation(description: "An expired request fails with another error.")
             }
-            try promise(isTotal == (request.total <= time), "A request fails by another of its deadlines.")
+            try require(isTotal == (request.total <= time), "A request fails by the wrong deadline.")
             var own = actions[..<end]
-            try takeOutDials(&own)
-            try takeOut(call, mayHaveDial: false, &own)
-            try promise(own.isEmpty, "A deadline has \(own.count) actions too many.")
+            try removeCancelledDials(&own)
+            try remove(call, mayHaveDial: false, &own)
+            try require(own.isEmpty, "A deadline leaves \(own.count) unexpected actions.")
             actions = actions[(end + 1)...]
         }
-        try takeOutDials(&actions)
-        try promise(actions.isEmpty, "The deadlines have \(actions.count) actions too many.")
+        try removeCancelledDials(&actions)
+        try require(actions.isEmpty, "The deadlines leave \(actions.count) unexpected actions.")
         let isLate = requests.contains { $0.connection == nil && $0.deadline <= time }
-        try promise(!isLate, "A request outlives its deadline.")
+        try require(!isLate, "A request outlives its deadline.")
     }
 
     /// Removes cancelled dials, which must all be in progress.
-    private mutating func takeOutDials(_ actions: inout Actions) throws {
+    private mutating func removeCancelledDials(_ actions: inout Actions) throws {
         while case .cancel(let dial)? = actions.first {
             actions.removeFirst()
             guard let position = dials.firstIndex(where: { $0.item === dial }) else {
-                throw BrokenPromise(description: "A dial is cancelled that is not under way.")
+                throw InvariantViolation(description: "A dial that is not in progress is cancelled.")
             }
             cancelled.append(dials.remove(at: position).item)
         }
@@ -286,7 +286,7 @@ struct PoolModel {
         let dial = item()
         guard state.dialStarted(dial, for: order.item, in: order.group) else { return }
         let isNeeded = requests.contains { $0.isConnecting && $0.route == order.route }
-        try promise(isNeeded, "A dial is given to a request that goes elsewhere.")
+        try require(isNeeded, "A dial starts that no request of its route needs.")
         dials.append(Dialing(item: dial, route: order.route, group: order.group))
     }
 
@@ -295,10 +295,10 @@ struct PoolModel {
         let dial = dials.remove(at: choice % dials.count)
         let connection = item()
         let (isWanted, result) = state.dialSucceeded(dial.item, connection, at: time)
-        try promise(isWanted, "A dial that was not cancelled is not wanted.")
+        try require(isWanted, "A dial that was not cancelled is rejected.")
         var actions = result[...]
         try offer(connection, of: dial.route, in: dial.group, &actions)
-        try promise(actions.isEmpty, "A connection has \(actions.count) actions too many.")
+        try require(actions.isEmpty, "A connection leaves \(actions.count) unexpected actions.")
     }
 
     private mutating func failDial(_ choice: Int) throws {
@@ -309,9 +309,9 @@ struct PoolModel {
         guard let first = actions.popFirst() else { return }
         guard case .fail(let call, .failed(let error)) = first, error.code == .cannotConnect,
             let index = place(of: call), requests[index].isConnecting, requests[index].route == dial.route
-        else { throw BrokenPromise(description: "A dial fails, and with it no request that it was for.") }
-        try takeOut(call, mayHaveDial: false, &actions)
-        try promise(actions.isEmpty, "The failure of a dial has \(actions.count) actions too many.")
+        else { throw InvariantViolation(description: "The failure of a dial fails no request of its route.") }
+        try remove(call, mayHaveDial: false, &actions)
+        try require(actions.isEmpty, "The failure of a dial leaves \(actions.count) unexpected actions.")
     }
 
     private mutating func endCancelledDial(_ choice: Int, isConnected: Bool) throws {
@@ -319,10 +319,10 @@ struct PoolModel {
         let dial = cancelled.remove(at: choice % cancelled.count)
         if isConnected {
             let (isWanted, actions) = state.dialSucceeded(dial, item(), at: time)
-            try promise(!isWanted && actions.isEmpty, "The connection of a cancelled dial is used.")
+            try require(!isWanted && actions.isEmpty, "The connection of a cancelled dial is used.")
         } else {
             let actions = state.dialFailed(dial, with: SluiceError(.cannotConnect, ""), at: time)
-            try promise(actions.isEmpty, "Something fails with a cancelled dial.")
+            try require(actions.isEmpty, "The failure of a cancelled dial has actions.")
         }
     }
 
@@ -330,36 +330,36 @@ struct PoolModel {
         for request in requests {
             guard let connection = request.connection else { continue }
             let actions = state.removeConnection(connection, of: request.group)
-            try promise(actions.isEmpty, "The end of a connection in use has \(actions.count) actions.")
-            try promise(state.idleCount == idle.count, "A connection in use was idle.")
+            try require(actions.isEmpty, "The end of a connection in use has \(actions.count) actions.")
+            try require(state.idleCount == idle.count, "A connection in use was idle.")
         }
         guard !idle.isEmpty else { return }
         let closed = idle.remove(at: choice % idle.count)
         for _ in 0..<2 {
             let actions = state.removeConnection(closed.connection, of: closed.group)
-            try promise(actions.isEmpty, "The end of an idle connection has \(actions.count) actions.")
-            try promise(state.idleCount == idle.count, "An idle connection is not known.")
+            try require(actions.isEmpty, "The end of an idle connection has \(actions.count) actions.")
+            try require(state.idleCount == idle.count, "An idle connection is unknown.")
         }
     }
 
     private mutating func makeRoom() throws {
         guard let connection = state.popOldestIdle() else {
-            return try promise(idle.isEmpty, "No connection is idle where \(idle.count) are.")
+            return try require(idle.isEmpty, "No connection is evicted, although \(idle.count) are idle.")
         }
         guard let index = idle.firstIndex(where: { $0.connection === connection }) else {
-            throw BrokenPromise(description: "The oldest idle connection is not idle.")
+            throw InvariantViolation(description: "The evicted connection is not idle.")
         }
-        try promise(idle[index].since == idle.first?.since, "There is an older idle connection.")
+        try require(idle[index].since == idle.first?.since, "The evicted connection is not the oldest.")
         idle.remove(at: index)
     }
 
     private mutating func closeAllIdle() throws {
-        isGone = true
+        isReleased = true
         state.keepsIdle = false
         let closed = state.removeAllIdle()
-        try promise(
+        try require(
             closed.map(\.number).sorted() == idle.map(\.connection.number).sorted(),
-            "\(closed.count) idle connections are closed of \(idle.count)."
+            "\(closed.count) of \(idle.count) idle connections are closed."
         )
         idle = []
     }
@@ -370,7 +370,7 @@ struct PoolModel {
     private mutating func take(_ connection: PoolItem, for request: inout Request) throws {
         let route = request.route
         guard let index = idle.lastIndex(where: { $0.route == route }), idle[index].connection === connection else {
-            throw BrokenPromise(description: "A request gets another connection than the one that was used last.")
+            throw InvariantViolation(description: "A request does not get the most recently used connection.")
         }
         idle.remove(at: index)
         request.stage = .running(connection)
@@ -387,14 +387,14 @@ struct PoolModel {
         let route = request.route
         let coming = (dials + orders).count { $0.route == route }
         let connecting = requests.count { $0.isConnecting && $0.route == route }
-        try promise(coming > connecting, "A request with a slot waits though no dial is left over.")
+        try require(coming > connecting, "A request with a slot waits without a spare dial.")
         try setConnecting(&request, mayHaveIdle: mayHaveIdle)
     }
 
     private mutating func setConnecting(_ request: inout Request, mayHaveIdle: Bool) throws {
         let route = request.route
         let hasIdle = idle.contains { $0.route == route }
-        try promise(mayHaveIdle || !hasIdle, "A request connects though a connection is idle.")
+        try require(mayHaveIdle || !hasIdle, "A request connects although a connection is idle.")
         request.stage = .connecting
         let timeout = request.connectTimeout.map { time + $0 } ?? .distantFuture
         request.deadline = min(request.total, timeout)
@@ -411,13 +411,15 @@ struct PoolModel {
         let oldest = connecting.first { call in requests.contains { $0.call === call && $0.route == route } }
         if let oldest, let index = place(of: oldest) {
             guard case .start(let call, let given)? = actions.popFirst(), call === oldest, given === connection else {
-                throw BrokenPromise(description: "A free connection does not go to the oldest request that connects.")
+                throw InvariantViolation(
+                    description: "A free connection does not go to the oldest request that connects."
+                )
             }
             connecting.removeAll { $0 === oldest }
             requests[index].stage = .running(connection)
-        } else if isGone {
+        } else if isReleased {
             guard case .discard(let discarded)? = actions.popFirst(), discarded === connection else {
-                throw BrokenPromise(description: "A client that is gone keeps a connection.")
+                throw InvariantViolation(description: "A released client keeps a connection.")
             }
         } else {
             idle.append(Idle(connection: connection, route: route, group: group, since: time))
@@ -426,12 +428,12 @@ struct PoolModel {
 
     /// Handles a free slot: it goes to a request of the highest priority that may start, the first of its origin.
     private mutating func fillSlot(_ actions: inout Actions) throws {
-        let candidates = requests.filter { $0.isWaiting && mayStart($0.route.origin) }
+        let candidates = requests.filter { $0.isWaiting && canStart($0.route.origin) }
         guard let highest = candidates.map(\.priority).max() else { return }
         let call: PoolItem
         var connection: PoolItem?
         var dials = false
-        // Several slots may have become free. Those that take a dial over have no action.
+        // Several slots may have become free. Requests that adopt a dial have no action.
         let next = candidates.filter { candidate in
             candidate.priority == highest
                 && candidates.first { $0.route.origin == candidate.route.origin && $0.priority == highest }?.call
@@ -450,17 +452,17 @@ struct PoolModel {
                 call = dialing
                 dials = true
                 let isItsGroup = requests.contains { $0.call === dialing && $0.group == group }
-                try promise(isItsGroup, "A request is to connect in another group than its own.")
-            default: throw BrokenPromise(description: "A request waits beside a free slot.")
+                try require(isItsGroup, "A request connects in another group than its own.")
+            default: throw InvariantViolation(description: "A request waits although a slot is free.")
             }
         }
         guard var request = candidates.first(where: { $0.call === call }), let index = place(of: call) else {
-            throw BrokenPromise(description: "A slot is given to a request that may not have it.")
+            throw InvariantViolation(description: "A request gets a slot that it may not have.")
         }
         let (origin, priority) = (request.route.origin, request.priority)
-        try promise(priority == highest, "A request of a higher priority still waits.")
+        try require(priority == highest, "A request of a higher priority waits.")
         let first = candidates.first { $0.route.origin == origin && $0.priority == priority }
-        try promise(first?.call === call, "A request starts before one that came earlier.")
+        try require(first?.call === call, "A request overtakes an earlier one.")
         if let connection {
             try take(connection, for: &request)
         } else if dials {
@@ -472,15 +474,15 @@ struct PoolModel {
     }
 
     /// Removes a request without a connection. Its dial is cancelled, and its slot goes to the next request.
-    private mutating func takeOut(_ call: PoolItem, mayHaveDial: Bool, _ actions: inout Actions) throws {
-        guard let index = place(of: call) else { throw BrokenPromise(description: "A request ends twice.") }
+    private mutating func remove(_ call: PoolItem, mayHaveDial: Bool, _ actions: inout Actions) throws {
+        guard let index = place(of: call) else { throw InvariantViolation(description: "A request ends twice.") }
         let request = requests.remove(at: index)
         guard request.isConnecting else { return }
         connecting.removeAll { $0 === call }
         if mayHaveDial, case .cancel(let dial)? = actions.first {
             actions.removeFirst()
             guard let position = dials.firstIndex(where: { $0.item === dial && $0.route == request.route }) else {
-                throw BrokenPromise(description: "A dial is cancelled that was not the request's.")
+                throw InvariantViolation(description: "A dial of another request is cancelled.")
             }
             cancelled.append(dials.remove(at: position).item)
         }
@@ -499,7 +501,7 @@ struct PoolModel {
 
     private func slots(of origin: Int) -> Int { requests.count { !$0.isWaiting && $0.route.origin == origin } }
 
-    private func mayStart(_ origin: Int) -> Bool {
+    private func canStart(_ origin: Int) -> Bool {
         requests.count { !$0.isWaiting } < limit && slots(of: origin) < limitPerHost
     }
 
@@ -510,40 +512,40 @@ struct PoolModel {
         known += dials.map { ($0.group, $0.route) }
         known += idle.map { ($0.group, $0.route) }
         let isSound = known.allSatisfy { ($0.0 == group) == ($0.1 == route) }
-        try promise(isSound, "Two routes share their connections, or one has them in two places.")
+        try require(isSound, "Two routes share a group, or one has two groups.")
     }
 
     /// Checks the pool against the model between two operations.
     func check() throws {
         let waiting = requests.count { $0.isWaiting }
         let active = requests.count - waiting
-        try promise(state.active == active && active <= limit, "\(state.active) requests have a slot, not \(active).")
-        try promise(
+        try require(state.active == active && active <= limit, "\(state.active) requests have a slot, not \(active).")
+        try require(
             state.waiting == waiting && waiting <= maximumWaiting,
             "\(state.waiting) requests wait, not \(waiting)."
         )
         for origin in 0..<PoolModel.origins {
-            try promise(slots(of: origin) <= limitPerHost, "An origin has more requests than it may.")
+            try require(slots(of: origin) <= limitPerHost, "An origin exceeds its limit.")
         }
-        let isIgnored = requests.contains { $0.isWaiting && mayStart($0.route.origin) }
-        try promise(!isIgnored, "A request waits beside a free slot.")
-        try promise(state.idleCount == idle.count, "\(state.idleCount) connections are idle, not \(idle.count).")
-        try promise(state.oldestIdle == idle.first?.since, "The oldest idle connection has another age.")
-        try promise(state.dialCount == dials.count, "\(state.dialCount) dials are under way, not \(dials.count).")
+        let isIgnored = requests.contains { $0.isWaiting && canStart($0.route.origin) }
+        try require(!isIgnored, "A request waits although a slot is free.")
+        try require(state.idleCount == idle.count, "\(state.idleCount) connections are idle, not \(idle.count).")
+        try require(state.oldestIdle == idle.first?.since, "The age of the oldest idle connection is wrong.")
+        try require(state.dialCount == dials.count, "\(state.dialCount) dials are in progress, not \(dials.count).")
         let deadline = requests.filter { $0.connection == nil }.map(\.deadline).min() ?? .distantFuture
         // A dial whose request has another connection ends at the request's deadline.
         let hasLeftOver = dials.count + orders.count > requests.count { $0.isConnecting }
-        try promise(
+        try require(
             state.nextDeadline == deadline || state.nextDeadline < deadline && hasLeftOver,
-            "The next deadline is another one."
+            "The next deadline is wrong."
         )
         let connections = requests.compactMap(\.connection) + idle.map(\.connection)
         let numbers = Set(connections.map(\.number))
-        try promise(numbers.count == connections.count, "A connection is used twice.")
+        try require(numbers.count == connections.count, "A connection is used twice.")
         for route in Set(requests.filter(\.isConnecting).map(\.route)) {
             let needed = requests.count { $0.isConnecting && $0.route == route }
             let coming = (dials + orders).count { $0.route == route }
-            try promise(needed <= coming, "A request connects, and nobody dials for it.")
+            try require(needed <= coming, "A request connects without a dial.")
         }
     }
 
@@ -557,7 +559,7 @@ struct PoolModel {
             } else if let index = running(0) {
                 try finish(0, keepsConnection: requests[index].call.number.isMultiple(of: 2))
             } else {
-                throw BrokenPromise(description: "\(requests.count) requests wait for nothing.")
+                throw InvariantViolation(description: "\(requests.count) requests can never end.")
             }
             try check()
         }
@@ -579,7 +581,7 @@ struct PoolModel {
             groups.insert(group)
         }
         let areFree = groups.count == count && groups.allSatisfy { $0 < groupCount }
-        try promise(areFree, "A group is kept that nobody uses.")
+        try require(areFree, "An unused group is not free.")
     }
 }
 #endif

@@ -16,8 +16,8 @@ extension FuzzTarget {
         guard let har = try? HAR(parsing: Data(bytes)) else { return }
         let written = try har.data()
         let again = try HAR(parsing: written)
-        try promise(again.log.entries.count == har.log.entries.count, "There are other entries.")
-        try promise(try again.data() == written, "It is written in another way.")
+        try require(again.log.entries.count == har.log.entries.count, "The number of entries differs.")
+        try require(try again.data() == written, "Writing is not stable.")
     }
 
     /// Parses an archive for replay. Every cassette can hold it.
@@ -35,27 +35,30 @@ extension FuzzTarget {
     private static func checkCassette(_ cassette: Cassette) throws {
         let written = cassette.data
         let again = try Cassette(written)
-        try promise(again.exchanges.count == cassette.exchanges.count, "There are other exchanges.")
+        try require(again.exchanges.count == cassette.exchanges.count, "The number of exchanges differs.")
         for (exchange, own) in zip(again.exchanges, cassette.exchanges) {
-            try promise(exchange.request.url.isSame(as: own.request.url), "A URL is another.")
-            try promise(exchange.request.method == own.request.method, "A method is another.")
-            try promise(exchange.request.headers == own.request.headers, "Headers are others.")
+            try require(exchange.request.url.isSame(as: own.request.url), "URLs differ.")
+            try require(exchange.request.method == own.request.method, "Methods differ.")
+            try require(exchange.request.headers == own.request.headers, "Request headers differ.")
             switch (exchange.result, own.result) {
             case (.success(let response), .success(let own)):
-                try promise(response.head.status == own.head.status, "A status is another.")
+                try require(response.head.status == own.head.status, "Statuses differ.")
                 // `Content-Length` follows the body in the file.
                 let headers = [response.head.headers, own.head.headers].map { $0.filter { $0.name != .contentLength } }
-                try promise(headers[0] == headers[1], "Headers of a response are others.")
-                if !own.head.headers.isJSON { try promise(response.body == own.body, "A body is another.") }
+                try require(headers[0] == headers[1], "Response headers differ.")
+                if !own.head.headers.isJSON { try require(response.body == own.body, "Bodies differ.") }
             case (.failure(let error), .failure(let own)):
-                try promise(error.code == own.code && error.reason.isSame(as: own.reason), "An error is another.")
-            default: throw BrokenPromise(description: "A result is of another kind.")
+                try require(error.code == own.code && error.reason.isSame(as: own.reason), "Errors differ.")
+            default: throw InvariantViolation(description: "One result is an error, the other a response.")
             }
         }
-        try promise(again.data == written, "It is written in another way.")
+        try require(again.data == written, "Writing is not stable.")
         let redacted = again.exchanges.map { CassetteRedaction.standard.redacted($0) }
         let twice = redacted.map { CassetteRedaction.standard.redacted($0) }
-        try promise(Cassette(exchanges: twice).data == Cassette(exchanges: redacted).data, "It is redacted twice.")
+        try require(
+            Cassette(exchanges: twice).data == Cassette(exchanges: redacted).data,
+            "Redaction is not idempotent."
+        )
     }
 
     /// Redacts a URL, a header value, a `Content-Type` and a body. No secret remains, and a second redaction changes nothing.
@@ -64,13 +67,13 @@ extension FuzzTarget {
         let (url, value, type) = (input.line(), input.line(), input.line())
         let text = input.text
         let redaction = CassetteRedaction.standard
-        guard ![url, value, type, text].contains(where: { $0.holds(secret) }) else { return }
+        guard ![url, value, type, text].contains(where: { $0.containsBytes(of: secret) }) else { return }
         let exchange = recorded(url, ["Location": value, "X": value, "Link": "<\(value)>"], type, input.data)
         let once = redaction.redacted(exchange)
         let twice = redaction.redacted(once)
-        try promise(twice.request.url.isSame(as: once.request.url), "A URL is redacted twice.")
-        try promise(twice.request.headers == once.request.headers, "A header is redacted twice.")
-        try promise(twice.request.body == once.request.body, "A body is redacted twice.")
+        try require(twice.request.url.isSame(as: once.request.url), "Redaction of the URL is not idempotent.")
+        try require(twice.request.headers == once.request.headers, "Redaction of the headers is not idempotent.")
+        try require(twice.request.body == once.request.body, "Redaction of the body is not idempotent.")
         // Text after a second question mark is searched for secrets only if the value is a URL.
         guard ![url, value].contains(where: { $0.utf8.contains { "?#".utf8.contains($0) } }) else { return }
         let name = ["access_token", "password", "client_secret"].randomElement(using: &input.random) ?? ""
@@ -89,7 +92,7 @@ extension FuzzTarget {
                 )
             )
             let written = String(decoding: Cassette(exchanges: [redacted]).data, as: UTF8.self)
-            try promise(!written.holds(secret), "A secret gets to a cassette: \(written)")
+            try require(!written.containsBytes(of: secret), "A cassette contains a secret: \(written)")
         }
     }
 

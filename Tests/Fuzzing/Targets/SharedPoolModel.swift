@@ -37,7 +37,7 @@ struct SharedPoolModel {
         var streams = 0
         /// False after the pool was told to use it for no further request.
         var isKnown = true
-        /// True after it refused a further request, until one of its requests ends.
+        /// True after it refused a request, until one of its requests ends.
         var isFull = false
 
         var hasRoom: Bool { isKnown && streams < capacity ?? 1 && !isFull }
@@ -48,7 +48,7 @@ struct SharedPoolModel {
     private let limitPerHost: Int
     private var state: State
     private var now: Int64 = 0
-    private var isGone = false
+    private var isReleased = false
     /// All requests that have not ended, in the order of their arrival.
     private var requests: [Request] = []
     private var connections: [Connection] = []
@@ -83,8 +83,8 @@ struct SharedPoolModel {
         case 6: try finish(choice, keepsConnection: true)
         case 7: try finish(choice, keepsConnection: false)
         // h, i: a request is sent again, because its stream ended or the connection refused it.
-        case 8: try goAgain(choice, isRefused: false)
-        case 9: try goAgain(choice, isRefused: true)
+        case 8: try resend(choice, isRefused: false)
+        case 9: try resend(choice, isRefused: true)
         // j: a server changes the number of concurrent requests.
         case 10: try setCapacity(choice, input.digit() % 4)
         // k: a connection gets no further request.
@@ -121,10 +121,10 @@ struct SharedPoolModel {
             at: time
         )
         if case .refused = acquisition {
-            return try promise(!mayStart(origin), "A request is refused beside a free slot.")
+            return try require(!canStart(origin), "A request is refused although a slot is free.")
         }
         requests.append(
-            Request(call: call, group: group, origin: origin, total: total, hasSlot: mayStart(origin))
+            Request(call: call, group: group, origin: origin, total: total, hasSlot: canStart(origin))
         )
         try follow(acquisition, for: call, in: group)
     }
@@ -134,7 +134,7 @@ struct SharedPoolModel {
         case .connection(let connection): try start(call, connection)
         case .dial: order(call, group)
         case .waiting: break
-        case .refused: throw BrokenPromise(description: "A request that goes again has lost its slot.")
+        case .refused: throw InvariantViolation(description: "A resent request has lost its slot.")
         }
     }
 
@@ -160,7 +160,7 @@ struct SharedPoolModel {
         let connection = PoolItem()
         connections.append(Connection(item: connection, group: group, capacity: capacity))
         let (isWanted, actions) = state.dialSucceeded(dial, connection, capacity: capacity, at: time)
-        try promise(isWanted, "A dial that was not cancelled is not wanted.")
+        try require(isWanted, "A dial that was not cancelled is rejected.")
         try perform(actions)
         if capacity != nil { overtaken.remove(group) }
     }
@@ -172,7 +172,7 @@ struct SharedPoolModel {
         let others = connections.contains { $0.group == group && $0.isKnown && $0.capacity != nil }
         let actions = state.dialFailed(dial, with: SluiceError(.cannotConnect, ""), at: time)
         let fails = actions.contains { if case .fail = $0 { true } else { false } }
-        try promise(!fails || !others, "A request fails with a dial though it can wait for a stream.")
+        try require(!fails || !others, "A request fails with a dial although it can wait for a stream.")
         try perform(actions)
     }
 
@@ -187,10 +187,10 @@ struct SharedPoolModel {
             if !keepsConnection { connections.removeAll { $0.item === item } }
             try perform(state.release(keepsConnection ? item : nil, of: request.group, at: time))
         }
-        if isGone { connections.removeAll { $0.item === item && $0.streams == 0 } }
+        if isReleased { connections.removeAll { $0.item === item && $0.streams == 0 } }
     }
 
-    private mutating func goAgain(_ choice: Int, isRefused: Bool) throws {
+    private mutating func resend(_ choice: Int, isRefused: Bool) throws {
         guard let index = running(choice), let item = requests[index].connection else { return }
         let request = requests[index]
         requests[index].connection = nil
@@ -237,32 +237,32 @@ struct SharedPoolModel {
         guard !requests.isEmpty else { return }
         let request = requests[choice % requests.count]
         guard let actions = state.remove(request.call, at: time) else {
-            return try promise(request.connection != nil, "A request without a connection is not known.")
+            return try require(request.connection != nil, "A request without a connection is unknown.")
         }
-        try promise(request.connection == nil, "A request that has a connection is taken out.")
+        try require(request.connection == nil, "A request with a connection is removed.")
         requests.removeAll { $0.call === request.call }
         try perform(actions)
     }
 
     private mutating func makeRoom() throws {
         guard let item = state.popOldestIdle() else { return }
-        try takeOut(item)
+        try removeIdle(item)
     }
 
     private mutating func leave() throws {
-        isGone = true
+        isReleased = true
         state.keepsIdle = false
-        for item in state.removeAllIdle() { try takeOut(item) }
+        for item in state.removeAllIdle() { try removeIdle(item) }
     }
 
     // MARK: Consequences
 
-    private mutating func takeOut(_ item: PoolItem) throws {
+    private mutating func removeIdle(_ item: PoolItem) throws {
         guard let index = connections.firstIndex(where: { $0.item === item }) else {
-            throw BrokenPromise(description: "An idle connection is not known.")
+            throw InvariantViolation(description: "An idle connection is unknown.")
         }
         let connection = connections.remove(at: index)
-        try promise(connection.streams == 0 && connection.isKnown, "A connection in use is idle.")
+        try require(connection.streams == 0 && connection.isKnown, "A connection in use is idle.")
     }
 
     private mutating func perform(_ actions: [State.Action]) throws {
@@ -274,17 +274,17 @@ struct SharedPoolModel {
                 order(call, group)
             case .cancel(let dial):
                 guard let index = dials.firstIndex(where: { $0.item === dial }) else {
-                    throw BrokenPromise(description: "A dial is cancelled that is not under way.")
+                    throw InvariantViolation(description: "A dial that is not in progress is cancelled.")
                 }
                 dials.remove(at: index)
             case .discard(let connection):
-                try promise(isGone, "A connection is closed though the client is there.")
-                try takeOut(connection)
+                try require(isReleased, "A connection is discarded although the client is not released.")
+                try removeIdle(connection)
             case .fail(let call, _):
                 guard let index = requests.firstIndex(where: { $0.call === call }) else {
-                    throw BrokenPromise(description: "A request ends twice.")
+                    throw InvariantViolation(description: "A request ends twice.")
                 }
-                try promise(requests[index].connection == nil, "A request fails that has a connection.")
+                try require(requests[index].connection == nil, "A request with a connection fails.")
                 requests.remove(at: index)
             }
         }
@@ -294,10 +294,15 @@ struct SharedPoolModel {
     private mutating func start(_ call: PoolItem, _ item: PoolItem) throws {
         guard let request = requests.firstIndex(where: { $0.call === call }),
             let index = connections.firstIndex(where: { $0.item === item })
-        else { throw BrokenPromise(description: "A request starts that has ended, or by a connection that is gone.") }
-        try promise(requests[request].connection == nil, "A request starts twice.")
-        try promise(requests[request].group == connections[index].group, "A request goes by another's connection.")
-        try promise(connections[index].hasRoom, "A request starts by a connection that has no room.")
+        else {
+            throw InvariantViolation(description: "An ended request starts, or one starts on an unknown connection.")
+        }
+        try require(requests[request].connection == nil, "A request starts twice.")
+        try require(
+            requests[request].group == connections[index].group,
+            "A request starts on a connection of another group."
+        )
+        try require(connections[index].hasRoom, "A request starts on a connection without room.")
         connections[index].streams += 1
         requests[request].connection = item
         requests[request].hasSlot = true
@@ -320,7 +325,7 @@ struct SharedPoolModel {
     /// Assigns slots to requests that have neither a dial nor a connection, the first of each origin first.
     private mutating func noteSlots() {
         for origin in 0..<Self.origins {
-            while requests.count(where: \.hasSlot) < state.active, mayStart(origin),
+            while requests.count(where: \.hasSlot) < state.active, canStart(origin),
                 let index = requests.firstIndex(where: { !$0.hasSlot && $0.origin == origin })
             {
                 requests[index].hasSlot = true
@@ -328,7 +333,7 @@ struct SharedPoolModel {
         }
     }
 
-    private func mayStart(_ origin: Int) -> Bool {
+    private func canStart(_ origin: Int) -> Bool {
         requests.count { $0.hasSlot && $0.origin == origin } < limitPerHost
     }
 
@@ -343,21 +348,21 @@ struct SharedPoolModel {
     /// Checks the pool against the model between two operations.
     func check() throws {
         let active = requests.count(where: \.hasSlot)
-        try promise(state.active == active, "\(state.active) requests have a slot, not \(active).")
-        try promise(state.waiting == requests.count - active, "\(state.waiting) requests wait for a slot.")
-        let isIgnored = requests.contains { !$0.hasSlot && mayStart($0.origin) }
-        try promise(!isIgnored, "A request waits beside a free slot.")
-        try promise(state.dialCount == dials.count, "\(state.dialCount) dials are under way, not \(dials.count).")
+        try require(state.active == active, "\(state.active) requests have a slot, not \(active).")
+        try require(state.waiting == requests.count - active, "\(state.waiting) requests wait for a slot.")
+        let isIgnored = requests.contains { !$0.hasSlot && canStart($0.origin) }
+        try require(!isIgnored, "A request waits although a slot is free.")
+        try require(state.dialCount == dials.count, "\(state.dialCount) dials are in progress, not \(dials.count).")
         for group in Set(requests.map(\.group)) {
             let needing = requests.count { $0.group == group && $0.hasSlot && $0.connection == nil }
             if needing == 0 { continue }
             let hasRoom = connections.contains { $0.group == group && $0.hasRoom }
-            try promise(!hasRoom || overtaken.contains(group), "A request waits beside a connection with room.")
+            try require(!hasRoom || overtaken.contains(group), "A request waits although a connection has room.")
             let coming = orders.count { $0.group == group } + dials.count { $0.group == group }
             let hasShared = connections.contains { $0.group == group && $0.isKnown && $0.capacity != nil }
-            try promise(coming > 0 || hasShared, "A request waits for nothing.")
+            try require(coming > 0 || hasShared, "A request can never start.")
             let isExclusive = requests.contains { $0.group == group && $0.origin == 2 }
-            try promise(!isExclusive || coming >= needing, "A request waits for another's connection of HTTP/1.1.")
+            try require(!isExclusive || coming >= needing, "A request waits for the HTTP/1.1 connection of another.")
         }
     }
 
@@ -366,7 +371,7 @@ struct SharedPoolModel {
         var round = 0
         while !(requests.isEmpty && orders.isEmpty && dials.isEmpty) {
             round += 1
-            if round > 10_000 { throw BrokenPromise(description: "\(requests.count) requests wait for nothing.") }
+            if round > 10_000 { throw InvariantViolation(description: "\(requests.count) requests can never end.") }
             if !orders.isEmpty {
                 startDial(0)
             } else if !dials.isEmpty {
@@ -380,15 +385,18 @@ struct SharedPoolModel {
             } else {
                 // Removes the servers that accept no requests.
                 guard let index = connections.indices.last(where: { connections[$0].isKnown }) else {
-                    throw BrokenPromise(description: "\(requests.count) requests wait for nothing.")
+                    throw InvariantViolation(description: "\(requests.count) requests can never end.")
                 }
                 try retire(index)
             }
             try check()
         }
         try leave()
-        try promise(state.active == 0 && state.waiting == 0 && state.idleCount == 0, "Something is left.")
-        try promise(state.nextDeadline == .distantFuture, "A deadline is left.")
+        try require(
+            state.active == 0 && state.waiting == 0 && state.idleCount == 0,
+            "Requests or idle connections are left."
+        )
+        try require(state.nextDeadline == .distantFuture, "A deadline is left.")
     }
 }
 #endif

@@ -15,12 +15,12 @@ extension FuzzTarget {
         let (whole, _) = try elements(of: bytes) { ServerSentEventParser() }
         var reference = ReferenceEvents()
         reference.read(Array(bytes))
-        try promise(whole == reference.events, "\(whole.count) events are not those of the standard.")
+        try require(whole == reference.events, "\(whole.count) events differ from those of the standard.")
         let limit = 24
         let (limited, isOver) = try elements(of: bytes) { ServerSentEventParser(limit: limit) }
-        try promise(whole.starts(with: limited), "With a limit there are others.")
-        try promise(isOver || limited.count == whole.count, "With a limit some are missing.")
-        try promise(limited.allSatisfy { $0.data.utf8.count <= 3 * limit }, "An event is over the limit.")
+        try require(whole.starts(with: limited), "A limit changes the events.")
+        try require(isOver || limited.count == whole.count, "With a limit, events are missing without an error.")
+        try require(limited.allSatisfy { $0.data.utf8.count <= 3 * limit }, "An event exceeds the limit.")
     }
 
     /// Splits a text into lines. They equal those of a plain split, wherever the text is cut.
@@ -31,12 +31,15 @@ extension FuzzTarget {
         let last = expected.removeLast()
         var texts = expected.map { String(decoding: $0.last == 13 ? $0.dropLast() : $0[...], as: UTF8.self) }
         if !last.isEmpty { texts.append(String(decoding: last, as: UTF8.self)) }
-        try promise(whole.elementsEqual(texts) { $0.isSame(as: $1) }, "Lines are split elsewhere.")
+        try require(whole.elementsEqual(texts) { $0.isSame(as: $1) }, "Lines differ from those of a plain split.")
         let limit = 8
         let (limited, isOver) = try elements(of: bytes) { LineSplitter(limit: limit) }
         let lengths = (expected.map { $0.last == 13 ? $0.count - 1 : $0.count } + (last.isEmpty ? [] : [last.count]))
         let count = lengths.firstIndex { $0 > limit } ?? lengths.count
-        try promise(limited.count == count && isOver == (count < lengths.count), "The limit is not kept.")
+        try require(
+            limited.count == count && isOver == (count < lengths.count),
+            "The limit is not enforced at the first line that exceeds it."
+        )
     }
 
     /// Decodes JSON Lines. Each line decodes as it does alone, wherever the text is cut.
@@ -52,7 +55,7 @@ extension FuzzTarget {
             }
             expected.append(value)
         }
-        try promise(whole == expected && isOver == isBroken, "Lines are not what each is alone.")
+        try require(whole == expected && isOver == isBroken, "Lines decode differently from each line alone.")
     }
 
     /// Parses an input as a whole and in pieces, which must give the same elements. Returns them, and true if the input ends with
@@ -61,30 +64,30 @@ extension FuzzTarget {
         of bytes: UnsafeRawBufferPointer,
         _ parser: () -> Parser
     ) throws -> (elements: [Parser.Element], isBroken: Bool) where Parser.Element: Equatable {
-        let whole = elements(of: [Data(bytes)], parser(), isHasty: false)
+        let whole = elements(of: [Data(bytes)], parser(), skipsParsing: false)
         var input = FuzzInput(bytes)
-        let hasty = Bool.random(using: &input.random)
-        let cut = elements(of: input.pieces(), parser(), isHasty: hasty)
-        try promise(cut.elements == whole.elements, "There are other elements in pieces.")
-        try promise(cut.isBroken == whole.isBroken, "Only one of the two is broken.")
-        let single = elements(of: bytes.map { Data([$0]) }, parser(), isHasty: false)
-        try promise(single.elements == whole.elements, "There are other elements byte by byte.")
-        try promise(single.isBroken == whole.isBroken, "Only one of the two is broken, byte by byte.")
+        let skipsParsing = Bool.random(using: &input.random)
+        let cut = elements(of: input.pieces(), parser(), skipsParsing: skipsParsing)
+        try require(cut.elements == whole.elements, "The elements in pieces differ.")
+        try require(cut.isBroken == whole.isBroken, "Only one of the whole and the pieces fails.")
+        let single = elements(of: bytes.map { Data([$0]) }, parser(), skipsParsing: false)
+        try require(single.elements == whole.elements, "The elements byte by byte differ.")
+        try require(single.isBroken == whole.isBroken, "Only one of the whole and the single bytes fails.")
         return whole
     }
 
-    /// Parses pieces. With `isHasty`, it adds some pieces before the parser has consumed the ones before.
+    /// Parses pieces. With `skipsParsing`, it adds some pieces before the parser has consumed the ones before.
     private static func elements<Parser: StreamParser>(
         of pieces: [Data],
         _ parser: Parser,
-        isHasty: Bool
+        skipsParsing: Bool
     ) -> (elements: [Parser.Element], isBroken: Bool) {
         var parser = parser
         var elements: [Parser.Element] = []
         do {
             for piece in pieces {
                 parser.append(piece)
-                if isHasty, piece.count.isMultiple(of: 2) { continue }
+                if skipsParsing, piece.count.isMultiple(of: 2) { continue }
                 while let element = try parser.next() { elements.append(element) }
             }
             parser.finish()

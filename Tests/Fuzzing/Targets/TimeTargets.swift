@@ -17,15 +17,15 @@ extension FuzzTarget {
         let text = FuzzInput(bytes).text
         if let date = HTTPDate.parse(text, now: now) {
             let written = HTTPDate.string(from: date)
-            try promise(written.utf8.count == 29, "A date is written as \(written).")
+            try require(written.utf8.count == 29, "A date is written as \(written).")
             // A leap second at the end of year 9999 is later than any date that can be written.
             let last = Date(timeIntervalSince1970: 253_402_300_799)
-            try promise(HTTPDate.parse(written, now: now) == min(date, last), "\(written) is read as another date.")
+            try require(HTTPDate.parse(written, now: now) == min(date, last), "\(written) does not round-trip.")
         }
         guard let delay = RetryAfter.delay(text, now: now) else { return }
-        try promise(delay >= .zero && delay <= RetryAfter.longest, "A delay is \(delay).")
+        try require(delay >= .zero && delay <= RetryAfter.longest, "A delay is \(delay).")
         let headers: HTTPHeaders = ["Retry-After": "0", "Retry-After": text]
-        try promise(RetryAfter.delay(in: headers, now: now) == delay, "The longest delay is not the one that counts.")
+        try require(RetryAfter.delay(in: headers, now: now) == delay, "The longest delay does not win.")
     }
 
     /// Parses header fields, one a line. A pause is finite and not negative, and an additional field never shortens it.
@@ -39,9 +39,11 @@ extension FuzzTarget {
             headers.append(HTTPHeaderName(String(name)), String(value))
             let head = HTTPResponse(status: .tooManyRequests, headers: headers)
             let pause = QuotaHeaders.pause(in: head, now: now) ?? .zero
-            try promise(pause >= .zero && pause <= RetryAfter.longest, "A pause is \(pause).")
+            try require(pause >= .zero && pause <= RetryAfter.longest, "A pause is \(pause).")
             // The `Date` field shifts the delay until a time of day.
-            if HTTPHeaderName(String(name)) != .date { try promise(pause >= before, "A pause became shorter.") }
+            if HTTPHeaderName(String(name)) != .date {
+                try require(pause >= before, "An added field shortens the pause.")
+            }
             before = pause
         }
     }

@@ -19,18 +19,27 @@ extension FuzzTarget {
             let response = TokenResponse(status: status, body: input.data, secrets: [confidential])
             switch response.token(at: now, acceptsMissingType: bytes.count.isMultiple(of: 2)) {
             case .success(let token):
-                try promise(status == .ok && token.accessToken.isBearerToken, "What is no token is taken for one.")
+                try require(status == .ok && token.accessToken.isBearerToken, "An invalid token is accepted.")
                 let again = try JSONDecoder().decode(OAuth2.Token.self, from: JSONEncoder().encode(token))
-                try promise(again.accessToken == token.accessToken, "A kept token is another.")
-                try promise(again.refreshToken == token.refreshToken && again.scope == token.scope, "It is another.")
+                try require(again.accessToken == token.accessToken, "The access token does not round-trip.")
+                try require(
+                    again.refreshToken == token.refreshToken && again.scope == token.scope,
+                    "The refresh token or the scope does not round-trip."
+                )
                 let difference = again.expiresAt.map { $0.timeIntervalSince(token.expiresAt ?? .distantPast) } ?? 0
-                try promise(abs(difference) < 1e-3, "A kept token expires at another time.")
+                try require(abs(difference) < 1e-3, "The expiry does not round-trip.")
                 let isLong = token.accessToken.utf8.count > 24
-                try promise(!isLong || !"\(token)".holds(token.accessToken) || token.scope != nil, "A token is told.")
+                try require(
+                    !isLong || !"\(token)".containsBytes(of: token.accessToken) || token.scope != nil,
+                    "A description contains the token."
+                )
             case .failure(let error):
-                try promise(!"\(error)".holds(confidential), "A secret is told: \(error)")
+                try require(!"\(error)".containsBytes(of: confidential), "An error contains the secret: \(error)")
                 let isPrintable = "\(error)".unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-                try promise(isPrintable && "\(error)".unicodeScalars.count < 1200, "An error cannot be shown: \(error)")
+                try require(
+                    isPrintable && "\(error)".unicodeScalars.count < 1200,
+                    "An error is too long or contains a control character: \(error)"
+                )
             }
         }
         try checkRedirect(input.text)
@@ -39,17 +48,17 @@ extension FuzzTarget {
     private static func checkRedirect(_ text: String) throws {
         // A redirect without the expected state must be refused.
         let state = "state-1b2c"
-        if !text.holds(state) {
-            try promise(
+        if !text.containsBytes(of: state) {
+            try require(
                 (try? AuthorizationResponse(text).code(state: state, issuer: nil)) == nil,
-                "A code is believed."
+                "A code is accepted without the expected state."
             )
         }
         let code = percentEncoded(text)
         let redirect = "http://127.0.0.1/?code=\(code)&state=\(state)&iss=\(code)#\(text)"
         guard let read = try? AuthorizationResponse(redirect).code(state: state, issuer: text) else {
-            return try promise(text.isEmpty, "A code is not read.")
+            return try require(text.isEmpty, "A valid code is rejected.")
         }
-        try promise(read.isSame(as: text), "A code is another.")
+        try require(read.isSame(as: text), "The code differs.")
     }
 }

@@ -30,27 +30,36 @@ extension FuzzTarget {
         do throws(URITemplateFailure) {
             template = try URITemplate(parsing: text)
         } catch {
-            try promise((0...text.unicodeScalars.count).contains(error.position), "A failure is told behind the end.")
+            try require((0...text.unicodeScalars.count).contains(error.position), "An error is beyond the end.")
             return
         }
         if let expanded = try? template.expand(variables) {
-            try promise(expanded.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(expanded) can stand in no URL.")
+            try require(
+                expanded.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F },
+                "\(expanded) contains characters that are invalid in a URL."
+            )
             let bytes = Array(expanded.utf8)
             for index in bytes.indices where bytes[index] == UInt8(ascii: "%") {
-                try promise(
+                try require(
                     PercentEncoding.triplet(in: bytes[...], at: index) != nil,
-                    "\(expanded) has half a triplet."
+                    "\(expanded) has an incomplete triplet."
                 )
             }
             if !text.utf8.contains(UInt8(ascii: "{")) {
-                try promise(try URITemplate(parsing: expanded).expand().isSame(as: expanded), "It is expanded twice.")
+                try require(
+                    try URITemplate(parsing: expanded).expand().isSame(as: expanded),
+                    "Expanding a literal is not idempotent."
+                )
             }
         }
         let value = values.first ?? ""
         let encoded = try URITemplate("{a}").expand(["a": .string(value)])
         let isPlain = encoded.utf8.allSatisfy { $0.isUnreserved || $0 == UInt8(ascii: "%") }
-        try promise(isPlain, "\(encoded) has more than one segment.")
-        try promise(FormItems.decoded(encoded, plusIsBlank: false).isSame(as: value), "\(encoded) is another value.")
+        try require(isPlain, "\(encoded) has more than one segment.")
+        try require(
+            FormItems.decoded(encoded, plusIsBlank: false).isSame(as: value),
+            "\(encoded) decodes to another value."
+        )
     }
 
     /// Parses a reference, and a base in the next line. The parts rebuild the whole, and a request goes to the host that the URL
@@ -59,28 +68,34 @@ extension FuzzTarget {
         var input = FuzzInput(bytes)
         let text = input.line()
         let reference = URIReference(text)
-        try promise(reference.description.isSame(as: text), "Put together it is \(reference).")
+        try require(reference.description.isSame(as: text), "The parts form \(reference).")
         if let location = try? RequestLocation(parsing: text) { try check(location) }
         let bases = [input.line(), "http://a.example/b/c/d;p?q"].compactMap { try? RequestLocation(parsing: $0) }
         for base in bases {
             guard let location = try? base.resolving(text) else { continue }
             try check(location)
             let isDotted = DotSegments.removing(from: location.path) != location.path
-            try promise(!isDotted || reference.path.isEmpty, "\(location.path) has dot segments.")
+            try require(!isDotted || reference.path.isEmpty, "\(location.path) has dot segments.")
             if reference.scheme == nil, reference.authority == nil {
-                try promise(location.authority == base.authority, "A path leads to another host.")
+                try require(location.authority == base.authority, "A relative path changes the host.")
             }
         }
     }
 
     private static func check(_ location: RequestLocation) throws {
         let url = "\(location.scheme)://\(location.authority)\(location.target)"
-        try promise(url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(url) can stand in no request.")
+        try require(
+            url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F },
+            "\(url) contains characters that are invalid in a request."
+        )
         var again = try RequestLocation(parsing: url)
         again.path = again.path == "/" ? location.path : again.path
-        try promise(location.path.isEmpty || again == location, "\(url) is read as another.")
-        try promise(location.path.isEmpty || location.path.utf8.first == UInt8(ascii: "/"), "\(url) has another host.")
-        try promise(Authority.flaw(of: location.authority) == nil, "\(url) has a host to which no request goes.")
+        try require(location.path.isEmpty || again == location, "\(url) does not round-trip.")
+        try require(
+            location.path.isEmpty || location.path.utf8.first == UInt8(ascii: "/"),
+            "The path of \(url) does not start with a slash."
+        )
+        try require(Authority.flaw(of: location.authority) == nil, "\(url) has an invalid host.")
         try check(url, against: location)
         try checkOrigin(of: location)
     }
@@ -92,18 +107,18 @@ extension FuzzTarget {
         }
         let bytes = Array(url.utf8)[...]
         let scheme = bytes[..<end(bytes, ":/?#")]
-        try promise(bytes[scheme.endIndex...].starts(with: "://".utf8), "\(url) has no authority.")
+        try require(bytes[scheme.endIndex...].starts(with: "://".utf8), "\(url) has no authority.")
         var rest = bytes[scheme.endIndex...].dropFirst(3)
         let authority = rest[..<end(rest, "/?#")]
         rest = rest[authority.endIndex...]
         let path = rest[..<end(rest, "?#")]
         rest = rest[path.endIndex...]
-        try promise(scheme.elementsEqual(location.scheme.utf8), "\(url) has another scheme.")
-        try promise(authority.elementsEqual(location.authority.utf8), "\(url) leads to another host.")
+        try require(scheme.elementsEqual(location.scheme.utf8), "\(url) has another scheme.")
+        try require(authority.elementsEqual(location.authority.utf8), "\(url) has another authority.")
         let own = location.path.isEmpty ? "/" : location.path
-        try promise(path.elementsEqual(own.utf8), "\(url) has another path.")
+        try require(path.elementsEqual(own.utf8), "\(url) has another path.")
         let query = rest.first == UInt8(ascii: "?") ? rest.dropFirst() : nil
-        try promise(query.map { Array($0) } == location.query.map { Array($0.utf8) }, "\(url) has another query.")
+        try require(query.map { Array($0) } == location.query.map { Array($0.utf8) }, "\(url) has another query.")
     }
 
     /// Checks that the validated host is the host of the connection.
@@ -117,8 +132,8 @@ extension FuzzTarget {
         let port = isPort && colon < written.endIndex ? Int(written[colon...].dropFirst()) : usual
         let origin = HTTPOrigin(scheme: location.scheme, authority: location.authority)
         let own = origin.host.utf8.contains(UInt8(ascii: ":")) ? "[\(origin.host)]" : origin.host
-        try promise(own.utf8.elementsEqual(host.utf8), "\(written) becomes the host \(origin.host).")
-        try promise(origin.port == port, "\(written) becomes the port \(origin.port).")
+        try require(own.utf8.elementsEqual(host.utf8), "\(written) becomes the host \(origin.host).")
+        try require(origin.port == port, "\(written) becomes the port \(origin.port).")
     }
 
     /// Parses an IP address. The system accepts the same texts with the same bytes, and a written address reads back the same.
@@ -130,35 +145,35 @@ extension FuzzTarget {
         var six = [UInt8](repeating: 0, count: 16)
         var four = [UInt8](repeating: 0, count: 4)
         if inet_pton(AF_INET6, characters, &six) == 1 {
-            try promise(address?.bytes == six, "The system reads \(six).")
+            try require(address?.bytes == six, "The system reads \(six).")
         } else if inet_pton(AF_INET, characters, &four) == 1 {
-            try promise(address?.bytes == four, "The system reads \(four).")
+            try require(address?.bytes == four, "The system reads \(four).")
         } else {
-            try promise(address == nil, "The system takes it for none.")
+            try require(address == nil, "The system rejects the address.")
         }
         guard let address else { return }
-        try promise(IPAddress(address.description) == address, "\(address) is read as another.")
-        try promise(IPNetwork("\(address)")?.contains(address) == true, "\(address) is not in its own block.")
+        try require(IPAddress(address.description) == address, "\(address) does not round-trip.")
+        try require(IPNetwork("\(address)")?.contains(address) == true, "\(address) is not in its own block.")
         let isAllowed = AddressPolicy.publicOnly.allows(address)
-        try promise(isAllowed == (address.purpose == .global), "\(address.purpose) is allowed: \(isAllowed).")
+        try require(isAllowed == (address.purpose == .global), "\(address.purpose) is allowed: \(isAllowed).")
     }
 
     /// Normalizes a path or a part of a query. Removing dot segments and encoding are idempotent, and all decoders agree.
     static let path = FuzzTarget("path") { bytes in
         let text = FuzzInput(bytes).text
         let completed = PercentEncoding.completed(text)
-        try promise(PercentEncoding.completed(completed).isSame(as: completed), "It is encoded twice.")
+        try require(PercentEncoding.completed(completed).isSame(as: completed), "Encoding is not idempotent.")
         let path = DotSegments.removing(from: text)
-        try promise(DotSegments.removing(from: path).isSame(as: path), "\(path) has dot segments.")
+        try require(DotSegments.removing(from: path).isSame(as: path), "\(path) still has dot segments.")
         let isRooted = text.utf8.first == UInt8(ascii: "/")
-        try promise(!isRooted || path.utf8.first == UInt8(ascii: "/"), "\(path) does not begin at the root.")
-        try promise(path.utf8.count <= text.utf8.count, "\(path) is longer.")
+        try require(!isRooted || path.utf8.first == UInt8(ascii: "/"), "\(path) does not start with a slash.")
+        try require(path.utf8.count <= text.utf8.count, "Removing dot segments makes \(path) longer.")
         var encoded: [UInt8] = []
         PercentEncoding.append(component: text, to: &encoded)
         let decoded = PercentEncoding.decoded(encoded, plusIsSpace: true)
-        try promise(decoded == Array(text.utf8), "A component is decoded to another.")
+        try require(decoded == Array(text.utf8), "A component does not round-trip.")
         let strictly = PercentEncoding.strictlyDecoded(text.utf8)
         let leniently = PercentEncoding.decoded(text.utf8, plusIsSpace: false)
-        try promise(strictly == nil || strictly == leniently, "Two decoders read two texts.")
+        try require(strictly == nil || strictly == leniently, "The strict and the lenient decoder disagree.")
     }
 }
