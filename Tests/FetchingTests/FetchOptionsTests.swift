@@ -44,10 +44,12 @@ import Testing
 
     @Test func readsDigestsFromOptionsAndFragments() throws {
         let other = String(repeating: "f", count: 64)
-        let beside = try Self.options(["http://a", "http://b", "--sha256", Self.hex.uppercased(), "--sha256", other])
-        #expect(beside.items == [.init(url: "http://a", sha256: Self.hex), .init(url: "http://b", sha256: other)])
-        let behind = try Self.options(["http://a/x?y=z#sha256=\(Self.hex)", "http://b#top"])
-        #expect(behind.items == [.init(url: "http://a/x?y=z", sha256: Self.hex), .init(url: "http://b#top")])
+        let fromOptions = try Self.options([
+            "http://a", "http://b", "--sha256", Self.hex.uppercased(), "--sha256", other,
+        ])
+        #expect(fromOptions.items == [.init(url: "http://a", sha256: Self.hex), .init(url: "http://b", sha256: other)])
+        let fromFragments = try Self.options(["http://a/x?y=z#sha256=\(Self.hex)", "http://b#top"])
+        #expect(fromFragments.items == [.init(url: "http://a/x?y=z", sha256: Self.hex), .init(url: "http://b#top")])
         let both = try Self.options(["http://a#sha256=\(Self.hex)", "--sha256", Self.hex])
         #expect(both.items == [.init(url: "http://a", sha256: Self.hex)])
     }

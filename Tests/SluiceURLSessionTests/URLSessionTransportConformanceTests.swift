@@ -6,12 +6,12 @@ import Testing
 ///
 /// Serialized, because many of the cases measure time and some transfer many bytes.
 @Suite(.serialized) struct URLSessionTransportConformanceTests {
-    @Test(arguments: try TransportConformance.cases(excluding: everywhere + here))
-    func keepsEveryPromiseOfATransport(_ promise: TransportConformance.Case) async throws {
-        try await TransportConformance.run(promise, within: .seconds(120)) { URLSessionTransport() }
+    @Test(arguments: try TransportConformance.cases(excluding: exclusionsOnAllPlatforms + platformExclusions))
+    func passesConformanceCase(_ conformanceCase: TransportConformance.Case) async throws {
+        try await TransportConformance.run(conformanceCase, within: .seconds(120)) { URLSessionTransport() }
     }
 
-    private static let everywhere: [TransportConformance.Exclusion] = [
+    private static let exclusionsOnAllPlatforms: [TransportConformance.Exclusion] = [
         .init(
             "Request headers arrive in order, and repeated ones are not combined",
             because: "a URLRequest keeps its fields in a dictionary, which has no order and joins repeated ones"
@@ -35,7 +35,7 @@ import Testing
     ]
 
     #if canImport(FoundationNetworking)
-    private static let readsOn =
+    private static let readsWithoutDemand =
         "Foundation on Linux reads a response as fast as it arrives; a suspended task loses its connection, and "
         + "a resumed task sends its request again, and appends the new body to the bytes received before"
     private static let queueIsBusy =
@@ -49,7 +49,7 @@ import Testing
         "Foundation on Linux calls its delegate after the whole response has arrived, and the task then ends only if "
         + "cancelled; challenges cannot be answered, and a request that has only such credentials fails with unsupported"
 
-    private static let here: [TransportConformance.Exclusion] = [
+    private static let platformExclusions: [TransportConformance.Exclusion] = [
         .init("Credentials answer a challenge, which the caller does not see", because: challenges),
         .init("Refused credentials return the 401 response", because: challenges),
         .init("A challenge that the credentials do not support is returned", because: challenges),
@@ -62,10 +62,13 @@ import Testing
         .init("A jar's cookies are not sent with another jar or without one", because: cookies),
         .init("An expired cookie is removed from the jar", because: cookies),
         .init("A host cannot set cookies for another", because: cookies),
-        .init("A body that is not read pauses the server, and a dropped body closes the connection", because: readsOn),
-        .init("A paused body continues when it is read", because: readsOn),
-        .init("A body that is not read does not block other transfers", because: readsOn),
-        .init("Time in which the caller does not read is not idle time", because: readsOn),
+        .init(
+            "A body that is not read pauses the server, and a dropped body closes the connection",
+            because: readsWithoutDemand
+        ),
+        .init("A paused body continues when it is read", because: readsWithoutDemand),
+        .init("A body that is not read does not block other transfers", because: readsWithoutDemand),
+        .init("Time in which the caller does not read is not idle time", because: readsWithoutDemand),
         .init("A response that is dropped unread closes its connection", because: queueIsBusy),
         .init("A body over the limit fails with bodyTooLarge, announced or not", because: queueIsBusy),
         .init(
@@ -94,6 +97,6 @@ import Testing
         ),
     ]
     #else
-    private static let here: [TransportConformance.Exclusion] = []
+    private static let platformExclusions: [TransportConformance.Exclusion] = []
     #endif
 }

@@ -5,7 +5,7 @@ import SluiceTesting
 
 /// Runs many cases concurrently.
 enum FaultSuite {
-    private static let benches = 96
+    private static let benchCount = 96
     /// The number of cases in this process.
     static let cases = Locked(0)
 
@@ -14,7 +14,7 @@ enum FaultSuite {
         self.cases.withLock { $0 += cases.count }
         let next = Locked(0)
         return try await withThrowingTaskGroup(of: [String].self) { group in
-            for _ in 0..<min(benches, cases.count) {
+            for _ in 0..<min(benchCount, cases.count) {
                 group.addTask {
                     var bench = try FaultBench()
                     var problems: [String] = []

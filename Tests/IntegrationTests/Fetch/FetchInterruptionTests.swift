@@ -25,14 +25,14 @@ final class FetchInterruptionTests: XCTestCase {
     }
 
     func testResumesAfterTwentyKills() async throws {
-        try await killTwentyTimes(segments: 1)
+        try await killRepeatedly(segments: 1)
     }
 
     func testResumesSegmentedDownloadAfterTwentyKills() async throws {
-        try await killTwentyTimes(segments: 4)
+        try await killRepeatedly(segments: 4)
     }
 
-    private func killTwentyTimes(segments: Int) async throws {
+    private func killRepeatedly(segments: Int) async throws {
         let server = try server()
         let file = folder.appending(path: "film.mkv")
         let digest = try sha256(Self.film.data)

@@ -32,7 +32,12 @@ final class Nginx {
         try Data(repeating: UInt8(ascii: "a"), count: 1 << 20).write(to: files.appending(path: "large.txt"))
         try Data("ada:{PLAIN}pw\n".utf8).write(to: directory.appending(path: "passwords"))
         try Data(Nginx.locations.utf8).write(to: directory.appending(path: "locations.conf"))
-        try CertificateAuthority.signItself("certificate", subject: "localhost", names: "DNS:localhost", in: directory)
+        try CertificateAuthority.createSelfSigned(
+            "certificate",
+            subject: "localhost",
+            names: "DNS:localhost",
+            in: directory
+        )
         process = try NginxProcess(
             in: directory,
             http: """

@@ -83,7 +83,12 @@ final class TunnelTests: XCTestCase {
     }
 
     func testProxyCertificateFailureNamesCheck() async throws {
-        try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
+        try CertificateAuthority.createSelfSigned(
+            "proxy",
+            subject: "proxy",
+            names: "DNS:localhost",
+            in: nginx.directory
+        )
         let certificate = (
             file: nginx.directory.appending(path: "proxy.pem").path,
             key: nginx.directory.appending(path: "proxy.key").path
@@ -114,7 +119,7 @@ final class TunnelTests: XCTestCase {
 
     func testEscapesControlCharactersOfCertificate() async throws {
         let name = "a\u{1B}[2J\u{202E}b\u{85}\u{2028}c" + String(repeating: "d", count: 40)
-        try CertificateAuthority.signItself("forged", subject: name, names: "DNS:localhost", in: nginx.directory)
+        try CertificateAuthority.createSelfSigned("forged", subject: name, names: "DNS:localhost", in: nginx.directory)
         let file = nginx.directory.appending(path: "forged.pem").path
         let proxy = try ProxyServer(certificate: (file, nginx.directory.appending(path: "forged.key").path))
         let error = await failure(of: client(.https(proxy.address.replacing("127.0.0.1", with: "localhost"))))
@@ -131,7 +136,12 @@ final class TunnelTests: XCTestCase {
     }
 
     func testPinsApplyToServerNotProxy() async throws {
-        try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
+        try CertificateAuthority.createSelfSigned(
+            "proxy",
+            subject: "proxy",
+            names: "DNS:localhost",
+            in: nginx.directory
+        )
         let file = nginx.directory.appending(path: "proxy.pem").path
         let secured = try ProxyServer(certificate: (file, nginx.directory.appending(path: "proxy.key").path))
         let plain = try ProxyServer()
@@ -160,7 +170,12 @@ final class TunnelTests: XCTestCase {
     }
 
     func testDoesNotReuseProxyConnectionWithOtherTrust() async throws {
-        try CertificateAuthority.signItself("proxy", subject: "proxy", names: "DNS:localhost", in: nginx.directory)
+        try CertificateAuthority.createSelfSigned(
+            "proxy",
+            subject: "proxy",
+            names: "DNS:localhost",
+            in: nginx.directory
+        )
         let file = nginx.directory.appending(path: "proxy.pem").path
         let proxy = try ProxyServer(certificate: (file, nginx.directory.appending(path: "proxy.key").path))
         let address = proxy.address.replacing("127.0.0.1", with: "localhost")

@@ -15,11 +15,11 @@ struct CertificateAuthority {
         try Data().write(to: folder.appending(path: "\(name).txt"))
         try Data("01\n".utf8).write(to: folder.appending(path: "\(name).serial"))
         try Data(configuration.utf8).write(to: folder.appending(path: "\(name).cnf"))
-        try CertificateAuthority.signItself(name, subject: name, in: folder)
+        try CertificateAuthority.createSelfSigned(name, subject: name, in: folder)
     }
 
     /// Creates a self-signed certificate with a new key, in `file`.pem and `file`.key.
-    static func signItself(_ file: String, subject: String, names: String? = nil, in folder: URL) throws {
+    static func createSelfSigned(_ file: String, subject: String, names: String? = nil, in folder: URL) throws {
         let alternatives = names.map { ["-addext", "subjectAltName=\($0)"] } ?? []
         let certificate = folder.appending(path: "\(file).pem").path
         try RealServer.run(

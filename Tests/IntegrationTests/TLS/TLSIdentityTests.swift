@@ -102,7 +102,7 @@ final class TLSIdentityTests {
             $0.connection.tls = TLSConfiguration(trust: .insecurelyAnyCertificate, pins: pins)
         }
         #expect(try await text(known) == "TLSv1.3 ")
-        let other = APIClient(baseURL: server.url(.stranger)) {
+        let other = APIClient(baseURL: server.url(.untrusted)) {
             $0.connection.httpVersion = EveryHTTPVersion.current
             $0.connection.tls = TLSConfiguration(trust: .insecurelyAnyCertificate, pins: pins)
         }

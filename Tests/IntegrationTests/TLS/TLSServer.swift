@@ -3,7 +3,7 @@ import Foundation
 /// An nginx with a port for each way in which TLS is invalid, or valid in a special way.
 final class TLSServer {
     enum Site: String, CaseIterable {
-        case right, expired, early, wrongName, selfSigned, stranger, old, new, strict, chained
+        case right, expired, early, wrongName, selfSigned, untrusted, old, new, strict, chained
     }
 
     let authority: CertificateAuthority
@@ -16,18 +16,18 @@ final class TLSServer {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         authority = try CertificateAuthority("Root", in: folder)
-        let stranger = try CertificateAuthority("Stranger", in: folder)
+        let untrusted = try CertificateAuthority("Stranger", in: folder)
         let middle = try authority.authority("Middle")
         let name = "DNS:localhost"
         try authority.sign("right", subject: "right", names: "\(name),IP:127.0.0.1")
         try authority.sign("expired", subject: "expired", names: name, dates: ("20200101000000Z", "20200201000000Z"))
         try authority.sign("early", subject: "early", names: name, dates: ("20480101000000Z", "20480201000000Z"))
         try authority.sign("wrongName", subject: "wrongName", names: "DNS:other.example,DNS:third.example")
-        try stranger.sign("stranger", subject: "stranger", names: name)
+        try untrusted.sign("untrusted", subject: "untrusted", names: name)
         try middle.sign("chained", subject: "chained", names: name)
         try authority.sign("client", subject: "client")
-        try stranger.sign("foreign", subject: "foreign")
-        try CertificateAuthority.signItself("selfSigned", subject: "selfSigned", names: name, in: folder)
+        try untrusted.sign("foreign", subject: "foreign")
+        try CertificateAuthority.createSelfSigned("selfSigned", subject: "selfSigned", names: name, in: folder)
         let chain = try [authority.path("chained.pem"), middle.certificate].map {
             try String(contentsOfFile: $0, encoding: .utf8)
         }

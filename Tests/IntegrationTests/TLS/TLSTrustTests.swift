@@ -52,7 +52,7 @@ final class TLSTrustTests {
         (.early, .notYetValid, "early", "not valid yet; it is valid from 2048-01-01"),
         (.wrongName, .hostName, "wrongName", "not valid for this host; it is valid for other.example, third.example"),
         (.selfSigned, .selfSigned, "selfSigned", "is self-signed"),
-        (.stranger, .authority, "stranger", "is not signed by a trusted authority"),
+        (.untrusted, .authority, "untrusted", "is not signed by a trusted authority"),
     ])
     func reportsFailedCheckAndCertificate(
         _ site: TLSServer.Site,
@@ -85,7 +85,7 @@ final class TLSTrustTests {
 
     @Test func acceptsAnyCertificateOnlyIfInsecure() async throws {
         let insecure = TLSConfiguration(trust: .insecurelyAnyCertificate)
-        for site in [TLSServer.Site.expired, .wrongName, .selfSigned, .stranger] {
+        for site in [TLSServer.Site.expired, .wrongName, .selfSigned, .untrusted] {
             #expect(try await text(client(site, insecure)) == "TLSv1.3 ")
             _ = try await failure(of: client(site))
         }

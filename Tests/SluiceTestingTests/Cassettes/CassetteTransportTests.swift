@@ -166,14 +166,14 @@ import Testing
         defer { tearDown() }
         network.on(.any, .text("x"))
         _ = try await send(cassette(), "/a")
-        let asked = Locked<[String]>([])
+        let comparedPaths = Locked<[String]>([])
         let inner = Locked<CassetteTransport?>(nil)
         let playing = CassetteTransport(
             replaying: file,
             matching: [
                 .custom("mine") { recorded, request in
                     // If the lock were held here, reading the state of the same transport would deadlock.
-                    asked.withLock { $0.append("\(recorded.path) \(request.path)") }
+                    comparedPaths.withLock { $0.append("\(recorded.path) \(request.path)") }
                     return inner.withLock { $0?.isLoaded ?? false }
                 }
             ]
@@ -181,7 +181,7 @@ import Testing
         inner.withLock { $0 = playing }
         let answer = try await send(playing, "/b")
         #expect(answer == "x")
-        #expect(asked.withLock { $0 } == ["/a /b"])
+        #expect(comparedPaths.withLock { $0 } == ["/a /b"])
         inner.withLock { $0 = nil }
     }
 

@@ -59,7 +59,7 @@ final class LoopbackFaultTests: XCTestCase {
             .delayed(by: .seconds(1000), .text("")),
         ]
         for response in responses {
-            for leave in [RawClient.leave, RawClient.leaveWithReset] {
+            for leave in [RawClient.leave, RawClient.reset] {
                 let (server, client) = try client(response)
                 await server.waitForRequests(1)
                 leave(client)()

@@ -51,7 +51,7 @@ final class LoopbackLifetimeTests: XCTestCase {
                         guard let client = try? RawClient(port: server.port) else { return XCTFail("refused") }
                         for _ in 0..<20 where !client.get("/").hasSuffix("answer") { XCTFail("no answer") }
                         client.send("GET / HTTP/1.1\r\n\((worker + round).isMultiple(of: 2) ? "\r\n" : "")")
-                        if round.isMultiple(of: 3) { client.leaveWithReset() }
+                        if round.isMultiple(of: 3) { client.reset() }
                     }
                 }
             }

@@ -46,7 +46,7 @@ final class RawClient {
         descriptor = -1
     }
 
-    func leaveWithReset() {
+    func reset() {
         var value = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
         leave()

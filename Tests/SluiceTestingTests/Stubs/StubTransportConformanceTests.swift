@@ -6,8 +6,10 @@ import Testing
 /// The conformance cases, run with a stub transport that passes all requests through.
 @Suite(.serialized) struct StubTransportConformanceTests {
     @Test(arguments: try TransportConformance.cases(excluding: exclusions))
-    func keepsEveryPromiseOfATransport(_ promise: TransportConformance.Case) async throws {
-        try await TransportConformance.run(promise) { StubTransport(unmatched: .passThrough(SocketTransport())) }
+    func passesConformanceCase(_ conformanceCase: TransportConformance.Case) async throws {
+        try await TransportConformance.run(conformanceCase) {
+            StubTransport(unmatched: .passThrough(SocketTransport()))
+        }
     }
 
     private static let inMemory =

@@ -26,21 +26,21 @@ private struct FailingTransport: Transport {
 
 @Suite struct TransportConformanceTests {
     @Test(arguments: TransportConformance.cases)
-    func everyCaseFailsForTransportsThatSendNothing(_ promise: TransportConformance.Case) async {
+    func everyCaseFailsForTransportsThatSendNothing(_ conformanceCase: TransportConformance.Case) async {
         await #expect(throws: ConformanceFailure.self) {
-            try await TransportConformance.run(promise, within: .milliseconds(500)) { SucceedingTransport() }
+            try await TransportConformance.run(conformanceCase, within: .milliseconds(500)) { SucceedingTransport() }
         }
         await #expect(throws: ConformanceFailure.self) {
-            try await TransportConformance.run(promise, within: .milliseconds(500)) { FailingTransport() }
+            try await TransportConformance.run(conformanceCase, within: .milliseconds(500)) { FailingTransport() }
         }
     }
 
     @Test func hangingTransportFailsAfterTimeout() async throws {
-        let promise = try #require(TransportConformance.cases.first)
+        let conformanceCase = try #require(TransportConformance.cases.first)
         let failure = await #expect(throws: ConformanceFailure.self) {
-            try await TransportConformance.run(promise, within: .milliseconds(50)) { HangingTransport() }
+            try await TransportConformance.run(conformanceCase, within: .milliseconds(50)) { HangingTransport() }
         }
-        #expect(failure?.caseName == promise.name)
+        #expect(failure?.caseName == conformanceCase.name)
         #expect(failure?.reason.contains("Still waiting for the transport") == true)
     }
 

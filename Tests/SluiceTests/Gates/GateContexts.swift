@@ -5,12 +5,12 @@ import SluiceTesting
 
 extension APIClient {
     /// Returns a client with a test's clock.
-    static func living(by time: TestClock) -> APIClient {
+    static func client(clock time: TestClock) -> APIClient {
         APIClient(baseURL: "https://a.example") { $0.time = time }
     }
 
     /// Returns the context of a request of this client to a host.
-    func asking(_ host: String, tags: Set<String> = []) -> RequestContext {
+    func requestContext(_ host: String, tags: Set<String> = []) -> RequestContext {
         RequestContext(
             request: HTTPRequest(scheme: "https", authority: host, path: "/"),
             tags: tags,

@@ -15,7 +15,7 @@ import Testing
         #expect(queue.remove(id: 0) == nil)
     }
 
-    @Test func ordersByIDWhateverTheOrderOfInsertion() {
+    @Test func ordersByIDNotByInsertion() {
         var queue = WaitQueue<Int>()
         for id in [2, 1, 4, 3] { queue.append(id, id: id) }
         #expect((1...4).map { _ in queue.popFirst() } == [1, 2, 3, 4])
@@ -52,9 +52,9 @@ import Testing
             case 2:
                 #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
             case 3:
-                let victim = model.randomElement(using: &generator) ?? id
-                #expect(queue.remove(id: victim) == (model.contains(victim) ? victim : nil))
-                model.removeAll { $0 == victim }
+                let removedID = model.randomElement(using: &generator) ?? id
+                #expect(queue.remove(id: removedID) == (model.contains(removedID) ? removedID : nil))
+                model.removeAll { $0 == removedID }
             default:
                 if id % 100 == 4 {
                     #expect(queue.removeAll { $1 % 7 == 0 } == model.filter { $0 % 7 == 0 })

@@ -147,7 +147,7 @@ final class PagesTests: XCTestCase {
             do {
                 _ = try await pages.next()
                 _ = try await pages.next()
-                XCTFail("It did not fail.")
+                XCTFail("The second page did not fail.")
             } catch {
                 XCTAssertEqual(error.message, "No")
             }

@@ -67,10 +67,10 @@ private final class EngineTransport: CallbackTransport {
 }
 
 /// Steps of every kind, each of which records its context.
-private final class Witness: Sendable {
+private final class ContextRecorder: Sendable {
     private let notes = Shared<[String: Set<String>]>([:])
 
-    func note(_ step: String) {
+    func record(_ step: String) {
         notes.change { $0[step, default: []].insert(Caller.description) }
     }
 
@@ -82,54 +82,54 @@ private final class Witness: Sendable {
     var steps: Set<String> { Set(notes.read.keys) }
 
     struct Adapter: RequestAdapter, OutcomeAdapter {
-        let witness: Witness
-        func adapt(_ request: inout HTTPRequest, context: RequestContext) { witness.note("request adapter") }
-        func adapt(_ outcome: inout TransportOutcome, context: RequestContext) { witness.note("outcome adapter") }
+        let recorder: ContextRecorder
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) { recorder.record("request adapter") }
+        func adapt(_ outcome: inout TransportOutcome, context: RequestContext) { recorder.record("outcome adapter") }
     }
 
     struct Interceptor: RequestInterceptor, ResponseInterceptor {
-        let witness: Witness
+        let recorder: ContextRecorder
         func intercept(_ request: HTTPRequest, context: RequestContext) async -> HTTPRequest {
-            witness.note("request interceptor")
+            recorder.record("request interceptor")
             await Task.yield()
             return request
         }
         func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
-            witness.note("response interceptor")
+            recorder.record("response interceptor")
             return outcome
         }
     }
 
     struct Condition: Constraint {
-        let witness: Witness
+        let recorder: ContextRecorder
         let isMet = Shared(false)
         func isSatisfied(for request: RequestContext) async -> Bool {
-            witness.note("constraint check")
+            recorder.record("constraint check")
             return isMet.read
         }
         func satisfy(for request: RequestContext) async {
-            witness.note("satisfaction")
+            recorder.record("satisfaction")
             isMet.change { $0 = true }
         }
     }
 
     struct Guard: ImmediateGate {
-        let witness: Witness
+        let recorder: ContextRecorder
         let waits: Bool
         func admitImmediately(_ request: RequestContext) -> Permit? {
-            witness.note("admission")
+            recorder.record("admission")
             return makePermit()
         }
         func admit(_ request: RequestContext) async -> Permit {
-            witness.note("admission")
+            recorder.record("admission")
             return makePermit()
         }
         private func makePermit() -> Permit {
-            if waits { return Permit { [witness] _ in witness.note("release of a permit") } }
+            if waits { return Permit { [recorder] _ in recorder.record("release of a permit") } }
             return Permit(
-                signing: { [witness] _ in witness.note("signing") },
-                judging: { [witness] _ in
-                    witness.note("judgement")
+                signing: { [recorder] _ in recorder.record("signing") },
+                judging: { [recorder] _ in
+                    recorder.record("judgement")
                     return .settled
                 }
             )
@@ -142,31 +142,31 @@ private final class Witness: Sendable {
         case adapters, adaptersAndCache, adaptersAndWaitingPermit, interceptors, constraints, sharing, everything
     }
 
-    private func client(_ setup: Setup, _ witness: Witness, inPieces: Bool, in folder: URL) -> APIClient {
+    private func client(_ setup: Setup, _ recorder: ContextRecorder, inPieces: Bool, in folder: URL) -> APIClient {
         APIClient(baseURL: "http://shop.test") {
             $0.transport = EngineTransport(inPieces: inPieces)
             $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(.zero)) { proposal in
-                witness.note("decision about a retry")
+                recorder.record("decision about a retry")
                 return proposal.isRetried
             }
-            let adapter = Witness.Adapter(witness: witness)
-            let interceptor = Witness.Interceptor(witness: witness)
+            let adapter = ContextRecorder.Adapter(recorder: recorder)
+            let interceptor = ContextRecorder.Interceptor(recorder: recorder)
             $0.requestInterceptors = [adapter]
             $0.responseInterceptors = [adapter]
-            $0.gates = [Witness.Guard(witness: witness, waits: false)]
+            $0.gates = [ContextRecorder.Guard(recorder: recorder, waits: false)]
             switch setup {
             case .adapters: break
             case .adaptersAndCache: $0.cache = CacheStore(directory: folder)
-            case .adaptersAndWaitingPermit: $0.gates.append(Witness.Guard(witness: witness, waits: true))
+            case .adaptersAndWaitingPermit: $0.gates.append(ContextRecorder.Guard(recorder: recorder, waits: true))
             case .interceptors:
                 $0.requestInterceptors.append(interceptor)
                 $0.responseInterceptors.append(interceptor)
-            case .constraints: $0.constraints = [Witness.Condition(witness: witness)]
+            case .constraints: $0.constraints = [ContextRecorder.Condition(recorder: recorder)]
             case .sharing: $0.sharing = .safeMethods
             case .everything:
                 $0.requestInterceptors.append(interceptor)
                 $0.responseInterceptors.append(interceptor)
-                $0.constraints = [Witness.Condition(witness: witness)]
+                $0.constraints = [ContextRecorder.Condition(recorder: recorder)]
                 $0.timeouts.total = .seconds(60)
             }
         }
@@ -175,14 +175,14 @@ private final class Witness: Sendable {
     @Test(arguments: Setup.allCases, ["plain", "redirect", "broken"])
     func everyStepRunsInContextOfCaller(_ setup: Setup, _ path: String) async throws {
         for inPieces in [false, true] {
-            let witness = Witness()
+            let recorder = ContextRecorder()
             let folder = try DownloadFolder()
-            let client = client(setup, witness, inPieces: inPieces, in: folder.url)
+            let client = client(setup, recorder, inPieces: inPieces, in: folder.url)
             await Task(priority: .high) {
                 await Caller.$name.withValue("caller") { _ = await client.data.get(path).sender().response }
             }.value
-            #expect(witness.steps(outsideTaskOf: "caller") == [:])
-            #expect(witness.steps.isSuperset(of: ["request adapter", "outcome adapter", "signing", "judgement"]))
+            #expect(recorder.steps(outsideTaskOf: "caller") == [:])
+            #expect(recorder.steps.isSuperset(of: ["request adapter", "outcome adapter", "signing", "judgement"]))
         }
     }
 
@@ -214,23 +214,23 @@ private final class Witness: Sendable {
     }
 
     @Test func cancelledRequestStillRunsItsLastSteps() async {
-        let witness = Witness()
+        let recorder = ContextRecorder()
         let transport = EngineTransport()
-        let adapter = Witness.Adapter(witness: witness)
+        let adapter = ContextRecorder.Adapter(recorder: recorder)
         let client = APIClient(baseURL: "http://shop.test") {
             $0.transport = transport
             $0.requestInterceptors = [adapter]
             $0.responseInterceptors = [adapter]
-            $0.gates = [Witness.Guard(witness: witness, waits: false)]
+            $0.gates = [ContextRecorder.Guard(recorder: recorder, waits: false)]
         }
         transport.engine.suspend()
         let sender = client.data.get("plain").sender()
         let task = Task { await sender.result }
-        await eventually { witness.steps.contains("signing") }
+        await eventually { recorder.steps.contains("signing") }
         sender.cancel()
         let result = await task.value
         #expect(result.failure?.isCancellation == true)
         transport.engine.resume()
-        await eventually { witness.steps.isSuperset(of: ["outcome adapter", "judgement"]) }
+        await eventually { recorder.steps.isSuperset(of: ["outcome adapter", "judgement"]) }
     }
 }

@@ -3,19 +3,19 @@ import SluiceTesting
 import XCTest
 
 /// Records events in order.
-private actor Diary {
+private actor EventRecorder {
     private(set) var entries: [String] = []
 
-    func note(_ entry: String) { entries.append(entry) }
+    func record(_ entry: String) { entries.append(entry) }
 }
 
-private struct NotedGate: Gate {
+private struct RecordingGate: Gate {
     let name: String
-    let diary: Diary
+    let recorder: EventRecorder
     var refusal: SluiceError?
 
     func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
-        await diary.note("\(name) admits")
+        await recorder.record("\(name) admits")
         if let refusal { throw refusal }
         return Permit { outcome in
             let result =
@@ -23,29 +23,29 @@ private struct NotedGate: Gate {
                 case .success(let response): "\(response.head.status.rawValue)"
                 case .failure(let error): "\(error.code)"
                 }
-            await diary.note("\(name) receives \(result)")
+            await recorder.record("\(name) receives \(result)")
         }
     }
 }
 
-private struct NotedRequestInterceptor: RequestInterceptor {
+private struct RecordingRequestInterceptor: RequestInterceptor {
     let name: String
-    let diary: Diary
+    let recorder: EventRecorder
 
     func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
-        await diary.note("\(name) changes the request")
+        await recorder.record("\(name) changes the request")
         var request = request
         request.headers.append("X-Seen", name)
         return request
     }
 }
 
-private struct NotedResponseInterceptor: ResponseInterceptor {
+private struct RecordingResponseInterceptor: ResponseInterceptor {
     let name: String
-    let diary: Diary
+    let recorder: EventRecorder
 
     func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
-        await diary.note("\(name) changes the response")
+        await recorder.record("\(name) changes the response")
         return outcome
     }
 }
@@ -63,22 +63,25 @@ struct Replacing: ResponseInterceptor {
 }
 
 final class PipelineOrderTests: XCTestCase {
-    private func client(_ server: LoopbackServer, _ diary: Diary, refusal: SluiceError? = nil) -> APIClient {
+    private func client(_ server: LoopbackServer, _ recorder: EventRecorder, refusal: SluiceError? = nil) -> APIClient {
         APIClient(baseURL: server.url) {
-            $0.gates = [NotedGate(name: "g1", diary: diary), NotedGate(name: "g2", diary: diary, refusal: refusal)]
-            $0.requestInterceptors = ["q1", "q2"].map { NotedRequestInterceptor(name: $0, diary: diary) }
-            $0.responseInterceptors = ["p1", "p2"].map { NotedResponseInterceptor(name: $0, diary: diary) }
+            $0.gates = [
+                RecordingGate(name: "g1", recorder: recorder),
+                RecordingGate(name: "g2", recorder: recorder, refusal: refusal),
+            ]
+            $0.requestInterceptors = ["q1", "q2"].map { RecordingRequestInterceptor(name: $0, recorder: recorder) }
+            $0.responseInterceptors = ["p1", "p2"].map { RecordingResponseInterceptor(name: $0, recorder: recorder) }
         }
     }
 
     func testRunsStepsInOrder() async throws {
         let server = try LoopbackServer()
-        let diary = Diary()
+        let recorder = EventRecorder()
         server.on("/echo", .echo)
-        let request: APIRequest<LoopbackEcho, APIError> = client(server, diary).codable.request("echo")
+        let request: APIRequest<LoopbackEcho, APIError> = client(server, recorder).codable.request("echo")
         let echo = try await request.sender().value
         XCTAssertEqual(echo.values(for: "x-seen"), ["q1", "q2"])
-        let entries = await diary.entries
+        let entries = await recorder.entries
         XCTAssertEqual(
             entries,
             [
@@ -90,14 +93,14 @@ final class PipelineOrderTests: XCTestCase {
 
     func testRefusalSendsNothingAndReleasesPermits() async throws {
         let server = try LoopbackServer()
-        let diary = Diary()
+        let recorder = EventRecorder()
         let refusal = SluiceError(.gateFailed, "There is no token.")
-        let request = client(server, diary, refusal: refusal).data.request("echo")
+        let request = client(server, recorder, refusal: refusal).data.request("echo")
         let error = await request.sender().result.failure
         XCTAssertEqual(error?.code, .gateFailed)
         XCTAssertEqual(error?.error.step, .gate)
         XCTAssertEqual(server.connections, 0)
-        let entries = await diary.entries
+        let entries = await recorder.entries
         XCTAssertEqual(entries, ["g1 admits", "g2 admits", "g1 receives gateFailed"])
     }
 
@@ -105,11 +108,11 @@ final class PipelineOrderTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/drop", .drop)
         server.on("/hang", .hang)
-        let failing = Diary()
+        let failing = EventRecorder()
         _ = await client(server, failing).data.request("drop").sender().result
         let failed = await failing.entries
         XCTAssertEqual(failed.suffix(2), ["g2 receives connectionLost", "g1 receives connectionLost"])
-        let cancelling = Diary()
+        let cancelling = EventRecorder()
         let sender = client(server, cancelling).data.request("hang").sender()
         async let result = sender.result
         await server.waitForRequests(2)
@@ -131,7 +134,7 @@ final class PipelineOrderTests: XCTestCase {
     func testResponseInterceptorReplacesOutcome() async throws {
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
-        let rescued = APIClient(baseURL: server.url) {
+        let replacing = APIClient(baseURL: server.url) {
             $0.responseInterceptors = [
                 Replacing { outcome in
                     guard case .failure(let error) = outcome, let request = error.request else { return outcome }
@@ -140,7 +143,7 @@ final class PipelineOrderTests: XCTestCase {
                 }
             ]
         }
-        let guest: User = try await rescued.codable.request("http://127.0.0.1:1/user").sender().value
+        let guest: User = try await replacing.codable.request("http://127.0.0.1:1/user").sender().value
         XCTAssertEqual(guest.name, "Guest")
         let refused = APIClient(baseURL: server.url) {
             $0.responseInterceptors = [Replacing { _ in .failure(SluiceError(.init("maintenance"), "Later.")) }]

@@ -90,7 +90,7 @@ final class RandomCancellationTests: XCTestCase {
     }
 
     /// Sends a request, and then waits, cancels the task, cancels the sender, cancels one of two waiting callers, or releases it.
-    private static func oneRequest(
+    private static func runRequest(
         _ client: APIClient,
         _ liveObjects: LiveObjects,
         _ random: inout SeededGenerator

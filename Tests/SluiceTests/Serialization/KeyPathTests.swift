@@ -69,10 +69,10 @@ final class KeyPathTests: XCTestCase {
 
     func testDecodesScalars() async throws {
         let number: Int = try await client("42").codable.request("x").sender().value
-        let truth: Bool = try await client("true").codable.request("x").sender().value
+        let flag: Bool = try await client("true").codable.request("x").sender().value
         let fraction: Double = try await client("0.5").json.request("x").sender().value
         XCTAssertEqual(number, 42)
-        XCTAssertTrue(truth)
+        XCTAssertTrue(flag)
         XCTAssertEqual(fraction, 0.5)
     }
 

@@ -77,7 +77,7 @@ import Testing
             var state = ReconnectionState(.standard)
             let lost = SluiceError(.connectionLost, "It failed.")
             guard case .wait(let delay) = state.decision(after: lost, retry: .seconds(2), random: random) else {
-                Issue.record("It did not wait.")
+                Issue.record("The reconnection does not wait.")
                 return
             }
             #expect(delay >= .seconds(2) && delay <= .seconds(3))

@@ -82,7 +82,7 @@ final class StreamedResponseTests: XCTestCase {
     ) async {
         do {
             _ = try await request.response()
-            XCTFail("It did not fail.", line: line)
+            XCTFail("The request did not fail.", line: line)
         } catch {
             XCTAssertEqual(error.code, code, line: line)
         }

@@ -6,10 +6,10 @@ import Testing
 
 @Suite struct CircuitBreakerTests {
     private let time = TestClock()
-    private var client: APIClient { .living(by: time) }
+    private var client: APIClient { .client(clock: time) }
 
     private func run(_ outcome: TransportOutcome, _ breaker: CircuitBreaker, _ host: String = "a.example") {
-        _ = breaker.admitImmediately(client.asking(host))?.releaseImmediately(outcome)
+        _ = breaker.admitImmediately(client.requestContext(host))?.releaseImmediately(outcome)
     }
 
     @Test func opensOnlyForTheFailingHost() async {
@@ -17,10 +17,12 @@ import Testing
         for _ in 0..<2 { run(.answered(.internalServerError), breaker) }
         #expect(breaker.state(for: "a.example") == .open(until: time.now + .seconds(5)))
         #expect(breaker.state(for: "b.example") == .closed)
-        #expect(breaker.admitImmediately(client.asking("a.example")) == nil)
-        #expect(breaker.admitImmediately(client.asking("b.example")) != nil)
+        #expect(breaker.admitImmediately(client.requestContext("a.example")) == nil)
+        #expect(breaker.admitImmediately(client.requestContext("b.example")) != nil)
         time.advance(by: .milliseconds(1500))
-        let error = await #expect(throws: SluiceError.self) { try await breaker.admit(client.asking("a.example")) }
+        let error = await #expect(throws: SluiceError.self) {
+            try await breaker.admit(client.requestContext("a.example"))
+        }
         #expect(error?.code == .circuitOpen)
         #expect(error?.step == .gate)
         let refusal = GateRefusal(gate: "CircuitBreaker", retryAfter: .milliseconds(3500))
@@ -32,9 +34,11 @@ import Testing
         let breaker = CircuitBreaker(of: 1, trials: 1, per: .client)
         run(.failed(.cannotConnect), breaker)
         time.advance(by: .seconds(5))
-        let trial = try await breaker.admit(client.asking("b.example"))
+        let trial = try await breaker.admit(client.requestContext("b.example"))
         #expect(breaker.state() == .halfOpen)
-        let error = await #expect(throws: SluiceError.self) { try await breaker.admit(client.asking("a.example")) }
+        let error = await #expect(throws: SluiceError.self) {
+            try await breaker.admit(client.requestContext("a.example"))
+        }
         #expect((error?.underlyingError as? GateRefusal)?.retryAfter == nil)
         #expect(error?.description.contains("trial requests are in progress") == true)
         _ = trial.releaseImmediately(.answered(.ok))
@@ -65,8 +69,8 @@ import Testing
     @Test func admitsRequestWithoutKey() async throws {
         let breaker = CircuitBreaker(of: 1, per: .key { $0.tags.first })
         for _ in 0..<3 { run(.failed(.cannotConnect), breaker) }
-        #expect(breaker.admitImmediately(client.asking("a.example")) != nil)
-        _ = try await breaker.admit(client.asking("a.example"))
+        #expect(breaker.admitImmediately(client.requestContext("a.example")) != nil)
+        _ = try await breaker.admit(client.requestContext("a.example"))
     }
 
     @Test func reportsChangesInOrderToEveryStream() async {
@@ -113,7 +117,7 @@ import Testing
             for seed in 0..<2000 as Range<UInt64> {
                 group.addTask { [time] in
                     var random = SeededGenerator(seed: seed)
-                    guard let permit = try? await breaker.admit(client.asking("a.example")) else { return }
+                    guard let permit = try? await breaker.admit(client.requestContext("a.example")) else { return }
                     for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
                     time.advance(by: .milliseconds(1))
                     let outcomes: [TransportOutcome] = [.answered(.ok), .failed(.cancelled), .answered(.badGateway)]

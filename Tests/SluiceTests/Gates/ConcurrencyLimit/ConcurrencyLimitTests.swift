@@ -13,11 +13,11 @@ import Testing
 
     @Test func admitsImmediatelyWithinBothLimits() {
         let gate = ConcurrencyLimit(2, perHost: 1)
-        let permit = gate.admitImmediately(client.asking("a.example"))
+        let permit = gate.admitImmediately(client.requestContext("a.example"))
         #expect(permit != nil)
-        #expect(gate.admitImmediately(client.asking("A.example:443")) == nil)
-        #expect(gate.admitImmediately(client.asking("b.example")) != nil)
-        #expect(gate.admitImmediately(client.asking("c.example")) == nil)
+        #expect(gate.admitImmediately(client.requestContext("A.example:443")) == nil)
+        #expect(gate.admitImmediately(client.requestContext("b.example")) != nil)
+        #expect(gate.admitImmediately(client.requestContext("c.example")) == nil)
         #expect(gate.running == 2)
         release(permit)
         #expect(gate.running == 1)
@@ -31,26 +31,26 @@ import Testing
     )
     func releasesSlotForEveryOutcome(_ outcome: TransportOutcome) {
         let gate = ConcurrencyLimit(1)
-        release(gate.admitImmediately(client.asking("a")), outcome)
+        release(gate.admitImmediately(client.requestContext("a")), outcome)
         #expect(gate.running == 0)
     }
 
     @Test func admitsRequestsWithoutKey() async throws {
         let gate = ConcurrencyLimit(each: 1, per: .key { $0.tags.first })
-        #expect(gate.admitImmediately(client.asking("a", tags: ["x"])) != nil)
-        #expect(gate.admitImmediately(client.asking("a", tags: ["x"])) == nil)
-        #expect(gate.admitImmediately(client.asking("a", tags: ["y"])) != nil)
-        for _ in 0..<10 { #expect(gate.admitImmediately(client.asking("a")) != nil) }
-        release(try await gate.admit(client.asking("a")))
+        #expect(gate.admitImmediately(client.requestContext("a", tags: ["x"])) != nil)
+        #expect(gate.admitImmediately(client.requestContext("a", tags: ["x"])) == nil)
+        #expect(gate.admitImmediately(client.requestContext("a", tags: ["y"])) != nil)
+        for _ in 0..<10 { #expect(gate.admitImmediately(client.requestContext("a")) != nil) }
+        release(try await gate.admit(client.requestContext("a")))
         #expect(gate.running == 2)
     }
 
     @Test func failsRequestWhenQueueIsFull() async throws {
         let gate = ConcurrencyLimit(1, maximumWaiting: 1)
-        let permit = gate.admitImmediately(client.asking("a"))
-        let waiting = Task { try await gate.admit(client.asking("a")) }
+        let permit = gate.admitImmediately(client.requestContext("a"))
+        let waiting = Task { try await gate.admit(client.requestContext("a")) }
         await eventually { gate.waiting == 1 }
-        let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a")) }
+        let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.requestContext("a")) }
         #expect(error?.code == .queueFull)
         #expect(error?.step == .gate)
         #expect(error?.underlyingError as? GateRefusal == GateRefusal(gate: "ConcurrencyLimit"))
@@ -62,10 +62,10 @@ import Testing
 
     @Test func cancelledWaiterLeavesAtOnceAndNextIsAdmitted() async throws {
         let gate = ConcurrencyLimit(1)
-        let permit = gate.admitImmediately(client.asking("a"))
-        let first = Task { try await gate.admit(client.asking("a")) }
+        let permit = gate.admitImmediately(client.requestContext("a"))
+        let first = Task { try await gate.admit(client.requestContext("a")) }
         await eventually { gate.waiting == 1 }
-        let second = Task { try await gate.admit(client.asking("a")) }
+        let second = Task { try await gate.admit(client.requestContext("a")) }
         await eventually { gate.waiting == 2 }
         first.cancel()
         // The waiter is removed at once, under the lock of the cancelling call, not in another task.
@@ -81,7 +81,7 @@ import Testing
         let gate = ConcurrencyLimit(1)
         let task = Task { [client] in
             while !Task.isCancelled { await Task.yield() }
-            return try await gate.admit(client.asking("a"))
+            return try await gate.admit(client.requestContext("a"))
         }
         task.cancel()
         let error = await #expect(throws: SluiceError.self) { try await task.value }
@@ -100,7 +100,7 @@ import Testing
                     let host = ["a", "b", "c", "d"].randomElement(using: &random) ?? ""
                     let permit: Permit
                     do {
-                        permit = try await gate.admit(client.asking(host))
+                        permit = try await gate.admit(client.requestContext(host))
                     } catch {
                         return most.withLock { $0.cancelled += 1 }
                     }
@@ -131,9 +131,9 @@ import Testing
 
     @Test func slotPassesThroughThousandWaiters() async throws {
         let gate = ConcurrencyLimit(each: 1)
-        let first = try #require(gate.admitImmediately(client.asking("a")))
+        let first = try #require(gate.admitImmediately(client.requestContext("a")))
         let tasks = (0..<1000).map { _ in
-            Task { [client] in release(try await gate.admit(client.asking("a"))) }
+            Task { [client] in release(try await gate.admit(client.requestContext("a"))) }
         }
         await eventually { gate.waiting == 1000 }
         release(first)

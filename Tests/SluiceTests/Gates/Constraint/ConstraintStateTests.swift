@@ -13,15 +13,15 @@ import Testing
     }
 
     struct Row: Sendable, CustomTestStringConvertible {
-        let promise: String
+        let summary: String
         let steps: [(Event, [ConstraintState.Action])]
 
-        init(_ promise: String, _ steps: (Event, [ConstraintState.Action])...) {
-            self.promise = promise
+        init(_ summary: String, _ steps: (Event, [ConstraintState.Action])...) {
+            self.summary = summary
             self.steps = steps
         }
 
-        var testDescription: String { promise }
+        var testDescription: String { summary }
     }
 
     static let rows = [

@@ -8,7 +8,7 @@ final class ScriptedConstraint: Constraint {
 
     private struct State {
         var isSatisfied = false
-        var asked = 0
+        var checkCount = 0
         var satisfactions = 0
         var running = 0
         var mostRunning = 0
@@ -33,7 +33,7 @@ final class ScriptedConstraint: Constraint {
         self.work = work
     }
 
-    var asked: Int { state.read.asked }
+    var checkCount: Int { state.read.checkCount }
     var satisfactions: Int { state.read.satisfactions }
     var mostRunning: Int { state.read.mostRunning }
     var cancelled: Int { state.read.cancelled }
@@ -42,7 +42,7 @@ final class ScriptedConstraint: Constraint {
 
     func isSatisfied(for request: RequestContext) async -> Bool {
         state.change { state in
-            state.asked += 1
+            state.checkCount += 1
             return state.isSatisfied
         }
     }
@@ -77,7 +77,7 @@ final class ConstraintTests: XCTestCase {
         let client = client(server, constraint)
         await withTaskGroup(of: String?.self) { group in
             for _ in 0..<100 { group.addTask { try? await client.string.request("data").sender().value } }
-            await eventually { constraint.asked == 100 }
+            await eventually { constraint.checkCount == 100 }
             XCTAssertEqual(server.requests(to: "/data").count, 0)
             gate.open()
             for await text in group { XCTAssertEqual(text, "ok") }
@@ -85,7 +85,7 @@ final class ConstraintTests: XCTestCase {
         XCTAssertEqual(constraint.satisfactions, 1)
         _ = try await client.string.request("data").sender().value
         XCTAssertEqual(constraint.satisfactions, 1)
-        XCTAssertEqual(constraint.asked, 101)
+        XCTAssertEqual(constraint.checkCount, 101)
     }
 
     func testErrorFailsAllWaitersAndNextRequestRetries() async throws {
@@ -100,7 +100,7 @@ final class ConstraintTests: XCTestCase {
         let client = client(server, constraint)
         await withTaskGroup(of: APIError?.self) { group in
             for _ in 0..<20 { group.addTask { await client.string.request("data").sender().result.failure } }
-            await eventually { constraint.asked == 20 }
+            await eventually { constraint.checkCount == 20 }
             gate.open()
             for await error in group {
                 XCTAssertEqual(error?.code, .gateFailed)
@@ -120,9 +120,9 @@ final class ConstraintTests: XCTestCase {
         let constraint = ScriptedConstraint { _, _ in await gate.wait() }
         let client = client(server, constraint)
         let staying = Task { try await client.string.request("data").sender().value }
-        await eventually { constraint.asked == 1 }
+        await eventually { constraint.checkCount == 1 }
         let leaving = Task { await client.string.request("data").sender().result.failure }
-        await eventually { constraint.asked == 2 }
+        await eventually { constraint.checkCount == 2 }
         leaving.cancel()
         let error = await leaving.value
         XCTAssertEqual(error?.code, .cancelled)
@@ -156,7 +156,7 @@ final class ConstraintTests: XCTestCase {
             $0.time = time
         }
         let requests = (0..<3).map { _ in Task { await client.string.request("data").sender().result.failure } }
-        await eventually { constraint.asked == 3 }
+        await eventually { constraint.checkCount == 3 }
         await eventually { constraint.satisfactions == 1 }
         while true {
             time.advance(by: .seconds(31))
@@ -179,7 +179,7 @@ final class ConstraintTests: XCTestCase {
         let text = try await client(server, constraint).string.request("data").sender().value
         XCTAssertEqual(text, "ok")
         XCTAssertEqual(constraint.satisfactions, 1)
-        XCTAssertEqual(constraint.asked, 1)
+        XCTAssertEqual(constraint.checkCount, 1)
     }
 
     func testSatisfiesIndependentConstraintsConcurrently() async throws {
@@ -236,11 +236,11 @@ final class ConstraintTests: XCTestCase {
         let b = ScriptedConstraint("B")
         let client = client(server, a, b)
         _ = try await client.string.request("data").withoutGates().sender().value
-        XCTAssertEqual([a.asked, b.asked], [0, 0])
+        XCTAssertEqual([a.checkCount, b.checkCount], [0, 0])
         _ = try await client.string.request("data").withoutGate("A").sender().value
-        XCTAssertEqual([a.asked, b.asked], [0, 1])
+        XCTAssertEqual([a.checkCount, b.checkCount], [0, 1])
         _ = try await client.string.request("data").sender().value
-        XCTAssertEqual([a.asked, b.asked], [1, 2])
+        XCTAssertEqual([a.checkCount, b.checkCount], [1, 2])
     }
 
     func testRandomInterleavingsEndEveryRequest() async throws {

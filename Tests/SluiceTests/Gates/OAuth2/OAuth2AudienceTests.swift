@@ -17,11 +17,11 @@ final class OAuth2AudienceTests: XCTestCase {
         let guarded = try GuardedServer()
         let other = try openServer()
         let client = guarded.client(guarded.gate())
-        let elsewhere = try await client.string.get("\(other.url)/x").sender().value
-        XCTAssertEqual(elsewhere, "")
+        let sentToOtherURL = try await client.string.get("\(other.url)/x").sender().value
+        XCTAssertEqual(sentToOtherURL, "")
         XCTAssertEqual(guarded.tokenRequests.count, 0)
-        let alsoElsewhere = try await client.string.get("x").host(other.authority).sender().value
-        XCTAssertEqual(alsoElsewhere, "")
+        let sentToOtherHost = try await client.string.get("x").host(other.authority).sender().value
+        XCTAssertEqual(sentToOtherHost, "")
         let here = try await client.string.get("x").sender().value
         XCTAssertEqual(here, "Bearer t1")
     }

@@ -105,7 +105,7 @@ final class OAuth2ConcurrencyTests: XCTestCase {
     }
 
     func testStoreCanSendRequestsThroughSameClient() async throws {
-        struct Vault: TokenStore {
+        struct RemoteTokenStore: TokenStore {
             let client: Shared<APIClient?>
             func load() async throws -> OAuth2.Token? {
                 guard let client = client.read else { return nil }
@@ -116,9 +116,9 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         }
         let guarded = try GuardedServer()
         guarded.server.on("/api/vault") { .text($0.headers[.authorization] ?? "kept") }
-        let vault = Vault(client: Shared(nil))
-        let client = guarded.client(guarded.gate { $0.store = vault })
-        vault.client.change { $0 = client }
+        let store = RemoteTokenStore(client: Shared(nil))
+        let client = guarded.client(guarded.gate { $0.store = store })
+        store.client.change { $0 = client }
         let carried = try await client.string.get("x").sender().value
         XCTAssertEqual(carried, "Bearer kept")
     }

@@ -47,7 +47,7 @@ final class OAuth2SignInTests: XCTestCase {
         ] {
             do {
                 _ = try await oauth.signIn(redirectedTo: redirect, for: request)
-                XCTFail("It was accepted.")
+                XCTFail("The sign-in succeeded.")
             } catch {
                 XCTAssertEqual(error.authorizationError?.code, code)
             }
@@ -63,7 +63,7 @@ final class OAuth2SignInTests: XCTestCase {
         let request = try oauth.authorizationRequest()
         do {
             _ = try await oauth.signIn(redirectedTo: "?code=c&state=\(request.state)", for: request)
-            XCTFail("It was accepted.")
+            XCTFail("The sign-in succeeded.")
         } catch {
             XCTAssertEqual(error.code, .authorizationFailed)
             XCTAssertEqual(error.authorizationError?.code, .invalidGrant)
@@ -102,14 +102,14 @@ final class OAuth2SignInTests: XCTestCase {
         for token in [OAuth2.Token(accessToken: ""), .init(accessToken: "a\r\nX: y")] {
             do {
                 try await oauth.signIn(with: token)
-                XCTFail("It was accepted.")
+                XCTFail("The sign-in succeeded.")
             } catch {
                 XCTAssertEqual(error.authorizationError?.code, .unsupported)
             }
         }
         do {
             try await oauth.signIn(with: .init(accessToken: "late", expiresAt: .distantPast))
-            XCTFail("It was accepted.")
+            XCTFail("The sign-in succeeded.")
         } catch {
             XCTAssertEqual(error.authorizationError?.code, .expiredToken)
         }
@@ -151,7 +151,7 @@ final class OAuth2SignInTests: XCTestCase {
         _ = await client.get("x")
         do {
             try await oauth.signOut()
-            XCTFail("It did not fail.")
+            XCTFail("The sign-out succeeded.")
         } catch {
             XCTAssertEqual(error.authorizationError?.code, .invalidResponse)
             XCTAssertEqual(error.authorizationError?.status, .serviceUnavailable)
@@ -161,7 +161,7 @@ final class OAuth2SignInTests: XCTestCase {
         store.isFailing.change { $0 = true }
         do {
             try await oauth.signOut()
-            XCTFail("It did not fail.")
+            XCTFail("The sign-out succeeded.")
         } catch {
             XCTAssertEqual(error.authorizationError?.code, .storeFailed)
         }
@@ -184,7 +184,7 @@ final class OAuth2SignInTests: XCTestCase {
         }
         do {
             try await oauth.signOut()
-            XCTFail("It did not fail.")
+            XCTFail("The sign-out succeeded.")
         } catch {
             XCTAssertEqual(error.authorizationError?.code, .storeFailed)
         }

@@ -6,15 +6,15 @@ import Testing
 
 @Suite struct RateLimitTests {
     private let time = TestClock()
-    private var client: APIClient { .living(by: time) }
+    private var client: APIClient { .client(clock: time) }
 
     private func admits(_ gate: RateLimit, _ host: String = "a.example") -> Bool {
-        gate.admitImmediately(client.asking(host)) != nil
+        gate.admitImmediately(client.requestContext(host)) != nil
     }
 
     private func waiter(_ gate: RateLimit, _ host: String = "a.example") async -> Task<Permit, any Error> {
         let count = gate.waiting
-        let task = Task { [client] in try await gate.admit(client.asking(host)) }
+        let task = Task { [client] in try await gate.admit(client.requestContext(host)) }
         await eventually { gate.waiting == count + 1 }
         return task
     }
@@ -42,16 +42,16 @@ import Testing
         #expect(admits(gate, "a"))
         time.advance(by: .seconds(30))
         #expect(admits(gate, "b"))
-        let late = await waiter(gate, "b")
+        let laterWaiter = await waiter(gate, "b")
         await time.sleepers(1)
         #expect(time.pending == [.seconds(60)])
-        let soon = await waiter(gate, "a")
+        let earlierWaiter = await waiter(gate, "a")
         await eventually { time.pending == [.seconds(30)] }
         time.advance(by: .seconds(30))
-        _ = try await soon.value
+        _ = try await earlierWaiter.value
         await eventually { time.pending == [.seconds(30)] }
         time.advance(by: .seconds(30))
-        _ = try await late.value
+        _ = try await laterWaiter.value
     }
 
     @Test func cancelledWaiterLeavesAtOnceAndLastStopsTimer() async throws {
@@ -76,7 +76,7 @@ import Testing
         let gate = RateLimit(1, every: .seconds(60))
         let task = Task { [client] in
             while !Task.isCancelled { await Task.yield() }
-            return try await gate.admit(client.asking("a.example"))
+            return try await gate.admit(client.requestContext("a.example"))
         }
         task.cancel()
         await #expect(throws: SluiceError.self) { try await task.value }
@@ -87,7 +87,7 @@ import Testing
         let gate = RateLimit(1, every: .seconds(60), maximumWait: .seconds(59.5), named: "slow")
         #expect(admits(gate))
         time.advance(by: .milliseconds(499))
-        let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a.example")) }
+        let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.requestContext("a.example")) }
         #expect(error?.code == .rateLimited)
         #expect(error?.step == .gate)
         let refusal = try #require(error?.underlyingError as? GateRefusal)
@@ -103,7 +103,7 @@ import Testing
     @Test func failsRequestWhenQueueIsFull() async {
         let gate = RateLimit(1, every: .seconds(60), maximumWaiting: 0)
         #expect(admits(gate))
-        let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.asking("a.example")) }
+        let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.requestContext("a.example")) }
         #expect(error?.code == .queueFull)
         #expect(error?.description.hasPrefix("No requests may wait for the RateLimit") == true)
     }
@@ -114,16 +114,16 @@ import Testing
             (.failed(.connectionLost), false), (.answered(.ok), false), (.answered(.internalServerError), false),
         ] as [(TransportOutcome, Bool)]
     )
-    func returnsTokenOnlyIfRequestWasNotSent(_ outcome: TransportOutcome, _ comesBack: Bool) {
+    func returnsTokenOnlyIfRequestWasNotSent(_ outcome: TransportOutcome, _ isReturned: Bool) {
         let gate = RateLimit(1, every: .seconds(60))
-        let permit = gate.admitImmediately(client.asking("a.example"))
+        let permit = gate.admitImmediately(client.requestContext("a.example"))
         #expect(permit?.releaseImmediately(outcome) == .settled)
-        #expect(admits(gate) == comesBack)
+        #expect(admits(gate) == isReturned)
     }
 
     @Test func returnedTokenAdmitsWaiter() async throws {
         let gate = RateLimit(1, every: .seconds(60))
-        let permit = gate.admitImmediately(client.asking("a.example"))
+        let permit = gate.admitImmediately(client.requestContext("a.example"))
         let task = await waiter(gate)
         _ = permit?.releaseImmediately(.failed(.cannotConnect))
         _ = try await task.value
@@ -138,7 +138,7 @@ import Testing
     )
     func pausesForRetryAfterUpToMaximum(_ maximum: Duration?, _ retryAfter: String, _ seconds: Int) {
         let gate = RateLimit(100, every: .seconds(1), maximumPause: maximum)
-        let permit = gate.admitImmediately(client.asking("a.example"))
+        let permit = gate.admitImmediately(client.requestContext("a.example"))
         _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": retryAfter]))
         #expect(admits(gate, "b.example"))
         #expect(admits(gate) == (seconds == 0))
@@ -150,7 +150,7 @@ import Testing
 
     @Test func serverPauseBeyondMaximumWaitFailsWaiters() async throws {
         let gate = RateLimit(1, every: .seconds(2), maximumWait: .seconds(5))
-        let permit = gate.admitImmediately(client.asking("a.example"))
+        let permit = gate.admitImmediately(client.requestContext("a.example"))
         let task = await waiter(gate)
         _ = permit?.releaseImmediately(.answered(.serviceUnavailable, ["Retry-After": "30"]))
         let error = await #expect(throws: SluiceError.self) { try await task.value }
@@ -161,7 +161,7 @@ import Testing
 
     @Test func appliesPauseToHostThatResponded() {
         let gate = RateLimit(ofServerPer: .host)
-        let permit = gate.admitImmediately(client.asking("a.example"))
+        let permit = gate.admitImmediately(client.requestContext("a.example"))
         _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"], by: "cdn.example"))
         #expect(admits(gate))
         #expect(!admits(gate, "cdn.example"))
@@ -169,7 +169,7 @@ import Testing
 
     @Test func serverOnlyLimitAdmitsUntilServerPauses() async throws {
         let gate = RateLimit(ofServerPer: .client)
-        let permits = (0..<1000).compactMap { _ in gate.admitImmediately(client.asking("a.example")) }
+        let permits = (0..<1000).compactMap { _ in gate.admitImmediately(client.requestContext("a.example")) }
         #expect(permits.count == 1000)
         _ = permits[0].releaseImmediately(.answered(.ok, ["RateLimit": #""d";r=0;t=30"#]))
         let task = await waiter(gate, "b.example")
@@ -180,10 +180,10 @@ import Testing
 
     @Test func releasesThousandWaitersTogether() async throws {
         let gate = RateLimit(ofServerPer: .host)
-        let permit = gate.admitImmediately(client.asking("a.example"))
+        let permit = gate.admitImmediately(client.requestContext("a.example"))
         _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"]))
         let client = client
-        let tasks = (0..<1000).map { _ in Task { try await gate.admit(client.asking("a.example")) } }
+        let tasks = (0..<1000).map { _ in Task { try await gate.admit(client.requestContext("a.example")) } }
         await eventually { gate.waiting == 1000 }
         await time.sleepers(1)
         #expect(time.pending.count == 1)
@@ -206,7 +206,7 @@ import Testing
             for seed in 0..<2000 as Range<UInt64> {
                 let task = Task {
                     do {
-                        let permit = try await gate.admit(client.asking(seed % 2 == 0 ? "a" : "b"))
+                        let permit = try await gate.admit(client.requestContext(seed % 2 == 0 ? "a" : "b"))
                         counts.withLock { $0.served += 1 }
                         _ = permit.releaseImmediately(seed % 5 == 0 ? .failed(.cannotConnect) : .answered(.ok))
                     } catch let error as SluiceError where error.isCancellation {
