@@ -61,7 +61,7 @@ struct FaultExchange: Sendable {
     var isIdempotent: Bool { method != .post }
 
     /// True if the request may be sent again and its body can be read again.
-    var canBeSentAgain: Bool {
+    var canBeResent: Bool {
         if case .stream = upload { false } else { isIdempotent }
     }
 }

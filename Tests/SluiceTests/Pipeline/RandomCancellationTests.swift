@@ -63,7 +63,7 @@ final class RandomCancellationTests: XCTestCase {
                         var random = SeededGenerator(seed: UInt64(worker))
                         var outcomes = [SluiceError.Code?: Int]()
                         for _ in 0..<requestsPerWorker {
-                            let code = await Self.oneRequest(client, liveObjects, &random)
+                            let code = await Self.runRequest(client, liveObjects, &random)
                             outcomes[code, default: 0] += 1
                         }
                         return outcomes
