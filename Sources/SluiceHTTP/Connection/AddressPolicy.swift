@@ -13,7 +13,6 @@
 /// A proxy resolves names itself, and the client cannot check the result. With a policy, a request that would use a
 /// proxy fails with the same code.
 public struct AddressPolicy: Sendable, Hashable {
-    /// The purposes whose addresses are refused.
     private let refused: Set<AddressPurpose>
     private var allowedNetworks: [IPNetwork] = []
     private var deniedNetworks: [IPNetwork] = []
@@ -30,7 +29,8 @@ public struct AddressPolicy: Sendable, Hashable {
 
     /// Returns a copy that also allows some blocks: `try .publicOnly.allowing("10.1.0.0/16")`.
     ///
-    /// - Parameter networks: Blocks in the format of ``IPNetwork``.
+    /// - Parameter networks: Blocks of addresses with a common prefix, such as `10.0.0.0/8` or `fc00::/7` (RFC 4632 §3.1,
+    ///   RFC 4291 §2.3). An address without a prefix length is a block of one address.
     /// - Returns: A policy.
     /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a text that is not a block.
     public func allowing(_ networks: String...) throws(SluiceError) -> AddressPolicy {
@@ -41,7 +41,7 @@ public struct AddressPolicy: Sendable, Hashable {
 
     /// Returns a copy that refuses some blocks, even if other rules allow them.
     ///
-    /// - Parameter networks: Blocks in the format of ``IPNetwork``.
+    /// - Parameter networks: Blocks in the format of ``allowing(_:)``.
     /// - Returns: A policy.
     /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a text that is not a block.
     public func denying(_ networks: String...) throws(SluiceError) -> AddressPolicy {
@@ -70,15 +70,15 @@ public struct AddressPolicy: Sendable, Hashable {
     /// For an IPv6 address that embeds an IPv4 address, the listed blocks are compared with both.
     public func allows(_ address: IPAddress) -> Bool {
         if self == .any { return true }
-        let forms = [address] + (address.embedded.map { [$0] } ?? [])
-        let isListed = { (networks: [IPNetwork]) in networks.contains { forms.contains(where: $0.contains) } }
+        let addresses = [address] + (address.embedded.map { [$0] } ?? [])
+        let isListed = { (networks: [IPNetwork]) in networks.contains { addresses.contains(where: $0.contains) } }
         if isListed(deniedNetworks) { return false }
         return !refused.contains(address.purpose) || isListed(allowedNetworks)
     }
 }
 
 /// The purpose of an address, by IANA's registries of special-purpose addresses (RFC 6890) and of multicast addresses.
-public enum AddressPurpose: String, Sendable, Hashable, CaseIterable {
+package enum AddressPurpose: Sendable, CaseIterable {
     /// Any host on the Internet.
     case global
     /// This computer, or the unspecified address (`0.0.0.0`), which also connects to this computer.
@@ -100,7 +100,7 @@ extension IPAddress {
     ///
     /// An IPv6 address that embeds an IPv4 address, mapped (RFC 4291 §2.5.5.2), translated (RFC 6052) or by 6to4
     /// (RFC 3056), has the purpose of the embedded address.
-    public var purpose: AddressPurpose {
+    package var purpose: AddressPurpose {
         if let embedded { return embedded.purpose }
         if IPAddress.metadata.contains(self) { return .metadata }
         for (purpose, networks) in isIPv4 ? IPAddress.version4Purposes : IPAddress.version6Purposes
@@ -140,13 +140,13 @@ extension IPAddress {
     ]
 
     private static let version4Purposes: [(AddressPurpose, [IPNetwork])] = [
-        (.loopback, IPNetwork.table("127.0.0.0/8", "0.0.0.0/8")),
-        (.private, IPNetwork.table("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")),
-        (.linkLocal, IPNetwork.table("169.254.0.0/16")),
-        (.multicast, IPNetwork.table("224.0.0.0/4", "255.255.255.255/32")),
+        (.loopback, networks("127.0.0.0/8", "0.0.0.0/8")),
+        (.private, networks("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")),
+        (.linkLocal, networks("169.254.0.0/16")),
+        (.multicast, networks("224.0.0.0/4", "255.255.255.255/32")),
         (
             .reserved,
-            IPNetwork.table(
+            networks(
                 "192.0.0.0/24",
                 "192.0.2.0/24",
                 "192.88.99.0/24",
@@ -159,10 +159,12 @@ extension IPAddress {
     ]
 
     private static let version6Purposes: [(AddressPurpose, [IPNetwork])] = [
-        (.loopback, IPNetwork.table("::/127")),
-        (.private, IPNetwork.table("fc00::/7", "fec0::/10", "64:ff9b:1::/48")),
-        (.linkLocal, IPNetwork.table("fe80::/10")),
-        (.multicast, IPNetwork.table("ff00::/8")),
-        (.reserved, IPNetwork.table("2001::/23", "2001:db8::/32", "3fff::/20")),
+        (.loopback, networks("::/127")),
+        (.private, networks("fc00::/7", "fec0::/10", "64:ff9b:1::/48")),
+        (.linkLocal, networks("fe80::/10")),
+        (.multicast, networks("ff00::/8")),
+        (.reserved, networks("2001::/23", "2001:db8::/32", "3fff::/20")),
     ]
+
+    private static func networks(_ texts: String...) -> [IPNetwork] { texts.compactMap { IPNetwork($0) } }
 }

@@ -30,16 +30,16 @@ package enum ByteRangeRequest: Sendable, Hashable {
         let first = member[..<dash]
         let last = member[dash...].dropFirst()
         if first.isEmpty {
-            guard let count = Self.number(last) else { return nil }
+            guard let count = last.decimalNumber(overflow: .max) else { return nil }
             self = .suffix(count)
             return
         }
-        guard let first = Self.number(first) else { return nil }
+        guard let first = first.decimalNumber(overflow: .max) else { return nil }
         if last.isEmpty {
             self = .from(first, through: nil)
             return
         }
-        guard let last = Self.number(last), first <= last else { return nil }
+        guard let last = last.decimalNumber(overflow: .max), first <= last else { return nil }
         self = .from(first, through: last)
     }
 
@@ -54,13 +54,5 @@ package enum ByteRangeRequest: Sendable, Hashable {
         case .suffix(let count):
             return total > 0 ? .bytes(max(0, total - count)..<total) : .everything
         }
-    }
-
-    /// Parses a number that consists of digits only; `Int64.max` if it overflows.
-    private static func number(_ digits: Substring.UTF8View) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
-            return nil
-        }
-        return Int64(Substring(digits)) ?? .max
     }
 }

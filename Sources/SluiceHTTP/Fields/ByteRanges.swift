@@ -1,4 +1,4 @@
-/// The bytes of a file that are there: sorted half-open ranges that neither overlap nor touch.
+/// The bytes of a file that have been received: sorted half-open ranges that neither overlap nor touch.
 package struct ByteRanges: Sendable, Hashable {
     package private(set) var ranges: [Range<Int64>] = []
 
@@ -36,7 +36,7 @@ package struct ByteRanges: Sendable, Hashable {
         ranges.replaceSubrange(first..<end, with: CollectionOfOne(merged))
     }
 
-    /// Returns true if all bytes of a range are there.
+    /// Returns true if all bytes of a range have been received.
     package func contains(_ range: Range<Int64>) -> Bool {
         if range.isEmpty { return true }
         let index = firstIndex { $0.upperBound > range.lowerBound }
@@ -58,12 +58,12 @@ package struct ByteRanges: Sendable, Hashable {
 
     /// Returns the index of the first range for which a condition is true, by binary search. It must also be true for
     /// all later ranges.
-    private func firstIndex(where isBehind: (Range<Int64>) -> Bool) -> Int {
+    private func firstIndex(where condition: (Range<Int64>) -> Bool) -> Int {
         var low = 0
         var high = ranges.count
         while low < high {
             let middle = low + (high - low) / 2
-            if isBehind(ranges[middle]) { high = middle } else { low = middle + 1 }
+            if condition(ranges[middle]) { high = middle } else { low = middle + 1 }
         }
         return low
     }

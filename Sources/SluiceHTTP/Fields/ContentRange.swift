@@ -19,7 +19,7 @@ package struct ContentRange: Sendable, Hashable {
         if whole.elementsEqual("*".utf8) {
             length = nil
         } else {
-            guard let number = Self.number(whole) else { return nil }
+            guard let number = whole.decimalNumber() else { return nil }
             length = number
         }
         if span.elementsEqual("*".utf8) {
@@ -27,17 +27,9 @@ package struct ContentRange: Sendable, Hashable {
             range = nil
             return
         }
-        guard let dash = span.firstIndex(of: UInt8(ascii: "-")), let first = Self.number(span[..<dash]),
-            let last = Self.number(span[span.index(after: dash)...]), first <= last, last < length ?? .max
+        guard let dash = span.firstIndex(of: UInt8(ascii: "-")), let first = span[..<dash].decimalNumber(),
+            let last = span[span.index(after: dash)...].decimalNumber(), first <= last, last < length ?? .max
         else { return nil }
         range = first..<last + 1
-    }
-
-    /// Parses a number that consists of digits only and fits an `Int64`.
-    private static func number(_ digits: Substring.UTF8View) -> Int64? {
-        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
-            return nil
-        }
-        return Int64(Substring(digits))
     }
 }

@@ -7,11 +7,11 @@
 /// ```
 public struct ContentType: Sendable, Hashable {
     /// A parameter.
-    public struct Parameter: Sendable, Hashable {
+    package struct Parameter: Sendable, Hashable {
         /// The name in lowercase.
-        public let name: String
+        package let name: String
         /// The value, unquoted and unescaped.
-        public let value: String
+        package let value: String
     }
 
     /// The type in lowercase, such as `text`.
@@ -19,7 +19,7 @@ public struct ContentType: Sendable, Hashable {
     /// The subtype in lowercase, such as `html`.
     public let subtype: String
     /// The parameters in their order. Of parameters with the same name only the first is kept.
-    public let parameters: [Parameter]
+    package let parameters: [Parameter]
 
     /// Parses a field's value; nil if the type or subtype is missing or is not a token.
     ///
@@ -52,7 +52,7 @@ public struct ContentType: Sendable, Hashable {
     /// The value of the parameter `charset` as received; nil if there is none.
     public var charset: String? { self["charset"] }
 
-    /// The value of a parameter; nil if there is none. The case of the name is ignored.
+    /// The value of a parameter, unquoted and unescaped; nil if there is none. The case of the name is ignored.
     public subscript(parameter: String) -> String? {
         parameters.first { $0.name == parameter.lowercased() }?.value
     }

@@ -1,7 +1,7 @@
 /// A parser for the parts that the grammars of header fields share (RFC 9110 §5.6).
 ///
-/// It works on the bytes of a value and copies the contents of quoted strings only. A field's own parser decides in
-/// which order the parts may stand, and continues after malformed ones.
+/// It works on the bytes of a value and copies the contents of quoted strings only. The parser of a field determines
+/// the order of the parts, and continues after malformed ones.
 package struct FieldParser<Bytes: BidirectionalCollection<UInt8>> where Bytes.SubSequence == Bytes {
     /// A parameter of a value (RFC 9110 §5.6.6).
     package struct Parameter {
@@ -9,6 +9,7 @@ package struct FieldParser<Bytes: BidirectionalCollection<UInt8>> where Bytes.Su
         package let name: Bytes
         /// The value, unquoted and unescaped.
         package let value: String
+        /// True if the value was a quoted string.
         package let isQuoted: Bool
 
         @inlinable
@@ -157,7 +158,7 @@ where Bytes.SubSequence == Bytes {
     }
 }
 
-// MARK: - White space and tokens
+// MARK: - White space, tokens and numbers
 
 extension UInt8 {
     /// True for a space and a tab (RFC 9110 §5.6.3).
@@ -192,6 +193,15 @@ extension Collection<UInt8> {
     /// True if the bytes are a token (RFC 9110 §5.6.2).
     @inlinable
     package var isToken: Bool { !isEmpty && allSatisfy { $0.isTokenCharacter } }
+
+    /// Parses a number that consists of decimal digits only.
+    ///
+    /// - Parameter overflow: The result for a number that does not fit an `Int64`.
+    /// - Returns: The number; nil if there are no digits, or other characters.
+    package func decimalNumber(overflow: Int64? = nil) -> Int64? {
+        guard !isEmpty, allSatisfy(\.isDigit) else { return nil }
+        return Int64(String(decoding: self, as: UTF8.self)) ?? overflow
+    }
 }
 
 // MARK: - Quoted strings

@@ -51,23 +51,21 @@ public enum HTTPDate {
     }
 }
 
-/// A parser for dates.
+/// A parser for one date.
 private struct HTTPDateReader {
     private var rest: Substring.UTF8View
 
     init(_ text: String) {
-        rest = text[...].utf8
+        rest = text[...].utf8.trimmed
     }
 
     /// Parses a date in any of the three formats that spans the whole text.
     mutating func date(now: Date) -> CivilTime? {
-        skipWhiteSpace()
-        let date = dateOfAnyForm(now: now)
-        skipWhiteSpace()
+        let date = dateInAnyFormat(now: now)
         return rest.isEmpty ? date : nil
     }
 
-    private mutating func dateOfAnyForm(now: Date) -> CivilTime? {
+    private mutating func dateInAnyFormat(now: Date) -> CivilTime? {
         if skip(anyOf: HTTPDate.longWeekdays) { return skip(", ") ? rfc850(now: now) : nil }
         guard skip(anyOf: HTTPDate.weekdays) else { return nil }
         if skip(", ") { return fixdate() }
@@ -134,10 +132,6 @@ private struct HTTPDateReader {
     private mutating func skip(anyOf texts: [String]) -> Bool {
         texts.contains { skip($0) }
     }
-
-    private mutating func skipWhiteSpace() {
-        rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
-    }
 }
 
 extension CivilTime {
@@ -151,6 +145,7 @@ extension CivilTime {
         return time
     }
 
+    /// A number that orders times. Unlike ``secondsSince1970``, it is also defined for dates that do not exist.
     private var order: Int64 {
         let days = (Int64(year) * 12 + Int64(month)) * 31 + Int64(day)
         return days * 86_461 + Int64(hour * 3600 + minute * 60 + second)

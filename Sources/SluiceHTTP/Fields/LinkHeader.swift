@@ -17,7 +17,7 @@ public struct LinkHeader: Sendable, Hashable {
     /// are kept (RFC 8288, appendix B.2).
     ///
     /// - Parameter fields: The value of each `Link` field.
-    public init(fields: [String]) {
+    package init(fields: [String]) {
         links = fields.flatMap { field in
             var reader = LinkReader(field)
             var links: [WebLink] = []
@@ -42,17 +42,17 @@ extension HTTPResponse {
 /// A link from one resource to another, as given in a `Link` header field (RFC 8288 §2).
 public struct WebLink: Sendable, Hashable {
     /// A target attribute or another parameter of a link.
-    public struct Parameter: Sendable, Hashable {
+    package struct Parameter: Sendable, Hashable {
         /// The name in lowercase.
-        public let name: String
+        package let name: String
         /// The value without quotes and backslashes; empty if there is none.
-        public let value: String
+        package let value: String
     }
 
     /// The target: a URL, or a reference relative to the URL of the response.
     public let target: String
-    /// The parameters, in order. Values of names that end in `*` stay encoded (RFC 8187).
-    public let parameters: [Parameter]
+    /// The parameters, in order.
+    package let parameters: [Parameter]
 
     /// The relation types in lowercase: the words of the first `rel` parameter (RFC 8288 §3.3).
     public var relations: [String] {
@@ -64,7 +64,10 @@ public struct WebLink: Sendable, Hashable {
     /// response (RFC 8288 §3.2).
     public var anchor: String? { self["anchor"] }
 
-    /// The value of the first parameter with a name, compared case-insensitively; nil if there is none.
+    /// The value of the first parameter with a name, compared case-insensitively, without quotes and backslashes; nil if
+    /// there is no such parameter, and empty if it has no value.
+    ///
+    /// Values of names that end in `*` stay encoded (RFC 8187).
     public subscript(parameter: String) -> String? {
         let name = parameter.lowercased()
         return parameters.first { $0.name == name }?.value

@@ -9,9 +9,9 @@ package enum ResourceValidator: Sendable, Hashable, Codable {
 
     /// The strong validator of a response; nil if it has none.
     ///
-    /// A date counts only if the response has no entity tag, not even a weak one (RFC 9110 §13.1.5), and if its `Date`
-    /// is at least a minute later than the `Last-Modified` date. The clocks can then be trusted, and the resource
-    /// cannot have changed twice in that second (§8.8.2.2).
+    /// A `Last-Modified` date is used only if the response has no entity tag, not even a weak one (RFC 9110 §13.1.5).
+    /// It is strong if the `Date` field is at least 60 seconds later: the resource can then not have changed again in
+    /// the same second (§8.8.2.2).
     package init?(of head: HTTPResponse) {
         if let tag = EntityTag(of: head) {
             guard !tag.isWeak, !tag.isEmpty else { return nil }
@@ -41,11 +41,11 @@ package enum ResourceValidator: Sendable, Hashable, Codable {
     ///   (§15.3.7), so a missing entity tag means another version.
     package func matches(_ head: HTTPResponse) -> Bool? {
         switch self {
-        case .entityTag(let own):
-            return EntityTag(of: head).map { !$0.isWeak && $0.opaque == own } ?? false
-        case .lastModified(let own):
+        case .entityTag(let tag):
+            return EntityTag(of: head).map { !$0.isWeak && $0.opaque == tag } ?? false
+        case .lastModified(let date):
             guard let text = head.headers[.lastModified] else { return nil }
-            return text == own || HTTPDate.parse(text).map { $0 == HTTPDate.parse(own) } ?? false
+            return text == date || HTTPDate.parse(text).map { $0 == HTTPDate.parse(date) } ?? false
         }
     }
 }

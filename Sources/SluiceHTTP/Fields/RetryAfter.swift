@@ -5,11 +5,11 @@ package enum RetryAfter {
     /// The maximum delay, 68 years, which can be added to a date without overflow.
     package static let longest = Duration.seconds(1 << 31)
 
-    /// Returns the delay that the server requests.
+    /// Returns the delay that the server requests. Of several fields the longest delay counts.
     ///
     /// - Parameters:
-    ///   - headers: The headers of the response. Of several fields the longest delay counts.
-    ///   - now: The current date, from which a date is measured.
+    ///   - headers: The headers of the response.
+    ///   - now: The current date, which a date is compared with.
     /// - Returns: The delay; zero for a date in the past, nil without a valid `Retry-After`.
     package static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
         guard headers.contains("Retry-After") else { return nil }
@@ -18,19 +18,10 @@ package enum RetryAfter {
 
     /// Parses one value: a number of seconds, or a date.
     package static func delay(_ text: String, now: Date) -> Duration? {
-        if let seconds = text.utf8[...].trimmed.wholeSeconds { return seconds }
+        if let seconds = text.utf8[...].trimmed.decimalNumber(overflow: .max) { return min(.seconds(seconds), longest) }
         guard let date = HTTPDate.parse(text, now: now) else { return nil }
         let interval = date.timeIntervalSince(now)
         guard interval > 0 else { return .zero }
         return interval < longest / .seconds(1) ? .seconds(interval) : longest
-    }
-}
-
-extension Substring.UTF8View {
-    /// The value of a text of digits, in seconds, at most ``RetryAfter/longest``; nil if there are other characters.
-    fileprivate var wholeSeconds: Duration? {
-        guard !isEmpty, allSatisfy(\.isDigit) else { return nil }
-        let seconds = Int64(Substring(self)) ?? .max
-        return Swift.min(.seconds(seconds), RetryAfter.longest)
     }
 }

@@ -1,11 +1,10 @@
 /// An IPv4 or IPv6 address.
 public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
-    /// The upper half of an IPv6 address in network order; 0 for IPv4. The lower half, or the IPv4 address, is in
-    /// `low`.
+    /// The upper half of an IPv6 address; 0 for IPv4.
     let high: UInt64
+    /// The lower half of an IPv6 address, or the IPv4 address.
     let low: UInt64
-    /// True if this is an IPv4 address.
-    public let isIPv4: Bool
+    package let isIPv4: Bool
 
     /// Creates an IPv4 address.
     public init(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) {
@@ -57,16 +56,17 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
     private static func groups(_ text: ArraySlice<UInt8>) -> [UInt16]? {
         let colon = UInt8(ascii: ":")
         guard let gap = text.indices.dropLast().first(where: { text[$0] == colon && text[$0 + 1] == colon }) else {
-            return written(text, mayEndInVersion4: true).flatMap { $0.count == 8 ? $0 : nil }
+            return groups(text, mayEndInVersion4: true).flatMap { $0.count == 8 ? $0 : nil }
         }
         // `::` stands for at least one group of zeros. A second `::` leaves an empty group, which is invalid.
-        guard let before = written(text[..<gap], mayEndInVersion4: false),
-            let after = written(text[(gap + 2)...], mayEndInVersion4: true), before.count + after.count <= 7
+        guard let before = groups(text[..<gap], mayEndInVersion4: false),
+            let after = groups(text[(gap + 2)...], mayEndInVersion4: true), before.count + after.count <= 7
         else { return nil }
         return before + Array(repeating: 0, count: 8 - before.count - after.count) + after
     }
 
-    private static func written(_ text: ArraySlice<UInt8>, mayEndInVersion4: Bool) -> [UInt16]? {
+    /// Parses groups separated by colons.
+    private static func groups(_ text: ArraySlice<UInt8>, mayEndInVersion4: Bool) -> [UInt16]? {
         if text.isEmpty { return [] }
         var result: [UInt16] = []
         let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
@@ -104,7 +104,7 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
     }
 
     /// The bytes in network order.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         let eight = { (number: UInt64) in
             stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
         }

@@ -1,53 +1,38 @@
 /// A block of addresses with a common prefix, such as `10.0.0.0/8` or `fc00::/7` (RFC 4632 §3.1, RFC 4291 §2.3).
-public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
+package struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
     /// The first address of the block.
-    public let address: IPAddress
+    package let address: IPAddress
     /// The number of leading bits that all addresses of the block share.
-    public let prefixLength: Int
+    package let prefixLength: Int
 
     /// Creates a block. Bits of the address after the prefix are cleared.
     ///
     /// - Returns: nil if the prefix is negative or longer than the address.
-    public init?(_ address: IPAddress, prefixLength: Int) {
+    package init?(_ address: IPAddress, prefixLength: Int) {
         guard (0...(address.isIPv4 ? 32 : 128)).contains(prefixLength) else { return nil }
         self.prefixLength = prefixLength
         self.address = address.masked(to: prefixLength)
     }
 
     /// Parses `address/length`. An address alone is a block of one address.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }
         guard parts.count == 2 else {
             self.init(address, prefixLength: address.isIPv4 ? 32 : 128)
             return
         }
-        let areDigits = parts[1].utf8.allSatisfy(\.isDigit)
-        guard areDigits, let length = Int(parts[1]) else { return nil }
-        self.init(address, prefixLength: length)
-    }
-
-    /// Creates a block from a valid literal, for the tables of special-purpose addresses.
-    fileprivate init(known text: StaticString) {
-        self = IPNetwork("\(text)") ?? IPNetwork(address: IPAddress(0, 0, 0, 0), prefixLength: 0)
-    }
-
-    private init(address: IPAddress, prefixLength: Int) {
-        self.address = address
-        self.prefixLength = prefixLength
+        guard let length = parts[1].utf8.decimalNumber() else { return nil }
+        self.init(address, prefixLength: Int(clamping: length))
     }
 
     /// Returns true if the block contains an address. An address of the other IP version is never contained.
-    public func contains(_ address: IPAddress) -> Bool {
+    package func contains(_ address: IPAddress) -> Bool {
         address.isIPv4 == self.address.isIPv4 && address.masked(to: prefixLength) == self.address
     }
 
     /// The block as `address/length`.
-    public var description: String { "\(address)/\(prefixLength)" }
-}
-
-extension IPNetwork {
-    static func table(_ texts: StaticString...) -> [IPNetwork] { texts.map(IPNetwork.init(known:)) }
+    package var description: String { "\(address)/\(prefixLength)" }
 }
 
 extension IPAddress {

@@ -6,7 +6,7 @@ package struct RequestLocation: Sendable, Equatable {
     package var path: String
     /// The query without its question mark; nil if there is none.
     package var query: String?
-    /// True if the path, and not only the base URL, determined scheme and authority.
+    /// True if the request's path, and not only the base URL, determined scheme and authority.
     package var isFromPath = false
 
     /// The path and query in the form of a request line.
@@ -51,8 +51,8 @@ extension RequestLocation {
             location.path += PercentEncoding.completed(String(Substring(appended)))
         }
         if let question {
-            let own = PercentEncoding.completed(String(Substring(rest[question...].dropFirst())))
-            let parts = [query ?? "", own].filter { !$0.isEmpty }
+            let added = PercentEncoding.completed(String(Substring(rest[question...].dropFirst())))
+            let parts = [query ?? "", added].filter { !$0.isEmpty }
             location.query = parts.joined(separator: "&")
         }
         return location

@@ -21,8 +21,7 @@ package struct URIReference: Sendable, Equatable {
         self.query = query
     }
 
-    /// Parses text byte by byte, because a combining mark after a delimiter would hide it
-    /// in a comparison of characters.
+    /// Parses text byte by byte. A comparison of characters would miss a delimiter that a combining mark follows.
     package init(_ text: String) {
         var rest = text.utf8[...]
         if let number = rest.firstIndex(of: UInt8(ascii: "#")) {
