@@ -194,7 +194,7 @@ package final class Call: Sendable {
             request,
             upload: upload,
             context: context,
-            plan: plan.speaking(.http1),
+            plan: plan.with(.http1),
             origin: origin,
             pool: pool,
             started: started,

@@ -404,7 +404,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             originNumbers[origin] = number
             origins[number] = Origin(name: origin)
         }
-        if let known = origins[number]?.groups.first(where: { groups[$0]?.plan.leadsWhere(plan) == true }) {
+        if let known = origins[number]?.groups.first(where: { groups[$0]?.plan.sharesConnections(with: plan) == true })
+        {
             return known
         }
         let id: GroupID

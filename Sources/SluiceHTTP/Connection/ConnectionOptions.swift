@@ -19,25 +19,28 @@ public struct ConnectionOptions: Sendable {
 
     /// The values in one allocation, so that copies of the options stay small and unchanged copies compare by identity.
     private final class Storage: Sendable {
+        /// The maximum number of entries in each cache.
+        static let cacheLimit = 1024
+
         let values: Values
         /// The connection plans by origin, as far as they have been computed.
         let plans = Locked<[HTTPOrigin: ConnectionPlan]>([:])
         /// The decisions of ``ConnectionOptions/hosts`` by authority, as far as they have been made.
-        private let verdicts = Locked<[String: Bool]>([:])
+        private let decisions = Locked<[String: Bool]>([:])
 
         init(_ values: Values) {
             self.values = values
         }
 
         func allows(_ request: HTTPRequest) -> Bool {
-            if let verdict = verdicts.withLock({ $0[request.authority] }) { return verdict }
-            let verdict = values.hosts.allows(request.origin.host)
-            verdicts.withLock { verdicts in
+            if let isAllowed = decisions.withLock({ $0[request.authority] }) { return isAllowed }
+            let isAllowed = values.hosts.allows(request.origin.host)
+            decisions.withLock { decisions in
                 // Limits the memory of a client that sends requests to very many hosts.
-                if verdicts.count >= 1024 { verdicts.removeAll() }
-                verdicts[request.authority] = verdict
+                if decisions.count >= Storage.cacheLimit { decisions.removeAll() }
+                decisions[request.authority] = isAllowed
             }
-            return verdict
+            return isAllowed
         }
     }
 
@@ -135,12 +138,11 @@ public struct ConnectionOptions: Sendable {
         var plan = try ConnectionPlan(self, for: origin)
         // Default options also give the standard plan for a host that the environment exempts from the proxy.
         if storage === ConnectionOptions.standard, plan.proxy == nil { plan = .standard }
-        let result = plan
-        storage.plans.withLock { plans in
-            if plans.count >= 1024 { plans.removeAll() }
-            plans[origin] = result
+        storage.plans.withLock { [plan] plans in
+            if plans.count >= Storage.cacheLimit { plans.removeAll() }
+            plans[origin] = plan
         }
-        return result
+        return plan
     }
 }
 

@@ -46,23 +46,23 @@ package final class ConnectionPlan: Sendable {
         }
     }
 
-    private init(_ plan: ConnectionPlan, speaking version: HTTPVersionChoice) {
+    private init(_ plan: ConnectionPlan, httpVersion: HTTPVersionChoice) {
         tls = plan.tls
         proxy = plan.proxy
         unixSocket = plan.unixSocket
         hostAddresses = plan.hostAddresses
         port = plan.port
-        httpVersion = version
+        self.httpVersion = httpVersion
         addresses = plan.addresses
     }
 
     /// Returns the same plan with another HTTP version.
-    package func speaking(_ version: HTTPVersionChoice) -> ConnectionPlan {
-        ConnectionPlan(self, speaking: version)
+    package func with(_ httpVersion: HTTPVersionChoice) -> ConnectionPlan {
+        ConnectionPlan(self, httpVersion: httpVersion)
     }
 
-    /// True if connections made for one plan may carry requests of the other.
-    package func leadsWhere(_ other: ConnectionPlan) -> Bool {
+    /// Returns true if connections made for one plan may carry requests of the other.
+    package func sharesConnections(with other: ConnectionPlan) -> Bool {
         self === other
             || unixSocket == other.unixSocket && hostAddresses == other.hostAddresses && port == other.port
                 && addresses == other.addresses && proxy == other.proxy && httpVersion == other.httpVersion
@@ -86,17 +86,17 @@ package final class ConnectionPlan: Sendable {
         }
     }
 
-    /// Checks that the path fits into `sockaddr_un`, with its terminating zero.
+    /// Checks that the path fits into `sockaddr_un`, with its terminating NUL.
     private func check(_ unixSocket: String) throws(SluiceError) {
         #if os(Linux)
-        let room = 107
+        let maximumLength = 107
         #else
-        let room = 103
+        let maximumLength = 103
         #endif
-        guard !unixSocket.isEmpty, unixSocket.utf8.count <= room, !unixSocket.utf8.contains(0) else {
+        guard !unixSocket.isEmpty, unixSocket.utf8.count <= maximumLength, !unixSocket.utf8.contains(0) else {
             throw SluiceError(
                 .invalidConfiguration,
-                "The path of the unix-domain socket is empty, is longer than \(room) bytes, or contains a NUL character."
+                "The path of the unix-domain socket is empty, is longer than \(maximumLength) bytes, or contains a NUL character."
             )
         }
     }

@@ -243,11 +243,10 @@ extension Proxy {
         return "\(host):\(port)"
     }
 
-    private static func portNumber(_ digits: Substring) -> Int? {
-        guard (1...5).contains(digits.utf8.count),
-            digits.utf8.allSatisfy(\.isDigit), let port = Int(digits),
-            (1...65535).contains(port)
-        else { return nil }
+    private static func portNumber(_ digits: Substring) -> Int64? {
+        guard digits.utf8.count <= 5, let port = digits.utf8.decimalNumber(), (1...65535).contains(port) else {
+            return nil
+        }
         return port
     }
 

@@ -7,12 +7,24 @@ import SluiceFoundation
 /// | `https_proxy`, `HTTPS_PROXY` | the proxy for https |
 /// | `http_proxy` | the proxy for http |
 /// | `all_proxy`, `ALL_PROXY` | the proxy for either, if it has none of its own |
-/// | `no_proxy`, `NO_PROXY` | the hosts reached without a proxy: see ``ProxyExceptions`` |
+/// | `no_proxy`, `NO_PROXY` | the hosts reached without a proxy |
 ///
 /// Values have the format of ``Proxy/init(_:)``. The lowercase spelling takes precedence, and empty variables are
 /// ignored. `HTTP_PROXY` is not read: in a CGI program it holds the request's `Proxy` field, which the sender of the
 /// request controls (CVE-2016-5385). This computer itself, `localhost`, `127.0.0.0/8` and `::1`, is reached without a
 /// proxy.
+///
+/// `no_proxy` is a list whose entries are separated by commas or spaces:
+///
+/// | entry | |
+/// |---|---|
+/// | `*` | everything |
+/// | `example.com`, `.example.com` | that host and all below it |
+/// | `192.0.2.1`, `2001:db8::1` | that address, where a URL has it; names are not resolved |
+/// | `10.0.0.0/8`, `fd00::/8` | all addresses of the block |
+/// | `example.com:8080`, `[2001:db8::1]:8080` | of these, that port only |
+///
+/// Any other entry is ignored.
 ///
 /// A request whose proxy variable cannot be parsed fails with ``SluiceError/Code/invalidConfiguration``.
 public struct ProxyEnvironment: Sendable {
@@ -57,7 +69,7 @@ public struct ProxyEnvironment: Sendable {
     ///
     /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a variable that cannot be parsed. The error names the
     ///   variable.
-    public func proxy(for origin: HTTPOrigin) throws(SluiceError) -> Proxy? {
+    package func proxy(for origin: HTTPOrigin) throws(SluiceError) -> Proxy? {
         let setting = origin.scheme == "https" ? https : http
         if case .none = setting { return nil }
         let host = HostPattern.normalized(origin.host)
@@ -81,34 +93,25 @@ public struct ProxyEnvironment: Sendable {
     }
 }
 
-/// The hosts reached without a proxy, as listed in the variable `NO_PROXY`, separated by commas or spaces.
-///
-/// | entry | |
-/// |---|---|
-/// | `*` | everything |
-/// | `example.com`, `.example.com` | that host and all below it |
-/// | `192.0.2.1`, `2001:db8::1` | that address, where a URL has it; names are not resolved |
-/// | `10.0.0.0/8`, `fd00::/8` | all addresses of the block |
-/// | `example.com:8080`, `[2001:db8::1]:8080` | of these, that port only |
-///
-/// Any other entry is ignored.
-public struct ProxyExceptions: Sendable, Hashable {
-    private enum Place: Sendable, Hashable {
+/// The hosts reached without a proxy, in the format of `NO_PROXY`: see ``ProxyEnvironment``.
+package struct ProxyExceptions: Sendable {
+    private enum Target: Sendable {
         case all
         /// A host and all hosts below it, without a leading dot.
         case name(String)
         case network(IPNetwork)
     }
 
-    private struct Entry: Sendable, Hashable {
-        let place: Place
+    private struct Entry: Sendable {
+        let target: Target
+        /// Nil for all ports.
         let port: Int?
     }
 
     private let entries: [Entry]
 
     /// Parses a list.
-    public init(_ text: String) {
+    package init(_ text: String) {
         entries = text.split { $0 == "," || $0.isWhitespace }.compactMap { ProxyExceptions.entry(String($0)) }
     }
 
@@ -118,13 +121,13 @@ public struct ProxyExceptions: Sendable, Hashable {
     ///   - host: A name, or an address with or without brackets.
     ///   - port: The port of the request.
     /// - Returns: True if an entry matches both.
-    public func contains(_ host: String, port: Int) -> Bool {
+    package func contains(_ host: String, port: Int) -> Bool {
         if entries.isEmpty { return false }
         let host = HostPattern.normalized(host)
         let address = IPAddress(host)
         return entries.contains { entry in
             if let only = entry.port, only != port { return false }
-            switch entry.place {
+            switch entry.target {
             case .all: return true
             case .name(let name):
                 return address == nil && host.hasSuffix(name)
@@ -137,7 +140,7 @@ public struct ProxyExceptions: Sendable, Hashable {
 
     private static func entry(_ text: String) -> Entry? {
         // Checked before ports, since an IPv6 address without brackets contains colons.
-        if let network = IPNetwork(text) { return Entry(place: .network(network), port: nil) }
+        if let network = IPNetwork(text) { return Entry(target: .network(network), port: nil) }
         var host = text[...]
         var port: Int?
         if text.utf8.first == UInt8(ascii: "[") {
@@ -153,12 +156,12 @@ public struct ProxyExceptions: Sendable, Hashable {
             host = text[..<colon]
             port = number
         }
-        if host == "*" { return Entry(place: .all, port: port) }
-        if let network = IPNetwork(String(host)) { return Entry(place: .network(network), port: port) }
+        if host == "*" { return Entry(target: .all, port: port) }
+        if let network = IPNetwork(String(host)) { return Entry(target: .network(network), port: port) }
         if host.hasPrefix("*.") { host.removeFirst() }
         if host.hasPrefix(".") { host.removeFirst() }
         let name = HostPattern.normalized(String(host))
         guard !name.isEmpty, !name.utf8.contains(where: { "*/:[]".utf8.contains($0) }) else { return nil }
-        return Entry(place: .name(name), port: port)
+        return Entry(target: .name(name), port: port)
     }
 }

@@ -26,7 +26,7 @@ public struct PublicKeyPins: Sendable {
     }
 
     /// The pins.
-    public let pins: [PublicKeyPin]
+    package let pins: [PublicKeyPin]
     /// The handling of a connection that matches no pin.
     public var mode: Mode
 
@@ -44,8 +44,8 @@ public struct PublicKeyPins: Sendable {
 
 /// The SHA-256 digest of a public key in the form that certificates contain, its SubjectPublicKeyInfo (RFC 7469 §2.4).
 ///
-///     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary |
-///     base64
+///     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der |
+///         openssl dgst -sha256 -binary | base64
 public struct PublicKeyPin: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The 32 bytes of the digest; another number of bytes for a text that is not a valid pin.
     private let digest: Data

@@ -77,13 +77,10 @@ public struct TLSConfiguration: Sendable {
     }
 }
 
-/// The supported versions of TLS; RFC 8996 deprecates older ones.
-public enum TLSVersion: Int, Sendable, Hashable, Comparable {
+/// The supported versions of TLS, from the oldest to the newest; RFC 8996 deprecates older ones.
+public enum TLSVersion: Sendable, Hashable, Comparable {
     /// RFC 5246.
-    case tls12 = 12
+    case tls12
     /// RFC 8446.
-    case tls13 = 13
-
-    /// Returns true if the left version is older than the right one.
-    public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+    case tls13
 }

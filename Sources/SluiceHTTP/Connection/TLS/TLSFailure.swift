@@ -55,20 +55,19 @@ public struct TLSFailure: Error, Sendable, Hashable {
     package func reason(of peer: String) -> String {
         let subject = subject(of: peer)
         return switch check {
-        case .expired: "\(subject) expired\(on(certificate?.validUntil))"
-        case .notYetValid:
-            "\(subject) is not valid yet\(on(certificate?.validFrom).replacing(" on ", with: "; it is valid from "))"
-        case .hostName: "\(subject) is not valid for this host\(names)"
+        case .expired: "\(subject) expired\(suffix(" on ", certificate?.validUntil))"
+        case .notYetValid: "\(subject) is not valid yet\(suffix("; it is valid from ", certificate?.validFrom))"
+        case .hostName: "\(subject) is not valid for this host\(namesSuffix)"
         case .selfSigned: "\(subject) is self-signed and not trusted"
-        case .authority: "\(subject) is not signed by a trusted authority\(issuer)"
+        case .authority: "\(subject) is not signed by a trusted authority\(issuerSuffix)"
         case .revoked: "\(subject) has been revoked"
         case .pin: "the certificate chain of \(subject) contains none of the pinned keys"
-        case .certificate: "\(subject) was not accepted\(words)"
+        case .certificate: "\(subject) was not accepted\(detailSuffix)"
         case .version: "the client and the \(peer) have no allowed TLS version in common"
         case .clientCertificateRequired: "the \(peer) requires a client certificate"
-        case .clientCertificateAccepted: "the \(peer) did not accept the client certificate\(words)"
-        case .clientCertificateReadable: "the client certificate, its key or its password cannot be used\(words)"
-        case .authoritiesReadable: "the trusted certificate authorities cannot be read\(words)"
+        case .clientCertificateAccepted: "the \(peer) did not accept the client certificate\(detailSuffix)"
+        case .clientCertificateReadable: "the client certificate, its key or its password cannot be used\(detailSuffix)"
+        case .authoritiesReadable: "the trusted certificate authorities cannot be read\(detailSuffix)"
         case .handshake: detail.isEmpty ? "the handshake failed" : detail
         }
     }
@@ -80,20 +79,20 @@ public struct TLSFailure: Error, Sendable, Hashable {
             : "the certificate “\(certificate.subject)” at depth \(certificate.position) of the \(peer)'s certificate chain"
     }
 
-    private var issuer: String {
+    private var issuerSuffix: String {
         certificate.map { "; its issuer is “\($0.issuer)”" } ?? ""
     }
 
-    private var names: String {
+    private var namesSuffix: String {
         guard let certificate, !certificate.names.isEmpty else { return "" }
         let more = certificate.names.count > 4 ? " and \(certificate.names.count - 4) more" : ""
         return "; it is valid for \(certificate.names.prefix(4).joined(separator: ", "))\(more)"
     }
 
-    private var words: String { detail.isEmpty ? "" : ": \(detail)" }
+    private var detailSuffix: String { detail.isEmpty ? "" : ": \(detail)" }
 
-    private func on(_ date: Date?) -> String {
-        date.map { " on \($0.formatted(.iso8601))" } ?? ""
+    private func suffix(_ words: String, _ date: Date?) -> String {
+        date.map { words + $0.formatted(.iso8601) } ?? ""
     }
 }
 
