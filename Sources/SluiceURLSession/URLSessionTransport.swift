@@ -79,7 +79,7 @@ public struct URLSessionTransport: Transport {
         let response = try await exchange.run().get()
         if let cookies, response.head.headers.contains(.setCookie) {
             cookies.keep(response.head, from: message.url)
-            context.cookies?.noteChange()
+            context.cookies?.scheduleSave()
         }
         return response
     }

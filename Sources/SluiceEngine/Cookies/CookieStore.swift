@@ -61,7 +61,7 @@ package struct CookieExchange: Sendable {
 
     /// Stores the cookies of `Set-Cookie` fields.
     package func take(_ fields: [FieldValue]) {
-        if store.store(fields, from: origin) { jar.noteChange() }
+        if store.store(fields, from: origin) { jar.scheduleSave() }
     }
 }
 

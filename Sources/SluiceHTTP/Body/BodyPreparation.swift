@@ -54,9 +54,10 @@ extension HTTPBody {
         let unread = Locked<FileReader?>(opened)
         let stream = Stream {
             var file = unread.withLock { $0.take() }
-            var left: Int64? = length
+            // Nil after the end of the file.
+            var remaining: Int64? = length
             return {
-                guard let rest = left else { return nil }
+                guard let rest = remaining else { return nil }
                 let reader: FileReader
                 if let file { reader = file } else { reader = try await FileReader.open(url) }
                 file = reader
@@ -64,9 +65,9 @@ extension HTTPBody {
                 let count = Int(min(max(0, rest), Int64(FileReader.pieceSize - 1)) + 1)
                 let piece = try await reader.read(upTo: count)
                 if let piece, piece.count == count {
-                    left = rest - Int64(piece.count)
+                    remaining = rest - Int64(piece.count)
                 } else {
-                    left = nil
+                    remaining = nil
                     file = nil
                 }
                 return piece

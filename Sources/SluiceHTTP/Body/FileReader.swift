@@ -40,7 +40,7 @@ package final class FileReader: Sendable {
         return try await queue.result { () -> Result<FileReader, SluiceError> in
             // The system would cut such a path off at the NUL.
             if path.utf8.contains(0) { return .failure(.cannotRead(path, "its path contains a NUL character")) }
-            let descriptor = openToRead(path)
+            let descriptor = SystemFile.openToRead(path)
             guard descriptor >= 0 else { return .failure(.cannotRead(path, errno)) }
             var status = stat()
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -59,7 +59,7 @@ package final class FileReader: Sendable {
         try await FileReader.queue.result { [self] () -> Result<Data?, SluiceError> in
             var error: Int32 = 0
             let piece = buffers.piece(upTo: count) { buffer in
-                let filled = fill(buffer, from: descriptor)
+                let filled = SystemFile.fill(buffer, from: descriptor)
                 if filled < 0 { error = errno }
                 return filled
             }
@@ -67,25 +67,6 @@ package final class FileReader: Sendable {
             return .success(piece.isEmpty ? nil : piece)
         }.get()
     }
-}
-
-/// Opens a file without blocking, even if it is a pipe that has no writer.
-private func openToRead(_ path: String) -> Int32 {
-    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-}
-
-/// Reads until the buffer is full or the file ends. Returns -1 on an error.
-private func fill(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32) -> Int {
-    var filled = 0
-    while filled < buffer.count {
-        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-        let count = read(descriptor, rest.baseAddress, rest.count)
-        if count < 0 && errno == EINTR { continue }
-        if count < 0 { return -1 }
-        if count == 0 { break }
-        filled += count
-    }
-    return filled
 }
 
 extension SluiceError {

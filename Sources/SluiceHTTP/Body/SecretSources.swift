@@ -53,8 +53,8 @@ extension Secret {
         self.init(text)
     }
 
-    private static func unusable(_ file: URL, _ why: String) -> SluiceError {
-        SluiceError(.secretUnavailable, "The file “\(file.path)” \(why).", step: .building)
+    private static func unusable(_ file: URL, _ reason: String) -> SluiceError {
+        SluiceError(.secretUnavailable, "The file “\(file.path)” \(reason).", step: .building)
     }
 }
 

@@ -63,11 +63,10 @@ public struct Cookie: Sendable, Hashable {
     }
 }
 
-extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Cookie: CustomStringConvertible, CustomReflectable {
     /// The name, domain and path.
     public var description: String { "\(name) for \(domain)\(path)" }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
+
     /// The name, domain and path; the value is omitted.
     public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
 }

@@ -4,17 +4,18 @@ import SluiceFoundation
 /// The file of a cookie jar. It is read once and written after changes to the jar.
 final class CookieFile: Sendable {
     private enum Reading {
-        case ahead
+        case pending
         case done
         case failed(SluiceError)
     }
 
     private struct State {
-        var reading = Reading.ahead
+        var reading = Reading.pending
         var isScheduled = false
-        var lastWriting: DispatchTime?
+        /// The time of the last scheduled write.
+        var lastWrite: DispatchTime?
         /// The contents last written, and the number of the snapshot that they came from.
-        var written: (look: Int, contents: Data)?
+        var written: (snapshot: Int, contents: Data)?
     }
 
     /// The minimum interval between automatic writes: one second, in nanoseconds.
@@ -30,14 +31,14 @@ final class CookieFile: Sendable {
 
     init(path: String, onFailure: @escaping @Sendable (SluiceError) -> Void) {
         // Other programs may create the file readable by others; the first write makes it private.
-        file = PrivateFile(path: path, holding: "cookies", limit: Self.limit, acceptsShared: true)
+        file = PrivateFile(path: path, contentName: "cookies", limit: Self.limit, acceptsShared: true)
         self.onFailure = onFailure
     }
 
     /// True if the file has been read, or reading it has failed.
     var isSettled: Bool {
         state.withLock { state in
-            if case .ahead = state.reading { false } else { true }
+            if case .pending = state.reading { false } else { true }
         }
     }
 
@@ -56,9 +57,9 @@ final class CookieFile: Sendable {
         let fence = Locked(())
         defer { fence.synchronize() }
         return await withUnsafeContinuation { continuation in
-            jar.look { [self] look, lines in
+            jar.takeSnapshot { [self] number, lines in
                 queue.async { [self] in
-                    let result = writeNow(lines, look, isForced: true)
+                    let result = writeNow(lines, number, isForced: true)
                     fence.synchronize()
                     continuation.resume(returning: result)
                 }
@@ -66,26 +67,26 @@ final class CookieFile: Sendable {
         }
     }
 
-    /// Schedules a write of the jar's cookies.
-    func scheduleWriting(of jar: CookieJar) {
-        let moment: DispatchTime? = state.withLock { state in
+    /// Schedules a write of the jar's cookies, unless one is scheduled.
+    func scheduleWrite(of jar: CookieJar) {
+        let deadline: DispatchTime? = state.withLock { state in
             if state.isScheduled { return nil }
             state.isScheduled = true
             let now = DispatchTime.now()
-            guard let last = state.lastWriting else { return now }
+            guard let last = state.lastWrite else { return now }
             return max(now, DispatchTime(uptimeNanoseconds: last.uptimeNanoseconds + Self.interval))
         }
-        guard let moment else { return }
-        queue.asyncAfter(deadline: moment) { [self] in
+        guard let deadline else { return }
+        queue.asyncAfter(deadline: deadline) { [self] in
             // Later changes schedule another write.
             state.withLock { state in
                 state.isScheduled = false
-                state.lastWriting = .now()
+                state.lastWrite = .now()
             }
             guard case .success = readNow(for: jar, isAgain: false) else { return }
-            jar.look { [self] look, lines in
+            jar.takeSnapshot { [self] number, lines in
                 queue.async { [self] in
-                    if case .failure(let error) = writeNow(lines, look, isForced: false) { onFailure(error) }
+                    if case .failure(let error) = writeNow(lines, number, isForced: false) { onFailure(error) }
                 }
             }
         }
@@ -95,11 +96,11 @@ final class CookieFile: Sendable {
         switch state.withLock({ $0.reading }) {
         case .done: return .success(())
         case .failed(let error) where !isAgain: return .failure(error)
-        case .ahead, .failed: break
+        case .pending, .failed: break
         }
         do throws(PrivateFile.Failure) {
             let contents = try file.read() ?? Data()
-            jar.adopt(contents.split(separator: 10).compactMap { CookieLine($0) })
+            jar.addMissing(contents.split(separator: 10).compactMap { CookieLine($0) })
             state.withLock { $0.reading = .done }
             return .success(())
         } catch {
@@ -110,16 +111,16 @@ final class CookieFile: Sendable {
         }
     }
 
-    private func writeNow(_ lines: [CookieLine]?, _ look: Int, isForced: Bool) -> Result<Void, SluiceError> {
-        guard let lines else { return .failure(.cookiesUnknown) }
+    private func writeNow(_ lines: [CookieLine]?, _ snapshot: Int, isForced: Bool) -> Result<Void, SluiceError> {
+        guard let lines else { return .failure(.cookiesUnavailable) }
         let written = state.withLock { $0.written }
         // A later snapshot has already been written.
-        if let written, written.look > look { return .success(()) }
+        if let written, written.snapshot > snapshot { return .success(()) }
         let contents = Self.contents(lines)
         if !isForced, let written, written.contents == contents { return .success(()) }
         do throws(PrivateFile.Failure) {
             try file.replace(with: contents)
-            state.withLock { $0.written = (look, contents) }
+            state.withLock { $0.written = (snapshot, contents) }
             return .success(())
         } catch {
             return .failure(.cookieFile(error))
@@ -143,7 +144,7 @@ extension SluiceError {
         SluiceError(.cookieFileFailed, failure.description, step: .file)
     }
 
-    fileprivate static let cookiesUnknown = SluiceError(
+    fileprivate static let cookiesUnavailable = SluiceError(
         .cookieFileFailed,
         "The cookie file was not written: there was not enough memory to list the cookies.",
         step: .file

@@ -34,10 +34,9 @@ public final class CookieJar: Sendable {
     private struct State {
         /// The stores of this jar's cookies, one for each type of transport, by the store's type.
         var stores: [ObjectIdentifier: any CookieStorage] = [:]
-        /// The cookies that the next store starts with.
-        var first = CookieList()
-        /// The number of snapshots taken.
-        var looks = 0
+        /// The cookies that a new store starts with.
+        var initialCookies = CookieList()
+        var lastSnapshot = 0
     }
 
     private let state = Locked(State())
@@ -65,15 +64,15 @@ public final class CookieJar: Sendable {
     package func store<Store: CookieStorage>(made make: ([CookieLine]) -> Store?) -> Store? {
         state.withLock { state in
             if let store = state.stores[ObjectIdentifier(Store.self)] as? Store { return store }
-            let store = make(state.first.lines)
+            let store = make(state.initialCookies.lines)
             state.stores[ObjectIdentifier(Store.self)] = store
             return store
         }
     }
 
-    /// Schedules a write of the file after a server has set a cookie.
-    package func noteChange() {
-        file?.scheduleWriting(of: self)
+    /// Schedules a write of the file, if there is one. A transport calls it after a server has set a cookie.
+    package func scheduleSave() {
+        file?.scheduleWrite(of: self)
     }
 
     /// Applies a change to the jar and to all stores.
@@ -82,17 +81,17 @@ public final class CookieJar: Sendable {
             defer { state.synchronize() }
             await withUnsafeContinuation { continuation in store.perform(change) { _ in continuation.resume() } }
         }
-        noteChange()
+        scheduleSave()
     }
 
     /// Adds the cookies of the file that the jar lacks, ordered before any later change.
-    func adopt(_ lines: [CookieLine]) {
+    func addMissing(_ lines: [CookieLine]) {
         for store in changed(.addMissing(lines)) { store.perform(.addMissing(lines)) { _ in } }
     }
 
     private func changed(_ change: CookieChange) -> [any CookieStorage] {
         state.withLock { state in
-            state.first.apply(change)
+            state.initialCookies.apply(change)
             return Array(state.stores.values)
         }
     }
@@ -101,31 +100,32 @@ public final class CookieJar: Sendable {
     ///
     /// The completion receives the snapshot's number, which increases with each snapshot, and the cookies, or nil if a
     /// store cannot list them.
-    func look(_ completion: @escaping @Sendable (Int, [CookieLine]?) -> Void) {
+    func takeSnapshot(_ completion: @escaping @Sendable (Int, [CookieLine]?) -> Void) {
         let (stores, number, lines) = state.withLock { state in
-            state.looks += 1
-            state.first.apply(.none)
-            return (Array(state.stores.values), state.looks, state.first.lines)
+            state.lastSnapshot += 1
+            state.initialCookies.apply(.none)
+            return (Array(state.stores.values), state.lastSnapshot, state.initialCookies.lines)
         }
         guard let store = stores.first else { return completion(number, lines) }
-        look(store, stores.dropFirst(), CookieList(), completion)
+        collectLines(of: store, stores.dropFirst(), CookieList(), completion)
     }
 
-    private func look(
-        _ store: any CookieStorage,
+    /// Adds the cookies of a store and of the others, one after the other, to those found so far.
+    private func collectLines(
+        of store: any CookieStorage,
         _ others: ArraySlice<any CookieStorage>,
         _ found: CookieList,
         _ completion: @escaping @Sendable (Int, [CookieLine]?) -> Void
     ) {
         store.perform(.none) { [self] lines in
             let number = state.withLock { state in
-                state.looks += 1
-                return state.looks
+                state.lastSnapshot += 1
+                return state.lastSnapshot
             }
             guard let lines else { return completion(number, nil) }
             var found = found
             found.apply(.addMissing(lines))
-            if let next = others.first { return look(next, others.dropFirst(), found, completion) }
+            if let next = others.first { return collectLines(of: next, others.dropFirst(), found, completion) }
             completion(number, found.lines)
         }
     }
@@ -180,8 +180,8 @@ extension CookieJar {
     /// - Parameter shouldBeRemoved: Returns true for a cookie to remove.
     public func removeAll(where shouldBeRemoved: @Sendable (Cookie) throws -> Bool) async rethrows {
         await read()
-        let ended = try await lines()?.filter { try shouldBeRemoved($0.cookie) }.map(\.ended) ?? []
-        if !ended.isEmpty { await perform(.add(ended)) }
+        let expired = try await lines()?.filter { try shouldBeRemoved($0.cookie) }.map(\.expired) ?? []
+        if !expired.isEmpty { await perform(.add(expired)) }
     }
 
     /// Reads the file, unless it has been read. Requests read it automatically. Cookies already in the jar are kept.
@@ -212,7 +212,7 @@ extension CookieJar {
     /// - Throws: A time-out or cancellation error.
     package func prepare(within limit: Duration?) async throws(SluiceError) {
         if isReady { return }
-        try await TimedWork.outcome(within: limit, else: .cookiesLate) { () async throws(SluiceError) in
+        try await TimedWork.outcome(within: limit, else: .cookieFileTimedOut) { () async throws(SluiceError) in
             await self.read()
         }
     }
@@ -225,7 +225,7 @@ extension CookieJar {
         let fence = Locked(())
         defer { fence.synchronize() }
         return await withUnsafeContinuation { continuation in
-            look { _, lines in
+            takeSnapshot { _, lines in
                 fence.synchronize()
                 continuation.resume(returning: lines)
             }
@@ -234,7 +234,7 @@ extension CookieJar {
 }
 
 extension SluiceError {
-    fileprivate static let cookiesLate = SluiceError(
+    fileprivate static let cookieFileTimedOut = SluiceError(
         .timedOut,
         "The request exceeded the total time-out before its cookie file was read."
     )

@@ -24,26 +24,25 @@ package struct CookieLine: Sendable, Hashable {
         // The tab before an empty value may be missing.
         if fields.count == 6 { fields.append([]) }
         guard fields.count == 7 else { return nil }
-        guard let isWide = Self.flag(fields[1]), let isSecure = Self.flag(fields[3]), let end = Self.end(fields[4])
-        else {
-            return nil
-        }
+        guard let includesSubdomains = Self.flag(fields[1]), let isSecure = Self.flag(fields[3]),
+            let expiry = Self.expiry(fields[4])
+        else { return nil }
         let domain = fields[0].first == UInt8(ascii: ".") ? fields[0].dropFirst() : fields[0]
         let (path, name, value) = (Array(fields[2]), Array(fields[5]), Array(fields[6]))
         // Python also writes an empty name for a cookie that was set without one.
-        guard !name.isEmpty || !value.isEmpty, Self.isFit(domain, path, name, value) else { return nil }
+        guard !name.isEmpty || !value.isEmpty, Self.isValid(domain, path, name, value) else { return nil }
         let cookie = Cookie(
             name: String(decoding: name, as: UTF8.self),
             value: String(decoding: value, as: UTF8.self),
             domain: String(decoding: domain, as: UTF8.self),
             path: String(decoding: path, as: UTF8.self),
-            includesSubdomains: isWide,
-            expires: end == 0 ? nil : Date(timeIntervalSince1970: Double(end)),
+            includesSubdomains: includesSubdomains,
+            expires: expiry == 0 ? nil : Self.date(expiry),
             isSecure: isSecure,
             isHTTPOnly: isHTTPOnly
         )
         self.init(cookie, name: name, value: value, path: path)
-        if !isAsNamed { return nil }
+        if !meetsPrefixRules { return nil }
     }
 
     /// Creates the line of a cookie; nil if the cookie is not valid, such as one with an empty name or a control
@@ -54,11 +53,11 @@ package struct CookieLine: Sendable, Hashable {
         let (name, value, path) = (Array(cookie.name.utf8), Array(cookie.value.utf8), Array(cookie.path.utf8))
         // A `;` would end the cookie in the header field.
         guard !name.isEmpty, !name.contains(UInt8(ascii: "=")), !name.contains(UInt8(ascii: ";")),
-            !value.contains(UInt8(ascii: ";")), Self.isFit(Array(cookie.domain.utf8)[...], path, name, value)
+            !value.contains(UInt8(ascii: ";")), Self.isValid(Array(cookie.domain.utf8)[...], path, name, value)
         else { return nil }
         if let expires = cookie.expires { cookie.expires = Self.date(Self.seconds(expires)) }
         self.init(cookie, name: name, value: value, path: path)
-        if !isAsNamed { return nil }
+        if !meetsPrefixRules { return nil }
     }
 
     /// Creates the line of a cookie that has been accepted.
@@ -109,19 +108,20 @@ package struct CookieLine: Sendable, Hashable {
         }
     }
 
+    /// The key of the cookie.
     package var key: Key {
         Key(domain: cookie.domain.lowercased(), path: path, name: name, includesSubdomains: cookie.includesSubdomains)
     }
 
     /// The same cookie, expired: adding it removes the cookie.
-    package var ended: CookieLine {
+    package var expired: CookieLine {
         var cookie = cookie
         cookie.expires = Date(timeIntervalSince1970: 1)
         cookie.value = ""
         return CookieLine(cookie, name: name, value: [], path: path)
     }
 
-    private var isAsNamed: Bool {
+    private var meetsPrefixRules: Bool {
         CookiePrefix.permits(
             name: name,
             value: value,
@@ -131,14 +131,15 @@ package struct CookieLine: Sendable, Hashable {
         )
     }
 
-    private static func isFit(_ domain: ArraySlice<UInt8>, _ path: [UInt8], _ name: [UInt8], _ value: [UInt8]) -> Bool {
+    private static func isValid(_ domain: ArraySlice<UInt8>, _ path: [UInt8], _ name: [UInt8], _ value: [UInt8]) -> Bool
+    {
         guard !domain.isEmpty, !domain.contains(32), domain.first != UInt8(ascii: "#") else { return false }
         guard path.first == UInt8(ascii: "/") else { return false }
         return [domain, path[...], name[...], value[...]].allSatisfy { $0.allSatisfy { $0 >= 32 && $0 != 127 } }
     }
 
-    /// The last second of the year 9999, the latest date that is written.
-    private static let farthest: Int64 = 253_402_300_799
+    /// The last second of the year 9999, the latest expiry that is written.
+    private static let latestTime: Int64 = 253_402_300_799
 
     private static func flag(_ field: ArraySlice<UInt8>) -> Bool? {
         switch String(decoding: field, as: UTF8.self).uppercased() {
@@ -149,16 +150,14 @@ package struct CookieLine: Sendable, Hashable {
     }
 
     /// Parses seconds since 1970. 0 denotes a session cookie, as does the empty field that Python writes.
-    private static func end(_ field: ArraySlice<UInt8>) -> Int64? {
-        if field.isEmpty { return 0 }
-        guard field.allSatisfy(\.isDigit) else { return nil }
-        return Int64(String(decoding: field, as: UTF8.self)).map { min($0, farthest) }
+    private static func expiry(_ field: ArraySlice<UInt8>) -> Int64? {
+        field.isEmpty ? 0 : field.decimalNumber().map { min($0, latestTime) }
     }
 
     /// Returns whole seconds since 1970, at least 1, since 0 denotes a session cookie.
     private static func seconds(_ date: Date) -> Int64 {
         let seconds = max(1, date.timeIntervalSince1970.rounded(.down))
-        return seconds < Double(farthest) ? Int64(seconds) : farthest
+        return seconds < Double(latestTime) ? Int64(seconds) : latestTime
     }
 
     private static func date(_ seconds: Int64) -> Date { Date(timeIntervalSince1970: Double(seconds)) }

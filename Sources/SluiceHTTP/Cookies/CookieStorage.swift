@@ -29,22 +29,23 @@ package enum CookieChange: Sendable {
     }
 }
 
-/// The cookies of a jar in memory, apart from the stores of transports.
+/// A list of cookies with unique keys.
 package struct CookieList: Sendable, Hashable {
     package private(set) var lines: [CookieLine] = []
 
     package init() {}
 
+    /// Applies a change, and removes expired cookies.
     package mutating func apply(_ change: CookieChange, now: Date = Date()) {
         if case .removeAll = change { lines = [] }
         let additions = change.additions(to: lines)
         if !additions.isEmpty {
-            var places = Dictionary(lines.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { $1 })
+            var indexes = Dictionary(lines.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { $1 })
             for line in additions {
-                if let place = places[line.key] {
-                    lines[place] = line
+                if let index = indexes[line.key] {
+                    lines[index] = line
                 } else {
-                    places[line.key] = lines.count
+                    indexes[line.key] = lines.count
                     lines.append(line)
                 }
             }

@@ -17,7 +17,7 @@ package struct HexText {
         }
     }
 
-    /// Returns bytes in two digits each.
+    /// Returns bytes as two digits each.
     package static func text(of bytes: ArraySlice<UInt8>) -> String {
         text(length: 2 * bytes.count) { text in for byte in bytes { text.append(UInt64(byte), digits: 2) } }
     }

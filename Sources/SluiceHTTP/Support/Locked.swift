@@ -96,7 +96,7 @@ extension Locked: CustomReflectable {
 // MARK: - Waiting for a queue
 
 extension DispatchQueue {
-    /// Runs work that may block on the queue. The calling task suspends meanwhile.
+    /// Runs work, which may block, on the queue and suspends the calling task until it ends.
     ///
     /// - Parameters:
     ///   - flags: `.barrier` on a concurrent queue for work that requires exclusive access.

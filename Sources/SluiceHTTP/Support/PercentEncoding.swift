@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986 §2).
 package enum PercentEncoding {
-    /// Encodes the bytes that are not allowed in a URL, including a `%` that starts no
-    /// triplet. Existing triplets are kept.
+    /// Encodes the bytes that are not allowed in a URL, including a `%` that starts no triplet. Existing triplets are
+    /// kept.
     package static func completed(_ text: String) -> String {
         if text.utf8.allSatisfy({ isAllowed($0) && $0 != UInt8(ascii: "%") }) { return text }
         let bytes = Array(text.utf8)

@@ -1,5 +1,6 @@
-#if canImport(Glibc)
 import SluiceFoundation
+
+#if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
@@ -15,16 +16,16 @@ package struct PrivateFile: Sendable {
     }
 
     package let path: String
-    /// The kind of contents, used in error messages: `a token`.
-    private let holding: String
+    /// The contents as error texts name them: `a token`.
+    private let contentName: String
     /// The maximum size of a file that is read, in bytes.
     private let limit: Int
     /// True to read files that others may read or write, as other programs create them.
     private let acceptsShared: Bool
 
-    package init(path: String, holding: String, limit: Int, acceptsShared: Bool = false) {
+    package init(path: String, contentName: String, limit: Int, acceptsShared: Bool = false) {
         self.path = path
-        self.holding = holding
+        self.contentName = contentName
         self.limit = limit
         self.acceptsShared = acceptsShared
     }
@@ -32,8 +33,7 @@ package struct PrivateFile: Sendable {
     /// Returns the contents; nil if the file does not exist.
     package func read() throws(Failure) -> Data? {
         try check()
-        // `O_NONBLOCK`: opening a pipe that has no writer would block.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = SystemFile.openToRead(path)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw failure("be read", errno)
@@ -51,7 +51,7 @@ package struct PrivateFile: Sendable {
             )
         }
         guard status.st_size <= limit else {
-            throw Failure(description: "The file “\(path)” is too large for \(holding).")
+            throw Failure(description: "The file “\(path)” is too large for \(contentName).")
         }
         switch SystemFile.contents(of: descriptor, limit: Int(status.st_size)) {
         case .contents(let contents): return contents
@@ -78,11 +78,11 @@ package struct PrivateFile: Sendable {
     private func check() throws(Failure) {
         // The system would cut such a path off at the NUL.
         if path.isEmpty || path.utf8.contains(0) {
-            throw Failure(description: "The path of the file for \(holding) is not valid.")
+            throw Failure(description: "The path of the file for \(contentName) is not valid.")
         }
     }
 
-    private func failure(_ what: String, _ error: Int32) -> Failure {
-        Failure(description: "The file “\(path)” cannot \(what): \(String(cString: strerror(error))).")
+    private func failure(_ operation: String, _ error: Int32) -> Failure {
+        Failure(description: "The file “\(path)” cannot \(operation): \(String(cString: strerror(error))).")
     }
 }

@@ -44,11 +44,11 @@ package final class ReadBuffers: Sendable {
 
     private func release(_ buffer: UnsafeMutableRawPointer) {
         let address = UInt(bitPattern: buffer)
-        let isKept = idle.withLock { idle in
+        let isPooled = idle.withLock { idle in
             guard idle.count < ReadBuffers.maximumIdle else { return false }
             idle.append(address)
             return true
         }
-        if !isKept { buffer.deallocate() }
+        if !isPooled { buffer.deallocate() }
     }
 }

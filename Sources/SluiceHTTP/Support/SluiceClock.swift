@@ -1,13 +1,15 @@
-#if os(Linux)
 import SluiceFoundation
+
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
 #endif
 
 /// A source of the current time and of delays: the system's clocks, or a test's own.
 ///
-/// Everything in a client that waits or measures time uses its source, ``SystemClock`` by default. A test can replace it
-/// to let an hour pass without waiting. The time-outs of a single transfer belong to the engine and always use real
-/// time.
+/// All waits and time measurements of a client use its clock, ``SystemClock`` by default. A test can replace it to let
+/// an hour pass without waiting. The time-outs of a single transfer belong to the engine and always use real time.
 public protocol SluiceClock: Sendable {
     /// The current instant of a clock that never goes backwards, for durations.
     var now: ContinuousClock.Instant { get }
@@ -23,7 +25,7 @@ public protocol SluiceClock: Sendable {
 
 /// The system's clocks.
 public struct SystemClock: SluiceClock {
-    /// Creates a source. All instances are equal.
+    /// Creates the clock. All instances are equal.
     public init() {}
 
     /// The current instant of the system's continuous clock.

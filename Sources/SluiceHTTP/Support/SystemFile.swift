@@ -1,5 +1,6 @@
-#if canImport(Glibc)
 import SluiceFoundation
+
+#if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
 import Musl
@@ -23,8 +24,7 @@ package enum SystemFile {
     ///   - isOwn: True to require a regular file that belongs to the current user.
     /// - Returns: The contents, or the error.
     package static func contents(of path: String, limit: Int, isOwn: Bool = false) -> Contents {
-        // `O_NONBLOCK`: opening a pipe that has no writer would block.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        let descriptor = openToRead(path, O_NOFOLLOW)
         guard descriptor >= 0 else { return errno == ENOENT ? .absent : .failed(errno) }
         defer { close(descriptor) }
         var status = stat()
@@ -38,16 +38,30 @@ package enum SystemFile {
     /// Reads an open file from its current position, up to a limit in bytes.
     package static func contents(of descriptor: Int32, limit: Int) -> Contents {
         var contents = Data(count: limit)
+        let count = contents.withUnsafeMutableBytes { fill($0, from: descriptor) }
+        return count < 0 ? .failed(errno) : .contents(contents.prefix(count))
+    }
+
+    /// Opens a file for reading, without blocking even if it is a pipe that has no writer.
+    ///
+    /// - Returns: The descriptor, or a negative number after an error.
+    static func openToRead(_ path: String, _ flags: Int32 = 0) -> Int32 {
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
+    }
+
+    /// Reads until the buffer is full or the file ends.
+    ///
+    /// - Returns: The number of bytes, or a negative number after an error.
+    static func fill(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32) -> Int {
         var count = 0
-        while count < contents.count {
-            let filled = contents.withUnsafeMutableBytes { buffer in
-                uninterrupted { read(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count) }
-            }
-            guard filled >= 0 else { return .failed(errno) }
+        while count < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+            let filled = uninterrupted { read(descriptor, rest.baseAddress, rest.count) }
+            if filled < 0 { return filled }
             if filled == 0 { break }
             count += filled
         }
-        return .contents(contents.prefix(count))
+        return count
     }
 
     /// Replaces a file's contents atomically: writes a temporary file, then renames it.
@@ -55,20 +69,20 @@ package enum SystemFile {
     /// - Parameters:
     ///   - path: The file.
     ///   - contents: The new contents.
-    ///   - other: The path of the temporary file, in the same folder. An existing file there is removed.
+    ///   - temporary: The path of the temporary file, in the same folder. An existing file there is removed.
     ///   - isSynced: True to return only after the file and its name are on disk.
     /// - Returns: The error, 0 for success.
-    package static func replace(_ path: String, with contents: Data, by other: String, isSynced: Bool) -> Int32 {
+    package static func replace(_ path: String, with contents: Data, by temporary: String, isSynced: Bool) -> Int32 {
         // An existing file may belong to another user or have hard links, so it is not reused.
-        unlink(other)
-        let descriptor = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
+        unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
         guard descriptor >= 0 else { return errno }
         var error = write(contents, to: descriptor)
         if error == 0, isSynced { error = sync(descriptor) }
         if close(descriptor) != 0, error == 0 { error = errno }
-        if error == 0, rename(other, path) != 0 { error = errno }
+        if error == 0, rename(temporary, path) != 0 { error = errno }
         if error != 0 {
-            unlink(other)
+            unlink(temporary)
         } else if isSynced {
             syncFolder(of: path)
         }
@@ -93,6 +107,7 @@ package enum SystemFile {
         close(folder)
     }
 
+    /// Returns the path of the folder that contains a file; `.` for a path without a slash.
     package static func folder(of path: String) -> String {
         guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return end == path.startIndex ? "/" : String(path[..<end])

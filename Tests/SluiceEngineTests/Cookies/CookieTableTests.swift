@@ -326,8 +326,8 @@ final class CookieTableFixture {
         #expect(try fixture.sent(to: "http://a.example/") == "a=1; b=2")
         fixture.table.apply(.add([try line("a", "3"), try line("c", "3", ends: fixture.now)]), at: fixture.now)
         #expect(try fixture.sent(to: "http://a.example/") == "a=3; b=2")
-        let ended = try #require(fixture.table.lines(at: fixture.now).first).ended
-        fixture.table.apply(.add([ended]), at: fixture.now)
+        let expired = try #require(fixture.table.lines(at: fixture.now).first).expired
+        fixture.table.apply(.add([expired]), at: fixture.now)
         #expect(try fixture.sent(to: "http://a.example/") == "b=2")
         fixture.table.apply(.removeAll, at: fixture.now)
         #expect(fixture.table.lines(at: fixture.now).isEmpty)
@@ -338,9 +338,9 @@ final class CookieTableFixture {
     func everyCookieOfAServerCanBeRemoved(_ field: String) throws {
         let fixture = CookieTableFixture()
         try fixture.set(field, at: "http://a.example/")
-        let ended = fixture.table.lines(at: fixture.now).map(\.ended)
-        #expect(ended.count == 1)
-        fixture.table.apply(.add(ended), at: fixture.now)
+        let expired = fixture.table.lines(at: fixture.now).map(\.expired)
+        #expect(expired.count == 1)
+        fixture.table.apply(.add(expired), at: fixture.now)
         #expect(fixture.table.count == 0)
     }
 }

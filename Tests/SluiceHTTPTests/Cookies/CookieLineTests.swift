@@ -49,7 +49,7 @@ import Testing
         let line = try #require(Self.line(text))
         #expect(line.cookie == Cookie(name: "", value: "id", domain: "a.example"))
         #expect(Self.text(line) == text)
-        #expect(Self.text(line.ended) == "a.example\tFALSE\t/\tFALSE\t1\t\t")
+        #expect(Self.text(line.expired) == "a.example\tFALSE\t/\tFALSE\t1\t\t")
     }
 
     @Test(arguments: [
@@ -139,8 +139,8 @@ import Testing
 
     @Test func expiredLineHasTheKeyOfItsCookie() throws {
         let line = try #require(Self.line("#HttpOnly_.a.example\tTRUE\t/x\tTRUE\t0\tid\ts3cret"))
-        #expect(line.ended.key == line.key)
-        #expect(Self.text(line.ended) == "#HttpOnly_.a.example\tTRUE\t/x\tTRUE\t1\tid\t")
+        #expect(line.expired.key == line.key)
+        #expect(Self.text(line.expired) == "#HttpOnly_.a.example\tTRUE\t/x\tTRUE\t1\tid\t")
     }
 
     @Test func descriptionsContainNoValue() {

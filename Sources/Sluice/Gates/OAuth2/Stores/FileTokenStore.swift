@@ -26,7 +26,7 @@ public struct FileTokenStore: TokenStore {
     ///
     /// - Parameter url: The URL of the file, which need not exist.
     public init(_ url: URL) {
-        file = PrivateFile(path: url.path, holding: "a token", limit: 1 << 20)
+        file = PrivateFile(path: url.path, contentName: "a token", limit: 1 << 20)
     }
 
     /// Reads the token; nil if there is no file.
