@@ -376,7 +376,7 @@ public struct FormEncodingFailure: Error, Sendable, CustomStringConvertible {
 
     /// The sentence and the cause, if there is one, with text that looks like a secret redacted.
     public var description: String {
-        cause.map { "\(sentence) Cause: \(SecretRules.usual.text(SecretRules.words(of: $0)))" } ?? sentence
+        cause.map { "\(sentence) Cause: \(SecretRules.usual.text(SecretRules.text(of: $0)))" } ?? sentence
     }
 }
 

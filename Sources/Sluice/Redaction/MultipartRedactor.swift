@@ -93,7 +93,7 @@ struct MultipartRedactor {
             if redaction.parameterNames.contains(PercentEncoding.decoded(name.utf8, plusIsSpace: true)) {
                 return content.isEmpty ? "" : Redaction.mark
             }
-        } else if SecretScanner.holdsSecretName(Array(disposition.utf8), redaction.rules) {
+        } else if SecretScanner.containsSecretName(Array(disposition.utf8), redaction.rules) {
             // The name is written in another form, such as `name*=`.
             return Redaction.mark
         }

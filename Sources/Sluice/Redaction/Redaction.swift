@@ -239,7 +239,7 @@ extension Redaction {
 
     /// Returns true if the bytes contain a secret name, or an escape sequence that could hide one.
     private func mayHoldSecret(_ bytes: [UInt8]) -> Bool {
-        SecretScanner.holdsSecretName(bytes, rules) || SecretScanner.holdsSecret(bytes, rules)
+        SecretScanner.containsSecretName(bytes, rules) || SecretScanner.containsSecret(bytes, rules)
             // Malformed JSON may contain a letter as an escape sequence.
             || bytes.contains(UInt8(ascii: "\\"))
                 && String(decoding: bytes, as: UTF8.self).utf8.split(separator: UInt8(ascii: "\\"))

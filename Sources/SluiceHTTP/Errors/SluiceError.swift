@@ -121,7 +121,7 @@ extension SluiceError: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    private var cause: String? { underlyingError.map { SecretRules.usual.text(SecretRules.words(of: $0)) } }
+    private var cause: String? { underlyingError.map { SecretRules.usual.text(SecretRules.text(of: $0)) } }
 }
 
 extension SluiceError: CustomReflectable {

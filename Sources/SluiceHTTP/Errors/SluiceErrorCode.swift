@@ -1,18 +1,19 @@
 extension SluiceError {
-    /// The kinds of failure, in the order that a request can encounter them.
+    /// The kinds of failure. Most of them, in the order that a request can encounter them:
     ///
-    ///     building      invalidURL · unsupportedScheme · invalidHeader · invalidMethod · buildingFailed ·
-    ///     encodingFailed
-    ///                   invalidConfiguration · hostRefused
+    ///     building      invalidURL · unsupportedScheme · invalidHeader · invalidMethod · buildingFailed
+    ///                   encodingFailed · invalidConfiguration · hostRefused
+    ///     gates         gateFailed · rateLimited · queueFull · circuitOpen · authorizationRequired
+    ///                   authorizationFailed
     ///     connecting    cannotResolveHost · addressRefused · cannotConnect · tlsFailed · proxyFailed
     ///     sending       bodyUnavailable · bodyLengthMismatch · bodyNotReplayable
     ///     receiving     connectionLost · truncatedBody · invalidResponse · headersTooLarge · bodyTooLarge
     ///     redirects     tooManyRedirects · redirectLoop · redirectRefused
-    ///     validation    unacceptableStatus · unacceptableContentType · validationFailed · envelopeFailed ·
-    ///     decodingFailed at any time   cancelled · timedOut · connectTimedOut · idleTimedOut · unsupported ·
-    ///     internalFailure at gates      gateFailed · rateLimited · queueFull · circuitOpen · authorizationRequired ·
-    ///     authorizationFailed interceptors  interceptorFailed
-    ///     cookies       cookieFileFailed
+    ///     validation    unacceptableStatus · unacceptableContentType · validationFailed · envelopeFailed
+    ///                   decodingFailed
+    ///     at any time   cancelled · timedOut · connectTimedOut · idleTimedOut · unsupported
+    ///                   internalFailure · interceptorFailed
+    ///     files         cookieFileFailed · secretUnavailable
     ///     composition   chainTooLong · chainFailed · invalidGraph · dependencyFailed
     ///     in tests      stubUnavailable · stubExhausted · requestUnmatched · cassetteUnreadable · cassetteUnmatched
     public struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -81,7 +81,7 @@ extension SecretRules {
         var text = Array(value)
         // A URL nested in two others is encoded three times.
         for _ in 0..<5 {
-            if SecretScanner.holdsSecret(text, self, isValue: true) { return true }
+            if SecretScanner.containsSecret(text, self, isValue: true) { return true }
             let decoded = PercentEncoding.decoded(text[...], plusIsSpace: true)
             if decoded == text { break }
             text = decoded

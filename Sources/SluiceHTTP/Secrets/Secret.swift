@@ -68,12 +68,9 @@ extension Secret: Decodable {
     }
 }
 
-extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension Secret: CustomStringConvertible, CustomReflectable {
     /// `REDACTED` for every secret.
     public var description: String { SecretRules.mark }
-
-    /// `REDACTED` for every secret.
-    public var debugDescription: String { description }
 
     /// An empty mirror: `dump` and failed assertions would show the secret.
     public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }

@@ -7,10 +7,10 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// A name, with or without wildcards.
     fileprivate struct Pattern: Hashable {
         let letters: [UInt8]
-        let isOpenBefore: Bool
-        let isOpenBehind: Bool
+        let hasLeadingWildcard: Bool
+        let hasTrailingWildcard: Bool
         /// The set of letters that occur, as a bit mask. A name that lacks one of them cannot match.
-        let kinds: UInt64
+        let letterMask: UInt64
     }
 
     /// Sorted, so that equality does not depend on the order of insertion.
@@ -33,8 +33,8 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
     package mutating func insert(_ name: String) {
         let pattern = Self.pattern(name)
         if patterns.contains(pattern) { return }
-        let place = patterns.firstIndex { pattern.precedes($0) } ?? patterns.endIndex
-        patterns.insert(pattern, at: place)
+        let index = patterns.firstIndex { pattern.precedes($0) } ?? patterns.endIndex
+        patterns.insert(pattern, at: index)
     }
 
     /// Removes a name. It must be written as it was inserted, including wildcards.
@@ -62,11 +62,11 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
     package func contains(_ name: String, except others: SecretNames) -> Bool { contains(name.utf8, except: others) }
 
     private func contains(_ name: some BidirectionalCollection<UInt8>, except others: SecretNames?) -> Bool {
-        let kinds = Self.kinds(of: name)
-        guard kinds != 0, patterns.contains(where: { kinds & $0.kinds == $0.kinds }) else { return false }
-        if name.contains(where: Self.isMark) {
+        let mask = Self.letterMask(of: name)
+        guard mask != 0, patterns.contains(where: { mask & $0.letterMask == $0.letterMask }) else { return false }
+        if name.contains(where: Self.isSeparator) {
             var hasOther = false
-            for part in name.split(whereSeparator: Self.isMark) {
+            for part in name.split(whereSeparator: Self.isSeparator) {
                 let letters = Self.letters(of: part)
                 if let others, others.matches(letters) {
                     hasOther = true
@@ -82,7 +82,7 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 
     /// Returns true if a byte separates the parts of a compound name.
-    private static func isMark(_ byte: UInt8) -> Bool {
+    private static func isSeparator(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
     }
 
@@ -95,20 +95,20 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         let letters = letters(of: name.utf8)
         return Pattern(
             letters: letters,
-            isOpenBefore: name.utf8.first == star,
-            isOpenBehind: name.utf8.last == star,
-            kinds: kinds(of: letters)
+            hasLeadingWildcard: name.utf8.first == star,
+            hasTrailingWildcard: name.utf8.last == star,
+            letterMask: letterMask(of: letters)
         )
     }
 
     /// Returns a bit mask with a bit for each letter and digit that occurs, and one for all bytes that are not ASCII.
-    private static func kinds(of name: some Collection<UInt8>) -> UInt64 {
-        name.reduce(into: 0) { kinds, byte in
+    private static func letterMask(of name: some Collection<UInt8>) -> UInt64 {
+        name.reduce(into: 0) { mask, byte in
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): kinds |= 1 << (byte - UInt8(ascii: "a"))
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): kinds |= 1 << (byte - UInt8(ascii: "A"))
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): kinds |= 1 << (26 + byte - UInt8(ascii: "0"))
-            case 0x80...: kinds |= 1 << 36
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): mask |= 1 << (byte - UInt8(ascii: "a"))
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): mask |= 1 << (byte - UInt8(ascii: "A"))
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): mask |= 1 << (26 + byte - UInt8(ascii: "0"))
+            case 0x80...: mask |= 1 << 36
             default: break
             }
         }
@@ -138,15 +138,15 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
 extension SecretNames.Pattern {
     fileprivate func precedes(_ other: Self) -> Bool {
         if letters != other.letters { return letters.lexicographicallyPrecedes(other.letters) }
-        if isOpenBefore != other.isOpenBefore { return other.isOpenBefore }
-        return !isOpenBehind && other.isOpenBehind
+        if hasLeadingWildcard != other.hasLeadingWildcard { return other.hasLeadingWildcard }
+        return !hasTrailingWildcard && other.hasTrailingWildcard
     }
 
     fileprivate func matches(_ name: [UInt8]) -> Bool {
         let rest = name.count - letters.count
         if rest < 0 { return false }
-        guard let first = letters.first else { return isOpenBefore || isOpenBehind }
-        switch (isOpenBefore, isOpenBehind) {
+        guard let first = letters.first else { return hasLeadingWildcard || hasTrailingWildcard }
+        switch (hasLeadingWildcard, hasTrailingWildcard) {
         case (false, false): return name == letters
         case (true, false): return letters.last == name.last && name.suffix(letters.count).elementsEqual(letters)
         case (false, true): return first == name.first && name.starts(with: letters)
@@ -161,14 +161,14 @@ extension SecretNames.Pattern {
 // MARK: - The usual names
 
 extension SecretNames {
-    /// The names of headers that usually hold secrets.
+    /// The names of header fields that usually contain secrets.
     package static let usualHeaders = [
         "*authorization", "cookie", "cookie2", "set-cookie", "set-cookie2", "*token", "*api-key*", "*access-key*",
         "*auth-key", "*subscription-key", "*functions-key", "*secret*", "*password*", "*passwd*", "*session-id",
         "*signature", "*credential*", "*private-key*", "*jwt*", "dpop",
     ]
 
-    /// The names of JSON members that usually hold secrets.
+    /// The names of JSON members that usually contain secrets.
     package static let usualMembers = [
         "*token", "*tokens", "*password*", "*passwd*", "passwort", "pwd", "*passphrase*", "pass", "*secret*",
         "*api-key*", "*access-key*", "*private-key*", "*auth-key", "*authorization", "auth", "bearer", "*credential*",
@@ -177,6 +177,6 @@ extension SecretNames {
         "cvc", "*card-number", "ssn", "saml-response", "dpop",
     ]
 
-    /// More names of parameters that usually hold secrets. In JSON these names often have other meanings.
+    /// The names of further parameters that usually contain secrets. In JSON these names often have other meanings.
     package static let usualParameters = ["key", "code", "sig", "sid", "hmac"]
 }

@@ -55,7 +55,7 @@ package struct SecretRules: Sendable, Hashable {
     }
 
     /// Returns the text of an error without the values that encoders and decoders quote, since these may be secrets.
-    package static func words(of error: any Error) -> String {
+    package static func text(of error: any Error) -> String {
         let path = { (path: [any CodingKey]) in path.map(\.stringValue).joined(separator: ".") }
         return switch error {
         case EncodingError.invalidValue(let value, let context):

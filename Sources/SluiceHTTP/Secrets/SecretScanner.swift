@@ -16,15 +16,15 @@ package struct SecretScanner {
         return scanner.hasSecret ? String(decoding: scanner.output, as: UTF8.self) : text
     }
 
-    /// Returns true if the text contains something that looks like a secret.
-    package static func holdsSecret(_ text: [UInt8], _ rules: SecretRules, isValue: Bool = false) -> Bool {
+    /// Returns true if redaction would change the text.
+    package static func containsSecret(_ text: [UInt8], _ rules: SecretRules, isValue: Bool = false) -> Bool {
         var scanner = SecretScanner(rules, text, isValue: isValue)
         scanner.scan()
         return scanner.hasSecret
     }
 
     /// Returns true if any word of the text is a secret name.
-    package static func holdsSecretName(_ text: [UInt8], _ rules: SecretRules) -> Bool {
+    package static func containsSecretName(_ text: [UInt8], _ rules: SecretRules) -> Bool {
         text.split { !isNameByte($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
             .contains { rules.memberNames.contains($0) || rules.headerNames.contains($0) }
     }

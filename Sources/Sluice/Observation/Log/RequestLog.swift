@@ -170,7 +170,7 @@ extension RequestLog {
         var sentence = redaction.text(error.reason)
         // The underlying error of user code can be long, so the levels with one line per request leave it out.
         if level >= .headers, let cause = error.underlyingError {
-            sentence += " Cause: \(redaction.text(LogEscaping.line(SecretRules.words(of: cause), limit: 512)))"
+            sentence += " Cause: \(redaction.text(LogEscaping.line(SecretRules.text(of: cause), limit: 512)))"
         }
         return "\(LogEscaping.line(sentence)) [\(LogEscaping.line(error.code.description, limit: 64))]"
     }
