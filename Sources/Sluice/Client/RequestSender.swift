@@ -99,7 +99,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     /// The number of body bytes sent and received so far.
     nonisolated var transferred: (upload: Int64, download: Int64) {
-        (meter.sight(.upload).progress.completed, meter.sight(.download).progress.completed)
+        (meter.snapshot(.upload).progress.completed, meter.snapshot(.download).progress.completed)
     }
 
     /// Creates the response for the first caller that gets the outcome, and keeps it for all. A caller that left before

@@ -299,7 +299,7 @@ class Transaction {
         received += Int64(bytes)
         let limits = call.context.limits
         if let limit = limits.body, received > limit { return .bodyTooLarge(limit: limit) }
-        if decoder != nil, limits.isTooDense(received, of: receivedEncoded) { return .bodyTooDense }
+        if decoder != nil, limits.exceedsDecompressionRatio(received, of: receivedEncoded) { return .bodyTooDense }
         return nil
     }
 

@@ -30,7 +30,7 @@ public struct HTTPHeaders: Sendable {
     public var isEmpty: Bool { slots.isEmpty }
 
     /// The size of all fields in HTTP/1.1 format, in bytes.
-    public var byteCount: Int { bytes.count + slots.count }
+    package var byteCount: Int { bytes.count + slots.count }
 
     /// The values of `name`, joined by commas (RFC 9110 §5.3); nil if there are none. Setting replaces all of them, at
     /// the position of the first.
@@ -152,16 +152,6 @@ public struct HTTPHeaders: Sendable {
         close(start: start, nameEnd: start + nameLength)
     }
 
-    /// Appends the continuation of a folded line (obs-fold, RFC 9112 §5.2) to the last field's value, after one space.
-    package mutating func appendFolded(value: UnsafeRawBufferPointer) {
-        guard let last = slots.indices.last, !value.isEmpty else { return }
-        bytes.removeLast()
-        if slots[last].end > slots[last].nameEnd + 2 { bytes.append(UInt8(ascii: " ")) }
-        bytes.append(contentsOf: value)
-        slots[last].end = UInt32(bytes.count)
-        bytes.append(0)
-    }
-
     /// Removes all fields with that name.
     public mutating func remove(_ name: HTTPHeaderName) {
         remove(name, from: 0)
@@ -203,6 +193,7 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
+    /// Ends the field whose line has been appended to `bytes`.
     private mutating func close(start: Int, nameEnd: Int) {
         slots.append(Slot(start: UInt32(start), nameEnd: UInt32(nameEnd), end: UInt32(bytes.count)))
         bytes.append(0)

@@ -17,13 +17,10 @@ public struct HTTPResponse: Sendable {
 
 /// A version of HTTP.
 public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
-    /// The version's major number.
-    public let major: Int
-    /// The version's minor number.
-    public let minor: Int
+    package let major: Int
+    package let minor: Int
 
-    /// Creates a version.
-    public init(major: Int, minor: Int) {
+    package init(major: Int, minor: Int) {
         self.major = major
         self.minor = minor
     }

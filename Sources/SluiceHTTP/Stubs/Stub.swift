@@ -11,7 +11,7 @@ import SluiceFoundation
 /// ``SluiceClock``. A delay or gap that exceeds one of the request's time-outs fails the request with that time-out's
 /// error.
 public struct Stub: Sendable {
-    enum Answer: Sendable {
+    enum Content: Sendable {
         case response(HTTPResponse, Data)
         case file(HTTPResponse, URL)
         case failure(SluiceError)
@@ -25,21 +25,21 @@ public struct Stub: Sendable {
         let gap: Duration
     }
 
-    /// The position in the response's body where the connection is lost, and the resulting error.
-    struct Break: Sendable {
+    /// The number of bytes of the response's body after which the connection is lost, and the resulting error.
+    struct Truncation: Sendable {
         let bytes: Int
         let error: SluiceError
     }
 
-    var answer: Answer
+    var content: Content
     var delay = Duration.zero
     var upload: Pace?
     var download: Pace?
-    var breaksOff: Break?
+    var truncation: Truncation?
     var trailers = HTTPHeaders()
 
-    init(_ answer: Answer) {
-        self.answer = answer
+    init(_ content: Content) {
+        self.content = content
     }
 
     /// Returns the stub with a delay added.
@@ -84,7 +84,7 @@ public struct Stub: Sendable {
     /// - Returns: The truncated stub.
     public func truncated(after bytes: Int, _ code: SluiceError.Code = .truncatedBody) -> Stub {
         var stub = self
-        stub.breaksOff = Break(
+        stub.truncation = Truncation(
             bytes: max(0, bytes),
             error: SluiceError(code, "The stub truncated the response after \(bytes) bytes.")
         )
@@ -107,7 +107,7 @@ extension Stub: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["delay": delay], displayStyle: .struct) }
 }
 
-// MARK: - Answers
+// MARK: - Responses
 
 extension Stub {
     /// Responds with a JSON text, which is not parsed.
@@ -243,25 +243,25 @@ extension Stub {
     ///
     /// The sequence's delay is added. Its other settings apply if the next stub does not set them.
     func next() throws(SluiceError) -> Stub {
-        guard case .sequence(let sequence) = answer else { return self }
-        var next = try sequence.take().next()
+        guard case .sequence(let sequence) = content else { return self }
+        var next = try sequence.next().next()
         next.delay += delay
         next.upload = next.upload ?? upload
         next.download = next.download ?? download
-        next.breaksOff = next.breaksOff ?? breaksOff
+        next.truncation = next.truncation ?? truncation
         if next.trailers.isEmpty { next.trailers = trailers }
         return next
     }
 
     /// True if the stub has no delay, pace or truncation.
-    var isPlain: Bool { delay <= .zero && upload == nil && download == nil && breaksOff == nil }
+    var isPlain: Bool { delay <= .zero && upload == nil && download == nil && truncation == nil }
 }
 
 /// A sequence of stubs with its current position.
 final class StubSequence: Sendable {
     private let stubs: [Stub]
     private let ending: Stub.SequenceEnd
-    private let taken = Locked(0)
+    private let position = Locked(0)
 
     init(_ stubs: [Stub], _ ending: Stub.SequenceEnd) {
         self.stubs = stubs
@@ -269,15 +269,15 @@ final class StubSequence: Sendable {
     }
 
     /// Returns the next stub and advances the position.
-    func take() throws(SluiceError) -> Stub {
-        let turn = taken.withLock { taken in
-            defer { taken += 1 }
-            return taken
+    func next() throws(SluiceError) -> Stub {
+        let index = position.withLock { position in
+            defer { position += 1 }
+            return position
         }
-        if turn < stubs.count { return stubs[turn] }
+        if index < stubs.count { return stubs[index] }
         switch ending {
         case .repeatLast: if let last = stubs.last { return last }
-        case .startAgain: if !stubs.isEmpty { return stubs[turn % stubs.count] }
+        case .startAgain: if !stubs.isEmpty { return stubs[index % stubs.count] }
         case .fail: break
         }
         throw SluiceError(

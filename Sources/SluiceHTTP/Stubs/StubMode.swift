@@ -11,7 +11,7 @@ public struct StubMode: Sendable, Hashable {
 
     private let kind: Kind
     /// True if stubbed requests bypass gates and constraints. False by default; see ``skippingGates()``.
-    public private(set) var skipsGates = false
+    package private(set) var skipsGates = false
 
     private init(kind: Kind) {
         self.kind = kind

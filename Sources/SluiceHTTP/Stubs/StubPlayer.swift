@@ -20,7 +20,7 @@ package final class StubPlayer: CallbackTransport {
 
     /// True if the stub cannot respond with a redirect.
     package var isFinal: Bool {
-        switch stub.answer {
+        switch stub.content {
         case .failure: true
         case .response(let head, _), .file(let head, _): head.status.class != .redirection
         case .sequence, .closure: false
@@ -80,7 +80,7 @@ package final class StubPlayer: CallbackTransport {
         _ context: TransferContext
     ) -> Result<TransportResponse, SluiceError>? {
         guard stub.isPlain, let sent = request.body.immediateLength else { return nil }
-        switch stub.answer {
+        switch stub.content {
         case .failure(let error):
             context.meter?.begin(uploading: sent).sent(sent)
             return .failure(error)
@@ -91,7 +91,7 @@ package final class StubPlayer: CallbackTransport {
                 let (bytes, metrics) = try Self.body(bytes, head, request, context, sent: sent)
                 run?.expects(Int64(bytes.count))
                 run?.received(Int64(bytes.count))
-                let trailers = Self.trailers(of: stub, behind: head, request)
+                let trailers = Self.trailers(of: stub, after: head, request)
                 return TransportResponse(
                     head: head,
                     body: ResponseBody(bytes, metrics: metrics, trailers: trailers)
@@ -109,40 +109,38 @@ package final class StubPlayer: CallbackTransport {
         let clock = StubClock(time, context.timeouts)
         let run = context.meter?.begin(uploading: request.body.length)
         var keepsBytes = false
-        if case .closure = stub.answer { keepsBytes = true }
-        let (sent, upload) = try await StubUpload.take(request.body, stub.upload, clock, run, keepsBytes: keepsBytes)
+        if case .closure = stub.content { keepsBytes = true }
+        let (sent, upload) = try await StubUpload.read(request.body, stub.upload, clock, run, keepsBytes: keepsBytes)
         var stub = stub
         var request = request
         if keepsBytes, !request.body.isNone { request.body = .data(upload) }
         while true {
             try await clock.wait(stub.delay)
-            guard case .closure(let answer) = stub.answer else { break }
-            var next = try await Self.answer(of: answer, to: request).next()
+            guard case .closure(let closure) = stub.content else { break }
+            var next = try await Self.result(of: closure, for: request).next()
             next.download = next.download ?? stub.download
-            next.breaksOff = next.breaksOff ?? stub.breaksOff
+            next.truncation = next.truncation ?? stub.truncation
             if next.trailers.isEmpty { next.trailers = stub.trailers }
             stub = next
         }
-        let head: HTTPResponse
-        var bytes: Data
-        switch stub.answer {
-        case .response(let itsHead, let itsBytes): (head, bytes) = (itsHead, itsBytes)
-        case .file(let itsHead, let url): (head, bytes) = (itsHead, try await Self.contents(of: url))
-        case .failure(let error): throw error
-        case .sequence, .closure: throw SluiceError(.internalFailure, "The stub has no response.")
-        }
-        let metrics: TransferMetrics
-        (bytes, metrics) = try Self.body(bytes, head, request, context, sent: sent)
-        let trailers = Self.trailers(of: stub, behind: head, request)
+        let (head, content): (HTTPResponse, Data) =
+            switch stub.content {
+            case .response(let head, let data): (head, data)
+            case .file(let head, let url): (head, try await Self.contents(of: url))
+            case .failure(let error): throw error
+            case .sequence, .closure: throw SluiceError(.internalFailure, "The stub has no response.")
+            }
+        let (bytes, metrics) = try Self.body(content, head, request, context, sent: sent)
+        let trailers = Self.trailers(of: stub, after: head, request)
         run?.expects(Int64(bytes.count))
-        if stub.download == nil, stub.breaksOff == nil {
+        if stub.download == nil, stub.truncation == nil {
             run?.received(Int64(bytes.count))
             return TransportResponse(head: head, body: ResponseBody(bytes, metrics: metrics, trailers: trailers))
         }
         let download = StubDownload(
             bytes: bytes,
             pace: stub.download,
-            breaksOff: stub.breaksOff,
+            truncation: stub.truncation,
             clock: clock,
             run: run,
             metrics: metrics,
@@ -171,13 +169,13 @@ package final class StubPlayer: CallbackTransport {
         request.method == .head || head.status == .noContent || head.status == .notModified
     }
 
-    private static func trailers(of stub: Stub, behind head: HTTPResponse, _ request: HTTPRequest) -> HTTPHeaders {
+    private static func trailers(of stub: Stub, after head: HTTPResponse, _ request: HTTPRequest) -> HTTPHeaders {
         isBodiless(head, request) ? [:] : stub.trailers
     }
 
-    private static func answer(
+    private static func result(
         of closure: @Sendable (HTTPRequest) async throws -> Stub,
-        to request: HTTPRequest
+        for request: HTTPRequest
     ) async throws(SluiceError) -> Stub {
         do {
             return try await closure(request)

@@ -1,11 +1,10 @@
 import SluiceFoundation
 
-/// Consumes a request's body in place of a transport.
+/// Reads a request's body in place of a transport.
 struct StubUpload {
     let pace: Stub.Pace?
     let clock: StubClock
     let run: TransferMeter.Run?
-    /// True to keep the bytes.
     let keepsBytes: Bool
     private var count: Int64 = 0
     private var bytes = Data()
@@ -18,7 +17,7 @@ struct StubUpload {
     }
 
     /// Reads the whole body. Returns its length, and its bytes if they are to be kept.
-    static func take(
+    static func read(
         _ body: HTTPBody,
         _ pace: Stub.Pace?,
         _ clock: StubClock,
@@ -26,7 +25,7 @@ struct StubUpload {
         keepsBytes: Bool
     ) async throws(SluiceError) -> (count: Int64, bytes: Data) {
         var upload = StubUpload(pace, clock, run, keepsBytes: keepsBytes)
-        let body = try await body.prepared(within: clock.left, on: clock.time)
+        let body = try await body.prepared(within: clock.remaining, on: clock.time)
         switch body.source {
         case .none: break
         case .data(let data): try await upload.add(data)
@@ -116,7 +115,7 @@ struct StubStreamReader: Sendable {
 struct StubDownload: Sendable {
     let bytes: Data
     let pace: Stub.Pace?
-    let breaksOff: Stub.Break?
+    let truncation: Stub.Truncation?
     let clock: StubClock
     let run: TransferMeter.Run?
     let metrics: TransferMetrics
@@ -146,7 +145,7 @@ struct StubDownload: Sendable {
 
     private func write(to pipe: ResponsePipe, _ demand: AsyncStream<Void>) async throws(SluiceError) {
         var demands = demand.makeAsyncIterator()
-        var rest = bytes.prefix(breaksOff?.bytes ?? bytes.count)
+        var rest = bytes.prefix(truncation?.bytes ?? bytes.count)
         var count: Int64 = 0
         while !rest.isEmpty {
             if let pace, count > 0 { try await clock.wait(pace.gap) }
@@ -157,11 +156,11 @@ struct StubDownload: Sendable {
             if pipe.write(piece) { _ = await demands.next() }
             if Task.isCancelled { throw .cancelled }
         }
-        if let breaksOff { throw breaksOff.error }
+        if let truncation { throw truncation.error }
     }
 }
 
-/// A clock for the delays of a stub. It throws time-out errors as a transfer would.
+/// A clock for the delays of a stub. Its functions throw the time-out errors that a transfer would throw.
 struct StubClock: Sendable {
     let time: any SluiceClock
     private let idle: Duration?
@@ -175,10 +174,10 @@ struct StubClock: Sendable {
         end = timeouts.total.map { time.now + $0 }
     }
 
-    /// The rest of the total time.
-    var left: Duration? { end.map { max(.zero, time.now.duration(to: $0)) } }
+    /// The rest of the total time; nil without a limit.
+    var remaining: Duration? { end.map { max(.zero, time.now.duration(to: $0)) } }
 
-    /// Waits without network activity.
+    /// Waits, as if the network were idle, unless a time-out of the request passes first.
     func wait(_ duration: Duration) async throws(SluiceError) {
         if Task.isCancelled { throw .cancelled }
         guard duration > .zero else { return }
@@ -188,8 +187,8 @@ struct StubClock: Sendable {
             duration = idle
             failure = SluiceError(.idleTimedOut, "The stub sent nothing for longer than the idle time-out of \(idle).")
         }
-        if let left, let total, left < duration {
-            duration = left
+        if let remaining, let total, remaining < duration {
+            duration = remaining
             failure = SluiceError(.timedOut, "The stub takes longer than the total time-out of \(total).")
         }
         do { try await time.sleep(for: duration) } catch { throw .cancelled }
@@ -210,8 +209,8 @@ struct StubClock: Sendable {
                 "The request's body produced no data for longer than the idle time-out of \($0)."
             )
         }
-        if let left, let total, limit.map({ left < $0 }) ?? true {
-            limit = left
+        if let remaining, let total, limit.map({ remaining < $0 }) ?? true {
+            limit = remaining
             failure = SluiceError(
                 .timedOut,
                 "The request exceeded the total time-out of \(total) while it waited for its body."

@@ -1,15 +1,10 @@
 import SluiceFoundation
 
-/// The body of a response: chunks of bytes that can be read once.
+/// The body of a response: chunks of bytes, none of them empty, that can be read once.
 ///
 /// Reading drives the transfer. A body that is not read applies back-pressure to the server, and releasing the body
 /// stops the transfer.
 public struct ResponseBody: AsyncSequence, Sendable {
-    /// A chunk of any length except 0.
-    public typealias Element = Data
-    /// The error of the transfer.
-    public typealias Failure = SluiceError
-
     private enum Source: Sendable {
         case whole(Data, TransferMetrics, HTTPHeaders)
         case arriving(ResponsePipe.Reader)
@@ -90,9 +85,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return all
     }
 
-    /// The maximum number of bytes, and the maximum time, for reading an unused body so that its connection can be
-    /// reused.
-    private static let drainLimit = 64 << 10
+    /// The maximum number of bytes of an unused body that are read so that its connection can be reused.
+    private static let drainLimit: Int64 = 64 << 10
+    /// The maximum time for reading an unused body.
     private static let drainTime = Duration.seconds(1)
 
     /// Reads an unused body to its end in the background, within limits. A longer body is dropped, which closes its
@@ -106,7 +101,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     @discardableResult
     package func collectedBriefly() async -> Data? {
         try? await TimedWork.outcome(within: ResponseBody.drainTime, else: .cancelled) {
-            () async throws(SluiceError) in try await self.collect(upTo: Int64(ResponseBody.drainLimit))
+            () async throws(SluiceError) in try await self.collect(upTo: ResponseBody.drainLimit)
         }
     }
 
@@ -137,11 +132,6 @@ public struct ResponseBody: AsyncSequence, Sendable {
                 if chunk == nil { self.tap = nil }
             }
             return chunk
-        }
-
-        /// Returns the next chunk; nil at the end.
-        public mutating func next() async throws(SluiceError) -> Data? {
-            try await next(isolation: nil)
         }
 
         /// Returns all chunks received so far, after waiting for at least one; empty at the end.

@@ -95,10 +95,10 @@ package final class ResponsePipe: Sendable {
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Waiter) in
                 let (result, demand): (Result<[Data], SluiceError>?, Bool) = state.withLock { state in
-                    if let result = state.read(amount) { return (result, state.demand(below: highWater / 2)) }
+                    if let result = state.read(amount) { return (result, state.resumesWriter(below: highWater / 2)) }
                     guard state.waiter == nil else { return (.failure(.readTwice), false) }
                     state.waiter = continuation
-                    return (nil, state.demand(below: highWater / 2))
+                    return (nil, state.resumesWriter(below: highWater / 2))
                 }
                 if let result { continuation.resume(returning: result) }
                 if demand { onDemand() }
@@ -174,11 +174,11 @@ extension ResponsePipe.State {
         return .success([chunk])
     }
 
-    /// Returns true if a paused writer should continue now, or if the buffer has drained after
+    /// Returns true if `onDemand` must be called: a paused writer may continue, or the buffer is empty after
     /// ``ResponsePipe/awaitDrain()``.
-    fileprivate mutating func demand(below lowWater: Int) -> Bool {
-        let isWanted = isWriterPaused && bytes <= lowWater || awaitsDrain && bytes == 0
-        guard isWanted, end == nil else { return false }
+    fileprivate mutating func resumesWriter(below lowWater: Int) -> Bool {
+        let isDue = isWriterPaused && bytes <= lowWater || awaitsDrain && bytes == 0
+        guard isDue, end == nil else { return false }
         isWriterPaused = false
         awaitsDrain = false
         return true

@@ -14,7 +14,7 @@ public struct ServerResponse: Sendable {
     public var source: ResponseSource
     /// The trailer section that follows the body (RFC 9110 §6.5); empty if there was none. The cache does not store it.
     public var trailers: HTTPHeaders
-    /// The server's failure, if a stored response was used in its place.
+    /// The error in whose place a stored response is used (`stale-if-error`, RFC 5861 §4); nil otherwise.
     package var failure: SluiceError?
     /// The decoded model of the stored body that this response was made from; nil if the response came from the server.
     package var storedModel: StoredModel?

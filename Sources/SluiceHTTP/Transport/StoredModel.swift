@@ -1,6 +1,6 @@
 import SluiceFoundation
 
-/// The model that was last decoded from a stored body, kept for the next cache hit.
+/// The model that was last decoded from a stored body, for the next cache hit.
 package final class StoredModel: Sendable {
     /// A decoded model and the decoder that produced it.
     private struct Decoded: Sendable {
@@ -10,7 +10,7 @@ package final class StoredModel: Sendable {
         let bytes: Int
     }
 
-    /// The maximum size in bytes of a body whose model is kept. Larger models cost too much memory.
+    /// The maximum size in bytes of a body whose model is stored. Larger models cost too much memory.
     private static let maximumBodySize = 256 << 10
 
     private let body: Data
@@ -20,11 +20,11 @@ package final class StoredModel: Sendable {
         self.body = body
     }
 
-    /// The estimated memory size of the kept model in bytes.
+    /// The estimated memory size of the stored model in bytes; 0 if there is none.
     package var bytes: Int { decoded.withLock { $0?.bytes } ?? 0 }
 
-    /// Returns the model of a body: the kept model if the body is the stored one and the decoder is the same, otherwise
-    /// a new one.
+    /// Returns the model of a body: the stored model if the body is the stored one and the decoder is the same,
+    /// otherwise a new one.
     ///
     /// A body changed by interceptors or envelopes always produces a new model. So does a model that is an object,
     /// because it may be mutable.
@@ -34,7 +34,7 @@ package final class StoredModel: Sendable {
         make: () throws(Failure) -> Model
     ) throws(Failure) -> Model {
         guard !(Model.self is AnyObject.Type), self.body.isSame(as: body) else { return try make() }
-        if let known = decoded.withLock({ $0 }), known.decoder === decoder, let model = known.model as? Model {
+        if let last = decoded.withLock({ $0 }), last.decoder === decoder, let model = last.model as? Model {
             return model
         }
         let model = try make()

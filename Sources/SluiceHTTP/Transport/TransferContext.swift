@@ -125,8 +125,8 @@ public struct ResponseLimits: Sendable, Hashable {
         self.decompressionRatio = decompressionRatio
     }
 
-    /// Returns true if a decompressed body exceeds the maximum ratio.
-    package func isTooDense(_ decompressed: Int64, of compressed: Int64) -> Bool {
+    /// Returns true if a body exceeds the maximum ratio of decompressed to compressed size.
+    package func exceedsDecompressionRatio(_ decompressed: Int64, of compressed: Int64) -> Bool {
         guard let decompressionRatio, decompressed > 1 << 20 else { return false }
         return decompressed / Int64(max(1, decompressionRatio)) > compressed
     }

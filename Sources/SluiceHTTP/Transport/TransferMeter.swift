@@ -29,7 +29,7 @@ public struct TransferMeter: Sendable {
             version &+= 1
         }
 
-        mutating func take(_ progress: TransferProgress) {
+        mutating func set(_ progress: TransferProgress) {
             set(completed: progress.completed)
             set(total: progress.total)
         }
@@ -47,6 +47,7 @@ public struct TransferMeter: Sendable {
         var download = Count()
         var run = 0
         var isOver = false
+        /// True after the first snapshot.
         var isWatched = false
         /// The meter whose counts this one shows; nil if this one counts itself.
         var leader: TransferMeter?
@@ -60,7 +61,7 @@ public struct TransferMeter: Sendable {
     /// Creates a meter with all counts at zero.
     ///
     /// - Parameter time: The clock that speeds are measured with.
-    public init(time: any SluiceClock = SystemClock()) {
+    package init(time: any SluiceClock = SystemClock()) {
         self.time = time
     }
 
@@ -150,15 +151,15 @@ extension TransferMeter {
     ///
     /// - Parameter received: The length of a complete response body that no transfer may have reported.
     package func end(received: Int64? = nil) {
-        let led = leader.map { (upload: $0.sight(.upload).progress, download: $0.sight(.download).progress) }
+        let counts = leader.map { (upload: $0.snapshot(.upload).progress, download: $0.snapshot(.download).progress) }
         let waiters: [Waiter] = state.withLock { state in
             guard !state.isOver else { return [] }
             state.isOver = true
             state.leader = nil
-            if let led {
-                state.run = led.upload.attempt
-                state.upload.take(led.upload)
-                state.download.take(led.download)
+            if let counts {
+                state.run = counts.upload.attempt
+                state.upload.set(counts.upload)
+                state.download.set(counts.download)
             }
             if let received {
                 state.download.set(completed: received)
@@ -171,18 +172,19 @@ extension TransferMeter {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// The state that a listener sees.
-    package struct Sight: Sendable {
+    /// The state of a body's transfer at one time.
+    package struct Snapshot: Sendable {
         package let progress: TransferProgress
         /// A number that differs after every change.
         package let version: Int
         package let isFinal: Bool
     }
 
-    package func sight(_ direction: Direction) -> Sight {
+    /// Returns the current state. From the first call on, changes are measured for the speed.
+    package func snapshot(_ direction: Direction) -> Snapshot {
         if let leader {
-            let sight = leader.sight(direction)
-            return Sight(progress: sight.progress, version: sight.version, isFinal: false)
+            let snapshot = leader.snapshot(direction)
+            return Snapshot(progress: snapshot.progress, version: snapshot.version, isFinal: false)
         }
         return state.withLock { state in
             if !state.isWatched {
@@ -199,7 +201,7 @@ extension TransferMeter {
                 bytesPerSecond: count.speed.bytesPerSecond(count.completed, at: time.now),
                 attempt: state.run
             )
-            return Sight(progress: progress, version: count.version, isFinal: state.isOver)
+            return Snapshot(progress: progress, version: count.version, isFinal: state.isOver)
         }
     }
 

@@ -48,14 +48,9 @@ public struct TransferProgress: Sendable, Hashable {
 ///
 /// A loop receives the current state immediately, then the newest one up to twenty times a second, and the final state
 /// last, whether the request succeeded, failed or was cancelled. A slow loop skips outdated states and never delays the
-/// transfer. Iterating the sequence does not send the request.
+/// transfer. Iterating the sequence does not send the request. The sequence never throws: the error of a request is
+/// reported with its outcome.
 public struct TransferProgressSequence: AsyncSequence, Sendable {
-    /// The progress values.
-    public typealias Element = TransferProgress
-    /// The sequence never throws. If the request fails, the sequence ends; the error is reported with the request's
-    /// outcome.
-    public typealias Failure = Never
-
     /// The minimum interval between values, except before the last one.
     static let interval = Duration.milliseconds(50)
 
@@ -80,7 +75,7 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
         fileprivate let direction: TransferMeter.Direction
         fileprivate let time: any SluiceClock
         private var version: Int?
-        private var given: ContinuousClock.Instant?
+        private var lastReturn: ContinuousClock.Instant?
         private var isOver = false
 
         fileprivate init(meter: TransferMeter, direction: TransferMeter.Direction, time: any SluiceClock) {
@@ -94,16 +89,16 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
             if isOver { return nil }
             while true {
                 if Task.isCancelled { return nil }
-                let sight = meter.sight(direction)
-                let rest = given.map { TransferProgressSequence.interval - $0.duration(to: time.now) } ?? .zero
-                if sight.isFinal || sight.version != version && rest <= .zero {
-                    isOver = sight.isFinal
-                    version = sight.version
-                    given = time.now
-                    return sight.progress
+                let snapshot = meter.snapshot(direction)
+                let pause = lastReturn.map { TransferProgressSequence.interval - $0.duration(to: time.now) } ?? .zero
+                if snapshot.isFinal || snapshot.version != version && pause <= .zero {
+                    isOver = snapshot.isFinal
+                    version = snapshot.version
+                    lastReturn = time.now
+                    return snapshot.progress
                 }
-                let isUnchanged = sight.version == version
-                await meter.wait(direction, after: sight.version, atLeast: isUnchanged ? nil : rest)
+                let isUnchanged = snapshot.version == version
+                await meter.wait(direction, after: snapshot.version, atLeast: isUnchanged ? nil : pause)
             }
         }
     }

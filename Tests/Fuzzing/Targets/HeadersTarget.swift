@@ -15,7 +15,7 @@ extension FuzzTarget {
             let value = String(decoding: rest[nameBytes.endIndex...].dropFirst(), as: UTF8.self)
             let isNamed = { (field: (name: String, value: String)) in HTTPHeaderName(field.name) == HTTPHeaderName(name)
             }
-            switch operation % 6 {
+            switch operation % 5 {
             case 0:
                 headers.append(HTTPHeaderName(name), value)
                 model.append((name, value))
@@ -31,11 +31,6 @@ extension FuzzTarget {
                 headers.remove(HTTPHeaderName(name))
                 model.removeAll(where: isNamed)
             case 3:
-                Array(value.utf8).withUnsafeBytes { headers.appendFolded(value: $0) }
-                if let last = model.last, !value.isEmpty {
-                    model[model.count - 1].value = last.value.isEmpty ? value : "\(last.value) \(value)"
-                }
-            case 4:
                 let other = headers
                 // Limits the number of fields.
                 if headers.count < 64 {

@@ -244,7 +244,7 @@ extension EngineTests {
                 context.meter = meter
                 let response = try await transport.exchange(server.request("/", method: .put, body: body), context)
                 #expect(response.body == data)
-                let progress = meter.sight(.upload).progress
+                let progress = meter.snapshot(.upload).progress
                 #expect(progress.completed == Int64(length))
                 #expect(progress.attempt == 2)
                 #expect(transport.isQuiet)

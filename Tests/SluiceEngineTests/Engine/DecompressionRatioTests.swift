@@ -68,8 +68,8 @@ extension EngineTests {
             ] as [(Int64, Int64, Bool)]
         )
         func ratioIsCheckedBeyondOneMebibyte(_ long: Int64, _ short: Int64, _ isTooDense: Bool) {
-            #expect(ResponseLimits().isTooDense(long, of: short) == isTooDense)
-            #expect(!ResponseLimits(decompressionRatio: nil).isTooDense(long, of: short))
+            #expect(ResponseLimits().exceedsDecompressionRatio(long, of: short) == isTooDense)
+            #expect(!ResponseLimits(decompressionRatio: nil).exceedsDecompressionRatio(long, of: short))
         }
     }
 }

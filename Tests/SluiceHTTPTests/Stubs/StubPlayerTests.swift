@@ -200,7 +200,7 @@ import Testing
         var iterator = response.body.makeAsyncIterator()
         while let chunk = try await iterator.next() {
             chunks.append(String(decoding: chunk, as: UTF8.self))
-            counted.append(meter.sight(.download).progress.completed)
+            counted.append(meter.snapshot(.download).progress.completed)
             if chunks.count < 3 {
                 // Only reading requests the next chunk, so another task advances the clock.
                 Task {
@@ -211,7 +211,7 @@ import Testing
         }
         #expect(chunks == ["ab", "cd", "e"])
         #expect(counted == [2, 4, 5])
-        #expect(meter.sight(.download).progress.total == 5)
+        #expect(meter.snapshot(.download).progress.total == 5)
         #expect(response.body.metrics?.bytesReceived == 5)
     }
 
@@ -235,11 +235,11 @@ import Testing
         var counted: [Int64] = []
         for _ in 0..<2 {
             await time.sleepers(1)
-            counted.append(meter.sight(.upload).progress.completed)
+            counted.append(meter.snapshot(.upload).progress.completed)
             time.advance(by: .seconds(1))
         }
         _ = try await response
-        counted.append(meter.sight(.upload).progress.completed)
+        counted.append(meter.snapshot(.upload).progress.completed)
         #expect(counted == [2, 4, 5])
     }
 
@@ -288,7 +288,7 @@ import Testing
                 }
             }
             try await waitUntil(within: .seconds(600)) {
-                meter.sight(.upload).progress.completed == 2 && time.pending == [.seconds(seconds)]
+                meter.snapshot(.upload).progress.completed == 2 && time.pending == [.seconds(seconds)]
             }
             time.advance(by: .seconds(seconds))
             let code = await task.value
@@ -329,7 +329,7 @@ import Testing
                 return error.code
             }
         }
-        try await waitUntil(within: .seconds(600)) { meter.sight(.upload).progress.completed == 2 }
+        try await waitUntil(within: .seconds(600)) { meter.snapshot(.upload).progress.completed == 2 }
         task.cancel()
         let code = await task.value
         #expect(code == .cancelled)

@@ -15,17 +15,17 @@ final class TransferMeterFollowingTests: XCTestCase {
         run.sent(10)
         run.expects(100)
         run.received(40)
-        XCTAssertEqual(follower.sight(.download).progress.completed, 40)
-        XCTAssertEqual(follower.sight(.download).progress.total, 100)
-        XCTAssertFalse(follower.sight(.download).isFinal)
+        XCTAssertEqual(follower.snapshot(.download).progress.completed, 40)
+        XCTAssertEqual(follower.snapshot(.download).progress.total, 100)
+        XCTAssertFalse(follower.snapshot(.download).isFinal)
         follower.end()
         run.received(100)
-        XCTAssertTrue(follower.sight(.download).isFinal)
-        XCTAssertEqual(follower.sight(.download).progress.completed, 40)
-        XCTAssertEqual(follower.sight(.download).progress.attempt, 1)
-        XCTAssertEqual(follower.sight(.upload).progress.completed, 10)
-        XCTAssertEqual(leader.sight(.download).progress.completed, 100)
-        XCTAssertFalse(leader.sight(.download).isFinal)
+        XCTAssertTrue(follower.snapshot(.download).isFinal)
+        XCTAssertEqual(follower.snapshot(.download).progress.completed, 40)
+        XCTAssertEqual(follower.snapshot(.download).progress.attempt, 1)
+        XCTAssertEqual(follower.snapshot(.upload).progress.completed, 10)
+        XCTAssertEqual(leader.snapshot(.download).progress.completed, 100)
+        XCTAssertFalse(leader.snapshot(.download).isFinal)
     }
 
     func testEarlierListenerSeesTheLeadersCount() async {
@@ -72,7 +72,7 @@ final class TransferMeterFollowingTests: XCTestCase {
         follower.end()
         follower.follow(leader)
         leader.begin(uploading: 0).received(5)
-        XCTAssertTrue(follower.sight(.download).isFinal)
-        XCTAssertEqual(follower.sight(.download).progress.completed, 0)
+        XCTAssertTrue(follower.snapshot(.download).isFinal)
+        XCTAssertEqual(follower.snapshot(.download).progress.completed, 0)
     }
 }

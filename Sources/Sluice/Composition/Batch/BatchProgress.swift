@@ -86,7 +86,7 @@ public struct BatchProgressSequence: AsyncSequence, Sendable {
             if isOver { return nil }
             while true {
                 if Task.isCancelled { return nil }
-                let sight = run.signal.sight(.download)
+                let sight = run.signal.snapshot(.download)
                 let progress = run.progress
                 let rest = given.map { BatchProgressSequence.interval - $0.duration(to: run.time.now) } ?? .zero
                 if sight.isFinal || progress != last && rest <= .zero {
