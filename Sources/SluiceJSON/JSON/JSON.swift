@@ -50,22 +50,11 @@ public enum JSON: Sendable, Hashable {
 
 extension JSON {
     /// The kinds of a JSON value (RFC 8259 §3).
-    public enum Kind: Sendable, Hashable, CustomStringConvertible {
-        /// `null`.
-        case null
-        /// `true` or `false`.
-        case boolean
-        /// A number.
-        case number
-        /// A string.
-        case string
-        /// An array.
-        case array
-        /// An object.
-        case object
+    package enum Kind: Sendable, Hashable, CustomStringConvertible {
+        case null, boolean, number, string, array, object
 
         /// The kind of a value.
-        public init(_ json: JSON) {
+        package init(_ json: JSON) {
             self =
                 switch json {
                 case .null: .null
@@ -78,7 +67,7 @@ extension JSON {
         }
 
         /// The kind with its article, such as “an array”.
-        public var description: String {
+        package var description: String {
             switch self {
             case .null: "null"
             case .boolean: "a boolean"
@@ -234,7 +223,7 @@ extension JSON {
     private var numberValue: JSONNumber? {
         switch self {
         case .number(let number): number
-        case .string(let text): JSONNumber(forgiving: text)
+        case .string(let text): JSONNumber(lenient: text)
         case .bool(let value): JSONNumber(value ? 1 : 0)
         case .null, .array, .object: nil
         }
@@ -243,19 +232,15 @@ extension JSON {
 
 extension JSONNumber {
     /// Creates a number from decimal text that may have surrounding whitespace, a plus sign or leading zeros.
-    fileprivate init?(forgiving text: String) {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
-        var utf8 = text.utf8.drop(while: isSpace)
-        while let last = utf8.last, isSpace(last) { utf8.removeLast() }
+    fileprivate init?(lenient text: String) {
+        let utf8 = text.utf8[...].trimmingWhiteSpace
         let trimmed = String(Substring(utf8))
         if let number = JSONNumber(trimmed) {
             self = number
             return
         }
         // `Double` also accepts hexadecimal digits, infinity and NaN.
-        let isDecimal = utf8.allSatisfy {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.eE".utf8.contains($0)
-        }
+        let isDecimal = utf8.allSatisfy { $0.isDecimalDigit || "+-.eE".utf8.contains($0) }
         guard isDecimal, let number = Double(trimmed).flatMap(JSONNumber.init) else { return nil }
         self = number
     }

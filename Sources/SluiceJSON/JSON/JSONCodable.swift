@@ -51,7 +51,7 @@ extension JSON: Codable {
             self = .string(text)
         } else if let integer = try? container.decode(Int64.self) {
             self = .number(JSONNumber(integer))
-        } else if (try? decoder.container(keyedBy: AnyName.self)) != nil {
+        } else if (try? decoder.container(keyedBy: MemberName.self)) != nil {
             self = try .object(container.decode([String: JSON].self))
         } else if (try? decoder.unkeyedContainer()) != nil {
             self = try .array(container.decode([JSON].self))
@@ -76,19 +76,6 @@ extension JSON: Codable {
         case .string(let text): try container.encode(text)
         case .array(let elements): try container.encode(elements)
         case .object(let members): try container.encode(members)
-        }
-    }
-
-    private struct AnyName: CodingKey {
-        let stringValue: String
-        let intValue: Int? = nil
-
-        init(stringValue: String) {
-            self.stringValue = stringValue
-        }
-
-        init?(intValue: Int) {
-            nil
         }
     }
 }

@@ -65,7 +65,7 @@ extension JSON {
         do throws(JSONPathFailure) {
             json = try find(path)
         } catch {
-            guard error.isMissing, type is any OptionalModel.Type else {
+            guard error.isMissing, type is any OptionalValue.Type else {
                 throw JSONDecodingFailure(error, expected: type)
             }
             json = .null
@@ -107,8 +107,8 @@ public struct JSONDecodingFailure: Error, Sendable, CustomStringConvertible {
     /// The expected content: “a string”, or the name of a model type.
     public let expected: String
     /// The kind of the actual value; nil if it is missing.
-    public let found: JSON.Kind?
-    /// The error that the model threw, if it is not a `JSONDecodingFailure`.
+    package let found: JSON.Kind?
+    /// The underlying error: one that the model threw, or one that describes the missing value; nil if there is none.
     public let cause: (any Error)?
 
     /// Creates a failure for the value that a model is created from.
@@ -271,8 +271,3 @@ extension Dictionary: JSONDecodable where Key == String, Value: JSONDecodable {
         for (key, value) in members { self[key] = try Value(json: value, at: JSONPath([.key(key)])) }
     }
 }
-
-/// The model types that represent a missing value.
-private protocol OptionalModel {}
-
-extension Optional: OptionalModel {}

@@ -38,9 +38,7 @@ package struct JSONDocument: Sendable {
     package let tape: ContiguousArray<Entry>
 
     /// Parses a UTF-8 text, which may begin with a byte order mark.
-    ///
-    /// The default limit of 512 nested arrays and objects is that of `JSONDecoder`.
-    package init(_ data: Data, maximumDepth: Int = 512) throws(JSONSyntaxError) {
+    package init(_ data: Data, maximumDepth: Int = JSONParser.maximumDepth) throws(JSONSyntaxError) {
         try self.init(length: data.count, maximumDepth: maximumDepth) { target in
             data.copyBytes(to: target, count: target.count)
         }
@@ -145,28 +143,30 @@ extension JSONDocument {
         let object = tape[node.index]
         guard object.kind == .object else { return nil }
         var name = name
-        let place = name.withUTF8 { name in
+        let result = name.withUTF8 { name in
             tape.withUnsafeBufferPointer { tape in
                 storage.withUnsafeBufferPointer { bytes in
                     Self.member(name, between: node.index + 1, and: Int(object.next), of: tape, in: bytes)
                 }
             }
         }
-        switch place {
+        switch result {
         case .found(let index): return Node(index: index)
         case .none: return nil
-        case .unclear(let index):
+        case .undecided(let index):
             // Names that are not plain ASCII can be written in several ways.
             let rest = Members(document: self, position: index, end: Int(object.next))
             return rest.first { string(of: $0.key, equals: name) }?.value
         }
     }
 
-    private enum Place {
+    /// The result of a search for a member by the bytes of its name.
+    private enum MemberSearch {
+        /// The index of the member's value.
         case found(Int)
         case none
-        /// A comparison of bytes is not sufficient, starting at the member whose name has the index.
-        case unclear(Int)
+        /// A comparison of bytes is not sufficient from the member on whose name has the index.
+        case undecided(Int)
     }
 
     /// Finds a member by the bytes of its name.
@@ -176,12 +176,12 @@ extension JSONDocument {
         and end: Int,
         of tape: UnsafeBufferPointer<Entry>,
         in bytes: UnsafeBufferPointer<UInt8>
-    ) -> Place {
-        guard name.allSatisfy({ $0 < 0x80 }) else { return .unclear(start) }
+    ) -> MemberSearch {
+        guard name.allSatisfy({ $0 < 0x80 }) else { return .undecided(start) }
         var position = start
         while position < end {
             let key = tape[position]
-            guard key.isPlain, key.isASCII else { return .unclear(position) }
+            guard key.isPlain, key.isASCII else { return .undecided(position) }
             let first = Int(key.start) + 1
             if Int(key.end) - first - 1 == name.count,
                 name.indices.allSatisfy({ bytes[first + $0] == name[$0] })
@@ -256,15 +256,15 @@ extension JSONDocument {
         let entry = tape[node.index]
         guard entry.kind == .string else { return false }
         var other = other
-        let verdict: Bool? = other.withUTF8 { utf8 in
+        let isEqual: Bool? = other.withUTF8 { utf8 in
             guard entry.isPlain else { return nil }
-            let isEqual = withBytes(of: node) { bytes in
+            let hasEqualBytes = withBytes(of: node) { bytes in
                 bytes.count - 2 == utf8.count && bytes[1..<(bytes.count - 1)].elementsEqual(utf8)
             }
-            if isEqual { return true }
+            if hasEqualBytes { return true }
             return entry.isASCII && utf8.allSatisfy { $0 < 0x80 } ? false : nil
         }
-        return verdict ?? (string(of: node) == other)
+        return isEqual ?? (string(of: node) == other)
     }
 
     /// Resolves the escapes of a validated string.

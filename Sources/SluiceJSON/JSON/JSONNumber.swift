@@ -67,7 +67,7 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
             return true
         }
         func skipDigits() -> Bool {
-            let digits = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+            let digits = rest.prefix { $0.isDecimalDigit }
             rest = rest[digits.endIndex...]
             return !digits.isEmpty
         }

@@ -78,7 +78,7 @@ extension JSONPath: CustomStringConvertible {
 extension JSONPath {
     /// Returns the array index that a key represents; nil if the key has other characters than digits, or is too large.
     static func index(of key: String) -> Int? {
-        key.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(key) : nil
+        key.utf8.allSatisfy { $0.isDecimalDigit } ? Int(key) : nil
     }
 
     /// Returns the position of an element from the start of an array; nil if it is out of bounds.
@@ -190,15 +190,15 @@ extension JSON.Kind {
 /// `data.items` has 2 elements; there is no element [5].
 /// `data` is a string and has no member `items`.
 /// ```
-public struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The requested path.
-    public let path: JSONPath
+    package let path: JSONPath
     /// The longest part of the path that has a value.
-    public let reached: JSONPath
+    package let reached: JSONPath
     /// The kind of the value at that part.
-    public let found: JSON.Kind
+    package let found: JSON.Kind
     /// The number of elements or members of that value; 0 if it is neither an array nor an object.
-    public let count: Int
+    package let count: Int
 
     init(_ path: JSONPath, steps: Int, found: JSON.Kind, count: Int) {
         self.path = path
@@ -227,22 +227,22 @@ public struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertibl
     }
 
     /// A one-sentence description that contains nothing of the JSON value except the keys of the path.
-    public var description: String {
-        let place = reached.isEmpty ? "The value" : "`\(reached)`"
+    package var description: String {
+        let subject = reached.isEmpty ? "The value" : "`\(reached)`"
         switch step {
         case .index(let index)?:
-            return found == .array ? elements(place, index) : "\(place) is \(found) and has no element [\(index)]."
+            return found == .array ? elements(subject, index) : "\(subject) is \(found) and has no element [\(index)]."
         case .key(let key)?:
-            if found == .array, let index = JSONPath.index(of: key) { return elements(place, index) }
+            if found == .array, let index = JSONPath.index(of: key) { return elements(subject, index) }
             return found == .object
-                ? "\(place) has no member `\(key)`." : "\(place) is \(found) and has no member `\(key)`."
+                ? "\(subject) has no member `\(key)`." : "\(subject) is \(found) and has no member `\(key)`."
         case nil:
-            return "\(place) is \(found)."
+            return "\(subject) is \(found)."
         }
     }
 
-    private func elements(_ place: String, _ index: Int) -> String {
-        "\(place) has \(count == 0 ? "no" : "\(count)") element\(count == 1 ? "" : "s"); there is no element [\(index)]."
+    private func elements(_ subject: String, _ index: Int) -> String {
+        "\(subject) has \(count == 0 ? "no" : "\(count)") element\(count == 1 ? "" : "s"); there is no element [\(index)]."
     }
 }
 

@@ -4,7 +4,7 @@
 enum JSONScanner {
     typealias Failure = JSONParser.Failure
 
-    /// Finds the end of a number (RFC 8259, section 6).
+    /// Finds the end of a number (RFC 8259 §6).
     ///
     /// - Parameters:
     ///   - bytes: The text.
@@ -19,7 +19,7 @@ enum JSONScanner {
         if bytes[position] == UInt8(ascii: "-") { position &+= 1 }
         if bytes[position] == UInt8(ascii: "0") {
             position &+= 1
-            if isDigit(bytes[position]) { throw Failure("a number must not have leading zeros", at: start) }
+            if bytes[position].isDecimalDigit { throw Failure("a number must not have leading zeros", at: start) }
         } else {
             position = try digits(in: bytes, from: position)
         }
@@ -38,23 +38,21 @@ enum JSONScanner {
     }
 
     @inline(__always)
-    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
-
-    @inline(__always)
     private static func digits(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> Int {
-        guard isDigit(bytes[start]) else { throw Failure("a digit is expected", at: start) }
+        guard bytes[start].isDecimalDigit else { throw Failure("a digit is expected", at: start) }
         var position = start &+ 1
-        while isDigit(bytes[position]) { position &+= 1 }
+        while bytes[position].isDecimalDigit { position &+= 1 }
         return position
     }
 
-    /// Finds the end of a string (RFC 8259, section 7).
+    /// Finds the end of a string (RFC 8259 §7).
     ///
     /// - Parameters:
     ///   - bytes: The text.
     ///   - start: The offset of the opening quotation mark.
     ///   - length: The length of the text. At least seven bytes after it must be readable.
-    /// - Returns: The offset after the string, and whether it has no escapes and is ASCII only.
+    /// - Returns: The offset after the string. `isPlain` is true if it has no escapes, and `isASCII` if its bytes are all
+    ///   ASCII.
     /// - Throws: The syntax error in the string.
     static func string(
         in bytes: UnsafePointer<UInt8>,
@@ -134,7 +132,7 @@ enum JSONScanner {
         return unit
     }
 
-    /// Skips a multibyte scalar (RFC 3629, section 4).
+    /// Skips a multibyte scalar (RFC 3629 §4).
     @inline(__always)
     private static func scalar(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> Int {
         // The range of the second byte excludes overlong forms, surrogates and values above U+10FFFF.
@@ -154,5 +152,20 @@ enum JSONScanner {
             length < 4 || bytes[start + 3] & 0xC0 == 0x80
         else { throw Failure("a string is not valid UTF-8", at: start) }
         return start + length
+    }
+}
+
+extension UInt8 {
+    /// True for `0`…`9`.
+    @inline(__always) var isDecimalDigit: Bool { self &- UInt8(ascii: "0") < 10 }
+}
+
+extension BidirectionalCollection<UInt8> where SubSequence == Self {
+    /// The bytes without leading and trailing spaces, tabs and line breaks.
+    var trimmingWhiteSpace: Self {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+        var rest = drop(while: isSpace)
+        while let byte = rest.last, isSpace(byte) { rest.removeLast() }
+        return rest
     }
 }

@@ -2,7 +2,7 @@ import SluiceFoundation
 
 /// The decoder of a single value. Each decoder is one step of the coding path.
 final class LenientDecoder: Decoder {
-    package typealias Node = JSONDocument.Node
+    typealias Node = JSONDocument.Node
 
     let input: LenientInput
     let node: Node
@@ -14,7 +14,7 @@ final class LenientDecoder: Decoder {
     let type: Any.Type?
     let depth: Int
 
-    /// The decoder of the object or array in this string value, once it was requested.
+    /// The decoder of the object or array in this string value, created when it is first requested.
     private var content: LenientDecoder?
     /// The members by their converted names. Created only if a dictionary is faster than a search.
     var members: [String: Node]?
@@ -55,7 +55,7 @@ final class LenientDecoder: Decoder {
 
     /// Returns the decoder of a missing value, which is treated as null.
     func absentChild(under key: any CodingKey) -> LenientDecoder {
-        let null = LenientInput(.null, decoder: input.decoder, memory: input.memory)
+        let null = LenientInput(.null, decoder: input.decoder, cache: input.cache)
         return LenientDecoder(null, node: null.document.root, parent: self, key: key, type: nil, depth: depth + 1)
     }
 
@@ -74,11 +74,11 @@ final class LenientDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(LenientKeyedContainer<Key>(decoder: try holding(.object)))
+        KeyedDecodingContainer(LenientKeyedContainer<Key>(decoder: try container(of: .object)))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        LenientUnkeyedContainer(decoder: try holding(.array))
+        LenientUnkeyedContainer(decoder: try container(of: .array))
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
@@ -86,12 +86,12 @@ final class LenientDecoder: Decoder {
     }
 
     /// Returns the decoder of an object or array: this decoder, or that of the JSON text in its string.
-    private func holding(_ wanted: JSONDocument.Kind) throws -> LenientDecoder {
-        if kind == wanted { return self }
-        let wantedType: Any.Type = wanted == .object ? [String: Any].self : [Any].self
-        guard kind == .string, input.conversions.contains(.jsonInStrings) else { throw mismatch(wantedType) }
+    private func container(of expected: JSONDocument.Kind) throws -> LenientDecoder {
+        if kind == expected { return self }
+        let type: Any.Type = expected == .object ? [String: Any].self : [Any].self
+        guard kind == .string, input.conversions.contains(.jsonInStrings) else { throw mismatch(type) }
         if content == nil { content = try parseString() }
-        guard let content, content.kind == wanted else { throw mismatch(wantedType) }
+        guard let content, content.kind == expected else { throw mismatch(type) }
         return content
     }
 
@@ -102,7 +102,7 @@ final class LenientDecoder: Decoder {
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
         do {
             let document = try JSONDocument(text, maximumDepth: JSONParser.maximumDepth - depth)
-            let content = LenientInput(document, decoder: input.decoder, memory: input.memory)
+            let content = LenientInput(document, decoder: input.decoder, cache: input.cache)
             return LenientDecoder(
                 content,
                 node: document.root,
@@ -128,7 +128,7 @@ extension LenientDecoder: SingleValueDecodingContainer {
 
     @inline(__always)
     func decode<Value: LenientScalar>(_ type: Value.Type) throws -> Value {
-        try scalar(at: node) ?? unread(node, under: nil)
+        try scalar(at: node) ?? neutralValue(ofNull: node, under: nil)
     }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -190,16 +190,16 @@ extension LenientDecoder {
         case .useDefaultKeys:
             return nil
         case .convertFromSnakeCase:
-            let memory = input.memory
+            let cache = input.cache
             return { name in
-                if let known = memory.names[name] { return known }
+                if let converted = cache.names[name] { return converted }
                 let converted = name.convertedFromSnakeCase
-                memory.names[name] = converted
+                cache.names[name] = converted
                 return converted
             }
         case .custom(let convert):
             let path = codingPath
-            return { name in convert(path + [LenientName(name)]).stringValue }
+            return { name in convert(path + [MemberName(name)]).stringValue }
         @unknown default:
             return nil
         }

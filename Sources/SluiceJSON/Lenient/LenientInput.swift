@@ -2,28 +2,28 @@ import SluiceFoundation
 
 /// A JSON document that is being decoded, and the options of the decoder.
 final class LenientInput {
-    package typealias Node = JSONDocument.Node
+    typealias Node = JSONDocument.Node
 
     let document: JSONDocument
     let decoder: LenientJSONDecoder
     /// The decoder's conversions, copied for fast access.
     let conversions: LenientJSONDecoder.Conversions
     let convertsNames: Bool
-    /// A cache shared with the JSON texts inside strings of this document.
-    let memory: Memory
+    /// The cache, shared with the JSON texts inside strings of this document.
+    let cache: Cache
 
     /// A cache of results that are needed repeatedly.
-    final class Memory {
+    final class Cache {
         /// The names converted from snake case.
         var names: [String: String] = [:]
         /// The offsets of properties in the mirrors of types with default values.
         var properties: [ObjectIdentifier: [String: Int]] = [:]
     }
 
-    init(_ document: JSONDocument, decoder: LenientJSONDecoder, memory: Memory = Memory()) {
+    init(_ document: JSONDocument, decoder: LenientJSONDecoder, cache: Cache = Cache()) {
         self.document = document
         self.decoder = decoder
-        self.memory = memory
+        self.cache = cache
         conversions = decoder.conversions
         if case .useDefaultKeys = decoder.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
     }
@@ -48,19 +48,11 @@ final class LenientInput {
     /// Calls a closure with the value of a string, without surrounding whitespace.
     func withTrimmedString<Result>(of node: Node, _ body: (UnsafeBufferPointer<UInt8>) -> Result?) -> Result? {
         if document.tape[node.index].isPlain {
-            return document.withBytes(of: node) { body($0.dropFirst().dropLast().trimmingWhiteSpace) }
+            return document.withBytes(of: node) { bytes in
+                body(UnsafeBufferPointer(rebasing: bytes.dropFirst().dropLast().trimmingWhiteSpace))
+            }
         }
         var string = document.string(of: node)
-        return string.withUTF8 { body($0[...].trimmingWhiteSpace) }
-    }
-}
-
-extension Slice<UnsafeBufferPointer<UInt8>> {
-    /// The bytes without leading and trailing spaces, tabs and line breaks.
-    fileprivate var trimmingWhiteSpace: UnsafeBufferPointer<UInt8> {
-        var rest = self
-        while let byte = rest.first, byte == 0x20 || (0x09...0x0D).contains(byte) { rest.removeFirst() }
-        while let byte = rest.last, byte == 0x20 || (0x09...0x0D).contains(byte) { rest.removeLast() }
-        return UnsafeBufferPointer(rebasing: rest)
+        return string.withUTF8 { body(UnsafeBufferPointer(rebasing: $0[...].trimmingWhiteSpace)) }
     }
 }

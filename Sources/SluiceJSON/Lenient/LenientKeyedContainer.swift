@@ -20,7 +20,7 @@ struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @inline(__always)
     func decode<Value: LenientScalar>(_ type: Value.Type, forKey key: Key) throws -> Value {
         guard let node = decoder.presentMember(key.stringValue) else { return try decoder.replacement(for: key) }
-        return try decoder.scalar(at: node) ?? decoder.unread(node, under: key)
+        return try decoder.scalar(at: node) ?? decoder.neutralValue(ofNull: node, under: key)
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
@@ -47,7 +47,7 @@ struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// Returns the decoder for a superclass: the value of the key “super”, or null if there is none, as with
     /// `JSONDecoder`.
     func superDecoder() throws -> any Decoder {
-        let key = LenientName("super")
+        let key = MemberName("super")
         guard let node = decoder.member(key.stringValue) else { return decoder.absentChild(under: key) }
         return decoder.child(at: node, under: key)
     }
@@ -135,12 +135,12 @@ extension LenientKeyedContainer {
     @inline(__always)
     private func scalarIfPresent<Value: LenientScalar>(_ key: Key) throws -> Value? {
         guard let node = decoder.presentMember(key.stringValue) else { return nil }
-        return try decoder.scalar(at: node) ?? decoder.unread(node, under: key)
+        return try decoder.scalar(at: node) ?? decoder.neutralValue(ofNull: node, under: key)
     }
 }
 
 /// The coding key of an object member.
-struct LenientName: CodingKey {
+struct MemberName: CodingKey {
     let stringValue: String
 
     init(_ name: String) {

@@ -18,7 +18,7 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
 
     var isAtEnd: Bool { currentIndex >= elementCount }
 
-    private var key: LenientIndex { LenientIndex(currentIndex) }
+    private var key: ElementIndex { ElementIndex(currentIndex) }
 
     mutating func decodeNil() throws -> Bool {
         guard try decoder.input.kind(of: element(Never.self)) == .null else { return false }
@@ -29,7 +29,7 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
     @inline(__always)
     mutating func decode<Value: LenientScalar>(_ type: Value.Type) throws -> Value {
         let node = try element(type)
-        let value: Value = try decoder.scalar(at: node) ?? decoder.unread(node, under: key)
+        let value: Value = try decoder.scalar(at: node) ?? decoder.neutralValue(ofNull: node, under: key)
         advance()
         return value
     }
@@ -97,7 +97,7 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
 }
 
 /// The coding key of an array element.
-struct LenientIndex: CodingKey {
+struct ElementIndex: CodingKey {
     let index: Int
 
     init(_ index: Int) {

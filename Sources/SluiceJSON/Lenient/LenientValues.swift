@@ -7,10 +7,10 @@ extension LenientDecoder {
         Value.read(node, of: input)
     }
 
-    /// Returns the neutral value for null if allowed, otherwise throws the error for a value that is not a scalar of
-    /// the type.
+    /// Returns the neutral value if the node is null and neutral values are allowed. Otherwise throws the error for a
+    /// value that cannot be read as the scalar type.
     @inline(never)
-    func unread<Value: LenientScalar>(_ node: Node, under key: (any CodingKey)?) throws -> Value {
+    func neutralValue<Value: LenientScalar>(ofNull node: Node, under key: (any CodingKey)?) throws -> Value {
         guard input.kind(of: node) == .null, let value = neutralValue(of: Value.self) else {
             throw mismatch(Value.self, at: node, under: key)
         }
@@ -177,13 +177,14 @@ extension LenientDecoder {
     private func defaultValue<Value>(for key: any CodingKey) -> Value? {
         guard let type = type as? any DefaultInitializable.Type else { return nil }
         if defaults == nil { defaults = PropertyDefaults(of: type.init()) }
-        return defaults?.value(of: key.stringValue, memory: input.memory) as? Value
+        return defaults?.value(of: key.stringValue, cache: input.cache) as? Value
             // The stored property of a property wrapper.
-            ?? defaults?.value(of: "_" + key.stringValue, memory: input.memory) as? Value
+            ?? defaults?.value(of: "_" + key.stringValue, cache: input.cache) as? Value
     }
 }
 
-private protocol OptionalValue {
+/// The optional types, whose values may be missing.
+protocol OptionalValue {
     static var absent: Self { get }
 }
 
@@ -213,10 +214,10 @@ struct PropertyDefaults {
     }
 
     /// Returns the value of a property, including those of superclasses.
-    func value(of name: String, memory: LenientInput.Memory) -> Any? {
+    func value(of name: String, cache: LenientInput.Cache) -> Any? {
         let children = mirror.children
         // Access to a child of a mirror is slow, so the offset is cached for other models of the same type.
-        if let offset = memory.properties[type]?[name],
+        if let offset = cache.properties[type]?[name],
             let index = children.index(children.startIndex, offsetBy: offset, limitedBy: children.endIndex),
             index < children.endIndex
         {
@@ -224,7 +225,7 @@ struct PropertyDefaults {
             if child.label == name { return child.value }
         }
         for (offset, child) in children.enumerated() where child.label == name {
-            memory.properties[type, default: [:]][name] = offset
+            cache.properties[type, default: [:]][name] = offset
             return child.value
         }
         var ancestor = mirror.superclassMirror

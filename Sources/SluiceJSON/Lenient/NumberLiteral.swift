@@ -23,8 +23,8 @@ struct NumberLiteral {
             isNegative = first == UInt8(ascii: "-")
             position = 1
         }
-        var kept = 0
-        var read = 0
+        var digitCount = 0
+        var significantCount = 0
         var isFraction = false
         while position < text.count {
             let byte = text[position]
@@ -36,17 +36,17 @@ struct NumberLiteral {
             let digit = byte &- UInt8(ascii: "0")
             guard digit < 10 else { break }
             position += 1
-            read += 1
-            if kept < Self.capacity {
+            digitCount += 1
+            if significantCount < Self.capacity {
                 significand = significand &* 10 &+ UInt64(digit)
-                if significand > 0 { kept += 1 }
+                if significand > 0 { significantCount += 1 }
                 if isFraction { exponent -= 1 }
             } else {
                 if digit > 0 { isExact = false }
                 if !isFraction { exponent += 1 }
             }
         }
-        guard read > 0 else { return nil }
+        guard digitCount > 0 else { return nil }
         if position < text.count, text[position] | 0x20 == UInt8(ascii: "e") {
             guard let power = Self.exponent(in: UnsafeBufferPointer(rebasing: text[(position + 1)...])) else {
                 return nil
