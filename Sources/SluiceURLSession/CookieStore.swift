@@ -59,7 +59,7 @@ struct CookieStore: CookieStorage {
     }
 
     /// Stores the cookies of a response.
-    func keep(_ head: HTTPResponse, from url: URL?) {
+    func store(_ head: HTTPResponse, from url: URL?) {
         guard let url else { return }
         for value in head.headers.values(for: .setCookie) {
             let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)

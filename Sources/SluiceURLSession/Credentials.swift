@@ -35,7 +35,7 @@ extension URLRequest {
 }
 
 #if !canImport(FoundationNetworking)
-extension Exchange {
+extension SessionTransfer {
     /// Returns the credential for the first challenge of an allowed method. With nil, the server's response is
     /// returned.
     func credential(for challenge: URLAuthenticationChallenge) -> URLCredential? {

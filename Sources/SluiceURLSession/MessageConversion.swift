@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension URLRequest {
-    /// A time-out longer than any transfer, in seconds: the exchange enforces time-outs itself.
+    /// A time-out of a week, in seconds, which takes no effect: ``SessionTransfer`` enforces the time-outs.
     private static let noTimeout: TimeInterval = 7 * 24 * 3600
 
     /// Creates the session's request, without the body.

@@ -8,7 +8,7 @@ import FoundationNetworking
 /// A `URLSession` that is invalidated when its last user is released: the transport, or a transfer that outlives it.
 final class Session: Sendable {
     private let session: URLSession
-    private let exchanges = TransferRegistry()
+    private let transfers = TransferRegistry()
     #if canImport(FoundationNetworking)
     private static let taskQueue = DispatchQueue(label: "sluice.urlsession.tasks")
     #endif
@@ -20,7 +20,7 @@ final class Session: Sendable {
         queue.maxConcurrentOperationCount = 1
         session = URLSession(
             configuration: configuration,
-            delegate: SessionDelegate(exchanges: exchanges),
+            delegate: SessionDelegate(transfers: transfers),
             delegateQueue: queue
         )
     }
@@ -31,12 +31,12 @@ final class Session: Sendable {
     }
 
     /// Runs work in order with the delegate callbacks of the session's tasks.
-    func inTurn(_ work: @escaping @Sendable () -> Void) {
+    func enqueue(_ work: @escaping @Sendable () -> Void) {
         session.delegateQueue.addOperation(work)
     }
 
-    /// Creates a task whose events are passed to the exchange.
-    func makeTask(for exchange: Exchange, _ message: URLRequest, _ payload: Payload) -> URLSessionTask {
+    /// Creates a task whose events are passed to the transfer.
+    func makeTask(for transfer: SessionTransfer, _ message: URLRequest, _ payload: Payload) -> URLSessionTask {
         let task: URLSessionTask =
             switch payload {
             case .none: session.dataTask(with: message)
@@ -44,7 +44,7 @@ final class Session: Sendable {
             case .file(let url): session.uploadTask(with: message, fromFile: url)
             case .stream(let open): makeStreamTask(message, open)
             }
-        exchanges.add(exchange, for: task)
+        transfers.add(transfer, for: task)
         return task
     }
 
@@ -80,21 +80,21 @@ extension Session {
     }
 }
 
-/// The exchanges of running tasks, by task.
+/// The transfers of running tasks, by task.
 final class TransferRegistry: Sendable {
-    private let exchanges = Locked<[Int: Exchange]>([:])
+    private let transfers = Locked<[Int: SessionTransfer]>([:])
 
-    func add(_ exchange: Exchange, for task: URLSessionTask) {
-        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    func add(_ transfer: SessionTransfer, for task: URLSessionTask) {
+        transfers.withLock { $0[task.taskIdentifier] = transfer }
     }
 
-    func exchange(of task: URLSessionTask) -> Exchange? {
-        exchanges.withLock { $0[task.taskIdentifier] }
+    func transfer(of task: URLSessionTask) -> SessionTransfer? {
+        transfers.withLock { $0[task.taskIdentifier] }
     }
 
-    /// Removes a completed task and returns its exchange.
-    func remove(_ task: URLSessionTask) -> Exchange? {
-        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+    /// Removes a completed task and returns its transfer.
+    func remove(_ task: URLSessionTask) -> SessionTransfer? {
+        transfers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
     }
 }
 

@@ -4,12 +4,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The session's delegate. Passes the events of tasks to their exchanges, refuses redirects and answers challenges.
+/// The session's delegate. Passes the events of tasks to their transfers, refuses redirects and answers challenges.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    private let exchanges: TransferRegistry
+    private let transfers: TransferRegistry
 
-    init(exchanges: TransferRegistry) {
-        self.exchanges = exchanges
+    init(transfers: TransferRegistry) {
+        self.transfers = transfers
     }
 
     func urlSession(
@@ -19,8 +19,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let exchange = exchanges.exchange(of: task) else { return completionHandler(nil) }
-        exchange.refuseRedirect { completionHandler(nil) }
+        guard let transfer = transfers.transfer(of: task) else { return completionHandler(nil) }
+        transfer.refuseRedirect { completionHandler(nil) }
     }
 
     func urlSession(
@@ -30,13 +30,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         if let response = response as? HTTPURLResponse {
-            exchanges.exchange(of: dataTask)?.receive(response)
+            transfers.transfer(of: dataTask)?.receive(response)
         }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        exchanges.exchange(of: dataTask)?.receive(data)
+        transfers.transfer(of: dataTask)?.receive(data)
     }
 
     func urlSession(
@@ -46,7 +46,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        exchanges.exchange(of: task)?.sent(bytesSent)
+        transfers.transfer(of: task)?.sent(bytesSent)
     }
 
     func urlSession(
@@ -54,11 +54,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        completionHandler(exchanges.exchange(of: task)?.openBodyStream())
+        completionHandler(transfers.transfer(of: task)?.openBodyStream())
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        exchanges.remove(task)?.complete(task.response as? HTTPURLResponse, error)
+        transfers.remove(task)?.complete(task.response as? HTTPURLResponse, error)
     }
 
     func urlSession(
@@ -70,10 +70,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #if canImport(FoundationNetworking)
         // Foundation on Linux reports a challenge after the whole response has arrived, and the task then ends only
         // when cancelled.
-        exchanges.exchange(of: task)?.complete(task.response as? HTTPURLResponse, nil)
+        transfers.transfer(of: task)?.complete(task.response as? HTTPURLResponse, nil)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-        if let credential = exchanges.exchange(of: task)?.credential(for: challenge) {
+        if let credential = transfers.transfer(of: task)?.credential(for: challenge) {
             return completionHandler(.useCredential, credential)
         }
         let methods = [
@@ -93,7 +93,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
         guard let transaction = metrics.transactionMetrics.last else { return }
-        exchanges.exchange(of: task)?.measure(transaction)
+        transfers.transfer(of: task)?.measure(transaction)
     }
     #endif
 }

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// The state machine of one exchange: a value without a socket, a lock or a clock.
+/// The state machine of one transfer: a value without a socket, a lock or a clock.
 ///
 ///     waiting ──head──▶ receiving ──end──▶ done
 ///        └──────── failure, cancellation ────▲
@@ -28,7 +28,7 @@ struct TransferState: Sendable {
         case answerAndFinish(HTTPResponse, TransferMetrics)
         /// Pass the error to the caller, or to the reader if the caller has the head, and stop the task.
         case fail(SluiceError)
-        /// Stop the task without notifying anyone.
+        /// Stop the task. Neither the caller nor the reader is notified.
         case stop
     }
 
@@ -42,7 +42,7 @@ struct TransferState: Sendable {
     private(set) var metrics = TransferMetrics()
     /// The time of the last sent or received byte; nil before the task has started.
     private var lastActivity: Instant?
-    private var isHeldBack = false
+    private var isSuspended = false
 
     init(request: HTTPRequest, context: TransferContext, started: Instant) {
         self.request = request
@@ -94,9 +94,9 @@ struct TransferState: Sendable {
     /// Changes the suspension of the transfer. The idle time-out does not run while the transfer is suspended.
     ///
     /// - Returns: True if the state has changed.
-    mutating func hold(_ isHeldBack: Bool, at now: Instant) -> Bool {
-        guard phase != .done, self.isHeldBack != isHeldBack else { return false }
-        self.isHeldBack = isHeldBack
+    mutating func setSuspended(_ isSuspended: Bool, at now: Instant) -> Bool {
+        guard phase != .done, self.isSuspended != isSuspended else { return false }
+        self.isSuspended = isSuspended
         touch(now)
         return true
     }
@@ -130,7 +130,7 @@ struct TransferState: Sendable {
         return metrics
     }
 
-    /// Fails the exchange, unless it is over.
+    /// Fails the transfer, unless it is over.
     mutating func fail(_ error: SluiceError) -> Action {
         phase == .done ? .none : end(with: error)
     }
@@ -152,7 +152,7 @@ struct TransferState: Sendable {
     }
 }
 
-// MARK: Time
+// MARK: - Time-outs
 
 extension TransferState {
     /// Returns the time of the next time-out check; nil if there is no time-out.
@@ -160,19 +160,19 @@ extension TransferState {
         guard phase != .done else { return nil }
         let total = context.timeouts.total.map { started + $0 }
         guard let idle = context.timeouts.idle else { return total }
-        let silence = isHeldBack ? now + idle : (lastActivity ?? now) + idle
+        let silence = isSuspended ? now + idle : (lastActivity ?? now) + idle
         return total.map { min($0, silence) } ?? silence
     }
 
-    /// Fails the exchange if the total time has passed.
+    /// Fails the transfer if the total time has passed.
     mutating func checkTotalTime(at now: Instant) -> Action {
         guard phase != .done, let total = context.timeouts.total, started + total <= now else { return .none }
         return end(with: SluiceError(.timedOut, "The request exceeded the total time-out of \(total)."))
     }
 
-    /// Fails the exchange if the idle time has passed. Call only after all pending events have been handled.
+    /// Fails the transfer if the idle time has passed. Call only after all pending events have been handled.
     mutating func checkSilence(at now: Instant) -> Action {
-        guard phase != .done, !isHeldBack, let idle = context.timeouts.idle, let lastActivity,
+        guard phase != .done, !isSuspended, let idle = context.timeouts.idle, let lastActivity,
             lastActivity + idle <= now
         else { return .none }
         return end(

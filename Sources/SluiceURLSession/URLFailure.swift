@@ -12,14 +12,14 @@ struct URLFailure {
     /// The system's error, if the session passed it on unchanged.
     let systemError: POSIXErrorCode?
     /// The session's message. On Linux it is often more specific than the code.
-    let words: String
+    let message: String
     /// The session's error.
     let cause: any Error
 
     init(_ error: any Error) {
         code = (error as? URLError)?.code
         systemError = (error as? POSIXError)?.code
-        words = (error as NSError).localizedDescription
+        message = (error as NSError).localizedDescription
         cause = error
     }
 
@@ -35,7 +35,7 @@ struct URLFailure {
     }
 
     private func meaning(host: String, hasHead: Bool) -> (SluiceError.Code, String) {
-        if let spoken = meaningOfWords(host: host) { return spoken }
+        if let meaning = meaningOfMessage(host: host) { return meaning }
         switch code {
         case .cancelled:
             return (.cancelled, "The request was cancelled.")
@@ -50,7 +50,7 @@ struct URLFailure {
         case .requestBodyStreamExhausted:
             return (.bodyNotReplayable, "The body would have to be sent again, but it can be read only once.")
         default:
-            return meaningOfGroup(host: host) ?? (.internalFailure, "The transfer failed: \(words).")
+            return meaningOfGroup(host: host) ?? (.internalFailure, "The transfer failed: \(message).")
         }
     }
 
@@ -70,7 +70,7 @@ struct URLFailure {
                 )
             }
             if URLFailure.securing.contains(code) {
-                return (.tlsFailed, "The TLS connection to \(host) could not be established: \(words).")
+                return (.tlsFailed, "The TLS connection to \(host) could not be established: \(message).")
             }
             if URLFailure.reading.contains(code) {
                 return (.bodyUnavailable, "The file with the request's body cannot be read.")
@@ -128,14 +128,14 @@ extension URLFailure {
 extension URLFailure {
     #if canImport(FoundationNetworking)
     /// Returns the meaning of the session's message, if Foundation on Linux uses one code for several failures.
-    func meaningOfWords(host: String) -> (SluiceError.Code, String)? {
-        let coarse: Set<URLError.Code?> = [.unknown, .unsupportedURL, .badServerResponse, .cannotFindHost]
-        guard coarse.contains(code) else { return nil }
-        return URLFailure.spoken.first { words.localizedCaseInsensitiveContains($0.words) }
+    private func meaningOfMessage(host: String) -> (SluiceError.Code, String)? {
+        let ambiguous: Set<URLError.Code?> = [.unknown, .unsupportedURL, .badServerResponse, .cannotFindHost]
+        guard ambiguous.contains(code) else { return nil }
+        return URLFailure.meanings.first { message.localizedCaseInsensitiveContains($0.fragment) }
             .map { ($0.code, $0.reason(host)) }
     }
 
-    private static let spoken: [(words: String, code: SluiceError.Code, reason: @Sendable (String) -> String)] = [
+    private static let meanings: [(fragment: String, code: SluiceError.Code, reason: @Sendable (String) -> String)] = [
         ("empty reply", .connectionLost, { "The server at \($0) closed the connection without sending a response." }),
         ("transfer closed", .truncatedBody, { _ in "The connection closed before the complete body was received." }),
         ("large response headers", .headersTooLarge, { _ in "The response's head is over the session's limit." }),
@@ -172,6 +172,6 @@ extension URLFailure {
     ]
     #else
     /// Returns nil: on Apple's platforms the codes distinguish failures, and the messages are localized.
-    func meaningOfWords(host: String) -> (SluiceError.Code, String)? { nil }
+    private func meaningOfMessage(host: String) -> (SluiceError.Code, String)? { nil }
     #endif
 }

@@ -8,7 +8,7 @@ import FoundationNetworking
 /// A transport that uses Foundation's `URLSession`. It is made for Apple's platforms and works on Linux with
 /// limitations.
 ///
-/// There is nothing to shut down: the session ends with the transport and the last transfer that uses it.
+/// The transport needs no shutdown: its session ends with it and the last transfer that uses it.
 ///
 /// `URLSession` has these limitations on all platforms:
 /// - Header fields have no order, and repeated ones are joined by a comma, except `Set-Cookie` of a response.
@@ -67,7 +67,7 @@ public struct URLSessionTransport: Transport {
         let body = try await UploadBody.open(request, within: context.timeouts.total)
         message.setFraming(of: body)
         let credentials = try message.setCredentials(context, for: request)
-        let exchange = Exchange(
+        let transfer = SessionTransfer(
             request: request,
             message: message,
             body: body,
@@ -76,9 +76,9 @@ public struct URLSessionTransport: Transport {
             session: session,
             started: started
         )
-        let response = try await exchange.run().get()
+        let response = try await transfer.run().get()
         if let cookies, response.head.headers.contains(.setCookie) {
-            cookies.keep(response.head, from: message.url)
+            cookies.store(response.head, from: message.url)
             context.cookies?.scheduleSave()
         }
         return response
@@ -91,11 +91,11 @@ extension ConnectionOptions {
     /// - Throws: ``SluiceError/Code/unsupported``, or the errors of computing the connection plan.
     func checkSupport(for origin: HTTPOrigin) throws(SluiceError) {
         let plan = try plan(for: origin)
-        guard plan !== ConnectionPlan.standard, let what = unsupportedPart(of: plan) else { return }
-        throw SluiceError(.unsupported, "URLSession cannot be configured with \(what). Use SocketTransport.")
+        guard plan !== ConnectionPlan.standard, let option = unsupportedOption(of: plan) else { return }
+        throw SluiceError(.unsupported, "URLSession cannot be configured with \(option). Use SocketTransport.")
     }
 
-    private func unsupportedPart(of plan: ConnectionPlan) -> String? {
+    private func unsupportedOption(of plan: ConnectionPlan) -> String? {
         if plan.tls.pins != nil { return "pinned keys" }
         if plan.tls.trust != .system { return "custom TLS trust" }
         if plan.tls.clientCertificate != nil { return "a client certificate" }

@@ -72,12 +72,6 @@ enum Payload: Sendable {
     case stream(OpenStream)
 }
 
-extension SluiceError {
-    static func unavailable(_ reason: String, _ error: (any Error)? = nil) -> SluiceError {
-        SluiceError(.bodyUnavailable, reason, underlyingError: error)
-    }
-}
-
 // MARK: - Streams
 
 extension HTTPBody.Stream {
@@ -98,7 +92,7 @@ extension HTTPBody.Stream {
             } catch let error as SluiceError {
                 throw error
             } catch {
-                throw .unavailable("The request's body could not be read.", error)
+                throw SluiceError(.bodyUnavailable, "The request's body could not be read.", underlyingError: error)
             }
         }
         var count: Int64 = 0
@@ -123,7 +117,7 @@ extension SluiceError {
 // MARK: - Streams on Apple's platforms
 
 #if !canImport(FoundationNetworking)
-extension Exchange {
+extension SessionTransfer {
     /// Sends the stream while it is read, no faster than the network accepts it.
     func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
         guard let streams = BoundStreams() else {
@@ -132,7 +126,7 @@ extension Exchange {
             )
         }
         launch(.stream { streams.takeInput() })
-        keep(
+        register(
             Task {
                 do throws(SluiceError) {
                     try await stream.read(length: length) { chunk throws(SluiceError) in
@@ -140,7 +134,7 @@ extension Exchange {
                     }
                     streams.close()
                 } catch {
-                    // Fails first, so that the task does not take the closed stream for a complete body.
+                    // Fails first: for the task, a closed stream is a complete body.
                     fail(error)
                     streams.close()
                 }
@@ -208,21 +202,21 @@ private final class BoundStreams: Sendable {
 // MARK: - Streams on Linux
 
 #if canImport(FoundationNetworking)
-extension Exchange {
+extension SessionTransfer {
     /// The maximum number of bytes of a stream that are collected in memory.
-    private static let collectedBytes = 64 << 20
+    private static let collectionLimit = 64 << 20
 
     /// Reads the whole stream before sending it.
     ///
     /// Foundation on Linux reads a body's stream on the session's only queue, so that a stream that waits for data
     /// would block all other transfers.
     func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
-        keep(
+        register(
             Task {
                 do throws(SluiceError) {
                     var body = Data()
                     try await stream.read(length: length) { chunk throws(SluiceError) in
-                        guard body.count + chunk.count <= Exchange.collectedBytes else { throw .streamTooLong }
+                        guard body.count + chunk.count <= SessionTransfer.collectionLimit else { throw .streamTooLong }
                         body.append(chunk)
                     }
                     launch(length == nil ? .stream { [body] in InputStream(data: body) } : .data(body))

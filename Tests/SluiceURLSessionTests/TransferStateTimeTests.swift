@@ -53,11 +53,14 @@ import Testing
     @Test func timeWithoutReaderIsNotIdle() {
         var state = state(idle: .seconds(5), total: nil)
         state.begin(at: start)
-        let changes = [state.hold(true, at: start), state.hold(true, at: start), state.hold(true, at: start)]
+        let changes = [
+            state.setSuspended(true, at: start), state.setSuspended(true, at: start),
+            state.setSuspended(true, at: start),
+        ]
         #expect(changes == [true, false, false])
         #expect(state.checkSilence(at: start + .seconds(50)).name == "none")
         #expect(state.deadline(after: start + .seconds(50)) == start + .seconds(55))
-        let isChange = state.hold(false, at: start + .seconds(60))
+        let isChange = state.setSuspended(false, at: start + .seconds(60))
         #expect(isChange)
         #expect(state.checkSilence(at: start + .seconds(64)).name == "none")
         #expect(state.checkSilence(at: start + .seconds(65)).name == "idleTimedOut")

@@ -5,13 +5,13 @@ import SluiceHTTP
 import FoundationNetworking
 #endif
 
-/// A request in progress. Connects the caller, the session's task, the reader of the body and the clock.
+/// A transfer in progress. Connects the caller, the session's task, the reader of the body and the clock.
 ///
 /// All decisions are made by ``TransferState``: each event is passed to it under the lock, and the resulting action is
 /// performed after the lock is released. Tasks and continuations may call back at any time, so no action may run under
 /// the lock.
-final class Exchange: Sendable {
-    typealias Answer = Result<TransportResponse, SluiceError>
+final class SessionTransfer: Sendable {
+    typealias Outcome = Result<TransportResponse, SluiceError>
     private typealias Instant = ContinuousClock.Instant
 
     /// The number of buffered response bytes at which the task is suspended.
@@ -19,7 +19,7 @@ final class Exchange: Sendable {
 
     private struct Parts {
         var state: TransferState
-        var caller: UnsafeContinuation<Answer, Never>?
+        var caller: UnsafeContinuation<Outcome, Never>?
         var pipe: ResponsePipe?
         var task: URLSessionTask?
         var openStream: Payload.OpenStream?
@@ -35,7 +35,7 @@ final class Exchange: Sendable {
     private let session: Session
     private let priority: RequestPriority
     /// The progress reports of the transfer.
-    private let run: TransferMeter.Run?
+    private let progress: TransferMeter.Run?
 
     init(
         request: HTTPRequest,
@@ -53,11 +53,11 @@ final class Exchange: Sendable {
         self.body = body
         self.session = session
         priority = context.priority
-        run = context.meter?.begin(uploading: body.length)
+        progress = context.meter?.begin(uploading: body.length)
     }
 
     /// Sends the request and waits for the head of the response.
-    func run() async -> Answer {
+    func run() async -> Outcome {
         defer { parts.synchronize() }
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { caller in
@@ -66,7 +66,7 @@ final class Exchange: Sendable {
                     return (parts.state.phase == .done, parts.state.request)
                 }
                 if isOver { return caller.resume(returning: .failure(.cancelled.with(request: request))) }
-                watchTime()
+                startTimeouts()
                 start()
             }
         } onCancel: {
@@ -83,7 +83,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Creates and starts the task, unless the exchange is over.
+    /// Creates and starts the task, unless the transfer is over.
     func launch(_ payload: Payload) {
         session.withTasks { [self] in
             guard parts.withLock({ $0.state.phase != .done }) else { return }
@@ -99,8 +99,8 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Registers a task that is cancelled when the exchange ends.
-    func keep(_ sideTask: Task<Void, Never>) {
+    /// Registers a task that is cancelled when the transfer ends.
+    func register(_ sideTask: Task<Void, Never>) {
         let isOver = parts.withLock { parts in
             if parts.state.phase != .done { parts.sideTasks.append(sideTask) }
             return parts.state.phase == .done
@@ -108,9 +108,9 @@ final class Exchange: Sendable {
         if isOver { sideTask.cancel() }
     }
 
-    private func watchTime() {
+    private func startTimeouts() {
         guard parts.withLock({ $0.state.deadline(after: .now) != nil }) else { return }
-        keep(
+        register(
             Task { [weak self] in
                 while let deadline = self?.parts.withLock({ $0.state.deadline(after: .now) }) {
                     do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
@@ -122,9 +122,9 @@ final class Exchange: Sendable {
 
     private func checkTime() async {
         handle { $0.checkTotalTime(at: $1) }
-        // Checked after pending events, so that a busy machine is not mistaken for a silent server.
+        // Checked after pending events, because on a busy machine received bytes may still be in the queue.
         await withUnsafeContinuation { continuation in
-            session.inTurn { [self] in
+            session.enqueue { [self] in
                 handle { $0.checkSilence(at: $1) }
                 continuation.resume()
             }
@@ -132,9 +132,9 @@ final class Exchange: Sendable {
     }
 }
 
-// MARK: Events
+// MARK: - Events
 
-extension Exchange {
+extension SessionTransfer {
     func receive(_ response: HTTPURLResponse) {
         let head = HTTPResponse(response)
         handle { $0.receive(head, at: $1) }
@@ -142,11 +142,7 @@ extension Exchange {
 
     func receive(_ data: Data) {
         handle(data) { $0.receive(bytes: data.count, at: $1) }
-        notifyReceived()
-    }
-
-    private func notifyReceived() {
-        if let run { run.received(parts.withLock { $0.state.metrics.bytesReceived }) }
+        if let progress { progress.received(parts.withLock { $0.state.metrics.bytesReceived }) }
     }
 
     func sent(_ count: Int64) {
@@ -154,7 +150,7 @@ extension Exchange {
             parts.state.send(bytes: count, at: .now)
             return parts.state.metrics.bytesSent
         }
-        run?.sent(sent)
+        progress?.sent(sent)
     }
 
     func complete(_ response: HTTPURLResponse?, _ error: (any Error)?) {
@@ -187,7 +183,7 @@ extension Exchange {
     func refuseRedirect(_ refuse: () -> Void) {
         #if canImport(FoundationNetworking)
         // Foundation on Linux traps if a redirect is refused after its task was cancelled. A task is cancelled only
-        // after the exchange is over, which cannot happen while the lock is held.
+        // after the transfer is over, which cannot happen while the lock is held.
         parts.withLock { parts in
             if parts.state.phase != .done { refuse() }
         }
@@ -197,9 +193,9 @@ extension Exchange {
     }
 }
 
-// MARK: Actions
+// MARK: - Actions
 
-extension Exchange {
+extension SessionTransfer {
     private func handle(_ chunk: Data? = nil, _ event: (inout TransferState, Instant) -> TransferState.Action) {
         let action = parts.withLock { event(&$0.state, .now) }
         switch action {
@@ -224,15 +220,15 @@ extension Exchange {
     }
 
     private func answer(_ head: HTTPResponse) {
-        if let run { run.expects(parts.withLock { $0.state.announced }) }
+        if let progress { progress.expects(parts.withLock { $0.state.announced }) }
         let pipe = ResponsePipe(
-            highWater: Exchange.highWater,
-            onDemand: { [weak self] in self?.session.inTurn { [weak self] in self?.goOn() } },
+            highWater: SessionTransfer.highWater,
+            onDemand: { [weak self] in self?.session.enqueue { [weak self] in self?.resume() } },
             onAbandon: { [weak self] in self?.handle { state, _ in state.abandon() } }
         )
         let body = ResponseBody(ResponsePipe.Reader(pipe))
-        let caller: UnsafeContinuation<Answer, Never>? = parts.withLock { parts in
-            // If the exchange has ended meanwhile, the code that ended it resumes the caller.
+        let caller: UnsafeContinuation<Outcome, Never>? = parts.withLock { parts in
+            // If the transfer has ended meanwhile, the code that ended it resumes the caller.
             guard parts.state.phase != .done else { return nil }
             parts.pipe = pipe
             return parts.caller.take()
@@ -242,30 +238,31 @@ extension Exchange {
 
     private func deliver(_ chunk: Data) {
         guard let pipe = parts.withLock({ $0.pipe }), pipe.write(chunk) else { return }
-        hold(true)?.suspendTransfer()
+        setSuspended(true)?.suspendTransfer()
     }
 
     /// Resumes the task when the reader needs data. Runs in order with the task's events, so that it cannot overtake
     /// the suspension that it ends.
-    private func goOn() {
-        hold(false)?.resumeTransfer()
+    private func resume() {
+        setSuspended(false)?.resumeTransfer()
     }
 
     /// Updates the suspension state. Returns the task if the state has changed.
-    private func hold(_ isHeldBack: Bool) -> URLSessionTask? {
+    private func setSuspended(_ isSuspended: Bool) -> URLSessionTask? {
         parts.withLock { parts in
-            parts.state.hold(isHeldBack, at: .now) ? parts.task : nil
+            parts.state.setSuspended(isSuspended, at: .now) ? parts.task : nil
         }
     }
 
-    /// Releases everything that the exchange holds. Returns the caller and the pipe, which must still receive the
+    /// Releases the task and all tasks that support it. Returns the caller and the pipe, which must still receive the
     /// outcome.
-    private func end(stoppingTask: Bool) -> (caller: UnsafeContinuation<Answer, Never>?, pipe: ResponsePipe?) {
+    private func end(stoppingTask: Bool) -> (caller: UnsafeContinuation<Outcome, Never>?, pipe: ResponsePipe?) {
         let (task, sideTasks, caller, pipe) = parts.withLock { parts in
-            let held = (parts.task, parts.sideTasks, parts.caller.take(), parts.pipe.take())
-            parts.openStream = nil
-            parts.sideTasks = []
-            return held
+            defer {
+                parts.openStream = nil
+                parts.sideTasks = []
+            }
+            return (parts.task, parts.sideTasks, parts.caller.take(), parts.pipe.take())
         }
         for sideTask in sideTasks { sideTask.cancel() }
         if stoppingTask, let task { session.stop(task) }
@@ -299,15 +296,15 @@ extension RequestPriority {
 // MARK: - Metrics
 
 #if !canImport(FoundationNetworking)
-extension Exchange {
-    /// Adopts the session's metrics of the transfer.
+extension SessionTransfer {
+    /// Replaces the metrics with the session's.
     func measure(_ transaction: URLSessionTaskTransactionMetrics) {
-        measure { $0.take(transaction) }
+        measure { $0.set(transaction) }
     }
 }
 
 extension TransferMetrics {
-    fileprivate mutating func take(_ transaction: URLSessionTaskTransactionMetrics) {
+    fileprivate mutating func set(_ transaction: URLSessionTaskTransactionMetrics) {
         guard let start = transaction.fetchStartDate else { return }
         func offset(_ date: Date?) -> Duration {
             date.map { .seconds(max(0, $0.timeIntervalSince(start))) } ?? .zero
