@@ -3,7 +3,7 @@ import SluiceFoundation
 /// The `Retry-After` field: the delay that a server requests before the next request (RFC 9110 §10.2.3).
 package enum RetryAfter {
     /// The maximum delay, 68 years, which can be added to a date without overflow.
-    package static let longest = Duration.seconds(1 << 31)
+    package static let longest = Duration.seconds(Int64(1) << 31)
 
     /// Returns the delay that the server requests. Of several fields the longest delay counts.
     ///

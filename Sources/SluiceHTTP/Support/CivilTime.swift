@@ -21,7 +21,8 @@ package struct CivilTime: Sendable, Hashable {
     /// Creates the time that is a number of seconds after the start of 1970, within some millions of years of it.
     package init(secondsSince1970 seconds: Int64) {
         let days = Int(seconds.flooredDivision(by: 86_400))
-        let rest = Int(seconds) - days * 86_400
+        // An `Int` has only 32 bits on some watches.
+        let rest = Int(seconds - Int64(days) * 86_400)
         // Years start in March, so that the leap day is the last day of a year, and are grouped into eras of 400 years.
         let sinceEpoch = days + 719_468
         let era = sinceEpoch.flooredDivision(by: 146_097)

@@ -36,7 +36,7 @@ public struct SystemClock: SluiceClock {
     /// Waits in real time.
     public func sleep(for duration: Duration) async throws {
         // The system's clock overflows for very long durations, so they are limited to 68 years.
-        try await Task.sleep(for: min(duration, .seconds(1 << 31)))
+        try await Task.sleep(for: min(duration, .seconds(Int64(1) << 31)))
     }
 }
 

@@ -10,8 +10,8 @@ struct NumberLiteral {
 
     /// The number of digits that always fit into the significand.
     private static let capacity = 19
-    /// A limit that is far beyond every number type and cannot overflow.
-    private static let exponentLimit = 1_000_000_000
+    /// A limit that is far beyond every number type, and whose product with ten fits 32 bits.
+    private static let exponentLimit = 100_000_000
 
     /// Parses a number in JSON syntax. Also accepts a plus sign, leading zeros, and no digits on one side of the
     /// decimal point.
