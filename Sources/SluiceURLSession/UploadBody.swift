@@ -109,8 +109,8 @@ extension HTTPBody.Stream {
 }
 
 extension SluiceError {
-    fileprivate static func mismatch(_ length: Int64, _ given: String) -> SluiceError {
-        SluiceError(.bodyLengthMismatch, "The request's body was announced with \(length) bytes, but has \(given).")
+    fileprivate static func mismatch(_ length: Int64, _ actual: String) -> SluiceError {
+        SluiceError(.bodyLengthMismatch, "The request's body was announced with \(length) bytes, but has \(actual).")
     }
 }
 

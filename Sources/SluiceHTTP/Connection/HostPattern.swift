@@ -38,7 +38,7 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
     ///
     /// - Parameter host: A name, or an address with or without brackets; no port.
     /// - Returns: True if the host matches.
-    public func matches(_ host: String) -> Bool {
+    package func matches(_ host: String) -> Bool {
         matches(normalized: HostPattern.normalized(host))
     }
 
@@ -118,7 +118,7 @@ public struct HostRules: Sendable, Hashable {
     ///
     /// - Parameter host: A name, or an address with or without brackets; no port.
     /// - Returns: True if the host is allowed and not denied.
-    public func allows(_ host: String) -> Bool {
+    package func allows(_ host: String) -> Bool {
         if self == .all { return true }
         let host = HostPattern.normalized(host)
         // No pattern can match the address that a resolver would read from such a name.

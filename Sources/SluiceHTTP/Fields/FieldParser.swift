@@ -199,8 +199,17 @@ extension Collection<UInt8> {
     /// - Parameter overflow: The result for a number that does not fit an `Int64`.
     /// - Returns: The number; nil if there are no digits, or other characters.
     package func decimalNumber(overflow: Int64? = nil) -> Int64? {
-        guard !isEmpty, allSatisfy(\.isDigit) else { return nil }
-        return Int64(String(decoding: self, as: UTF8.self)) ?? overflow
+        if isEmpty { return nil }
+        var number: Int64 = 0
+        var hasOverflow = false
+        for byte in self {
+            guard byte.isDigit else { return nil }
+            let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isSumTooLarge) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            number = sum
+            hasOverflow = hasOverflow || isTooLarge || isSumTooLarge
+        }
+        return hasOverflow ? overflow : number
     }
 }
 

@@ -108,7 +108,7 @@ extension HTTPHeaderName {
     package static let range: Self = "Range"
     package static let vary: Self = "Vary"
 
-    /// The request fields that hold credentials.
+    /// The request fields that contain credentials.
     package static let credentialFields: [Self] = [.authorization, .cookie, .proxyAuthorization]
 
     /// The fields that describe content. Responses without content omit them.

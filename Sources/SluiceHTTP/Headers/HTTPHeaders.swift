@@ -5,8 +5,7 @@
 /// allocations. A value becomes a `String` only when it is read.
 public struct HTTPHeaders: Sendable {
     /// The position of a field in `bytes`. The value begins two bytes after the name and ends before the NUL at `end`.
-    @usableFromInline
-    struct Slot: Sendable {
+    private struct Slot: Sendable {
         var start: UInt32
         var nameEnd: UInt32
         var end: UInt32
@@ -223,13 +222,13 @@ extension HTTPHeaders {
 
     private func firstIndex(of name: HTTPHeaderName, from start: Int) -> Int? {
         guard start < slots.count else { return nil }
-        var wanted = name.rawValue
-        return wanted.withUTF8 { wanted in
+        var name = name.rawValue
+        return name.withUTF8 { name in
             bytes.withUnsafeBufferPointer { bytes in
                 slots[start...].firstIndex { slot in
-                    guard Int(slot.nameEnd - slot.start) == wanted.count else { return false }
-                    for offset in 0..<wanted.count
-                    where bytes[Int(slot.start) + offset].asciiLowercased != wanted[offset].asciiLowercased {
+                    guard Int(slot.nameEnd - slot.start) == name.count else { return false }
+                    for offset in 0..<name.count
+                    where bytes[Int(slot.start) + offset].asciiLowercased != name[offset].asciiLowercased {
                         return false
                     }
                     return true

@@ -58,10 +58,7 @@ package enum Authority {
     /// Checks a port with its colon. The text may be empty.
     private static func flaw(ofPort text: Bytes) -> String? {
         if text.isEmpty { return nil }
-        let digits = text.dropFirst()
-        let isNumber = digits.allSatisfy(\.isDigit)
-        guard text.first == UInt8(ascii: ":"), isNumber,
-            let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0
+        guard text.first == UInt8(ascii: ":"), let port = text.dropFirst().decimalNumber(), (1...65535).contains(port)
         else { return "its port is not a number from 1 to 65535" }
         return nil
     }

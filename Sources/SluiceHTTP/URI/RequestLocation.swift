@@ -94,7 +94,7 @@ extension RequestLocation {
 }
 
 extension SluiceError {
-    /// Creates an error for a URL that is not valid. The URL is not included, because it may hold secrets.
+    /// Creates an error for a URL that is not valid. The URL is not included, because it may contain secrets.
     package static func invalidURL(_ reason: String) -> SluiceError {
         SluiceError(.invalidURL, "The URL is not valid: \(reason).", step: .building)
     }

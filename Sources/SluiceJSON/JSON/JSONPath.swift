@@ -41,7 +41,7 @@ public struct JSONPath: Sendable, Hashable {
     public var isEmpty: Bool { components.isEmpty }
 
     /// Returns this path followed by another.
-    public func appending(_ other: JSONPath) -> JSONPath {
+    package func appending(_ other: JSONPath) -> JSONPath {
         JSONPath(components + other.components)
     }
 }

@@ -229,19 +229,19 @@ extension LenientDecoder {
     /// Returns the error for a value that does not have the type and cannot be converted to it.
     ///
     /// - Parameters:
-    ///   - wanted: The requested type.
+    ///   - expected: The requested type.
     ///   - node: The value; nil for this decoder's own value.
     ///   - key: The key of `node`.
     /// - Returns: An error that contains only the kind of the value.
-    func mismatch(_ wanted: Any.Type, at node: Node? = nil, under key: (any CodingKey)? = nil) -> DecodingError {
+    func mismatch(_ expected: Any.Type, at node: Node? = nil, under key: (any CodingKey)? = nil) -> DecodingError {
         let kind = input.kind(of: node ?? self.node)
         let context = DecodingError.Context(
             codingPath: codingPath + (key.map { [$0] } ?? []),
             debugDescription: kind == .null
-                ? "Expected \(wanted), found null."
-                : "Expected \(wanted), found \(kind.noun) that cannot be converted without loss."
+                ? "Expected \(expected), found null."
+                : "Expected \(expected), found \(kind.noun) that cannot be converted without loss."
         )
-        return kind == .null ? .valueNotFound(wanted, context) : .typeMismatch(wanted, context)
+        return kind == .null ? .valueNotFound(expected, context) : .typeMismatch(expected, context)
     }
 
     func missing(_ key: any CodingKey) -> DecodingError {

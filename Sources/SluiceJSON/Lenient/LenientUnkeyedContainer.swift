@@ -68,10 +68,10 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
     }
 
     @inline(__always)
-    private func element(_ wanted: Any.Type) throws -> JSONDocument.Node {
+    private func element(_ expected: Any.Type) throws -> JSONDocument.Node {
         guard !isAtEnd else {
             throw DecodingError.valueNotFound(
-                wanted,
+                expected,
                 DecodingError.Context(
                     codingPath: codingPath + [key],
                     debugDescription: "The array has only \(elementCount) elements."

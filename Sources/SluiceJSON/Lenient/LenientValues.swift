@@ -80,8 +80,8 @@ extension LenientDecoder {
         return value
     }
 
-    private func read<Value: LenientScalar>(_ type: Value.Type = Value.self, for wanted: Any.Type) throws -> Value {
-        guard let value = Value.read(node, of: input) else { throw mismatch(wanted) }
+    private func read<Value: LenientScalar>(_ type: Value.Type = Value.self, for expected: Any.Type) throws -> Value {
+        guard let value = Value.read(node, of: input) else { throw mismatch(expected) }
         return value
     }
 
