@@ -80,7 +80,7 @@ public struct ChallengeCredentials: Sendable, Hashable {
     /// The allowed authentication methods.
     public var methods: Methods { storage.methods }
     /// The origin that may receive the credentials; nil if it has not been determined.
-    public var origin: HTTPOrigin? { storage.origin }
+    package var origin: HTTPOrigin? { storage.origin }
 
     /// Returns the credentials restricted to an origin, unless they have one already.
     package func bound(to origin: HTTPOrigin) -> ChallengeCredentials {

@@ -69,7 +69,7 @@ public struct ConnectionOptions: Sendable {
     }
 
     /// The proxy that requests use. The default is the one that the process's environment names: see
-    /// ``ProxyEnvironment``.
+    /// ``ProxySelection/environment(_:)``.
     public var proxy: ProxySelection {
         get { values.proxy }
         set { values.proxy = newValue }

@@ -106,7 +106,7 @@ extension SluiceError {
     }
 
     /// The steps of the pipeline, in their order.
-    public enum Step: String, Sendable, Hashable {
+    public enum Step: Sendable, Hashable {
         /// Building the request: URL, headers, body.
         case building
         /// Gates and constraints.

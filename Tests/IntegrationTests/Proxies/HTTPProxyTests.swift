@@ -155,9 +155,7 @@ final class HTTPProxyTests: XCTestCase {
 
     func testUsesEnvironmentAndRejectsInvalidVariable() async throws {
         let proxy = try ProxyServer()
-        let environment = ProxyEnvironment([
-            "http_proxy": "http://\(proxy.address)", "no_proxy": "inside.test",
-        ])
+        let environment = ["http_proxy": "http://\(proxy.address)", "no_proxy": "inside.test"]
         let echo = try await client(.environment(environment)).codable.get("a", as: LoopbackEcho.self).sender().value
         XCTAssertEqual(echo.target, "/a")
         let visits = try await proxy.visits
@@ -171,7 +169,7 @@ final class HTTPProxyTests: XCTestCase {
         let later = try await proxy.visits
         XCTAssertEqual(later, visits)
         XCTAssertEqual(server.requestCount, 2)
-        let error = await failure(of: client(.environment(ProxyEnvironment(["http_proxy": "http://:x"]))))
+        let error = await failure(of: client(.environment(["http_proxy": "http://:x"])))
         XCTAssertEqual(error?.code, .invalidConfiguration)
     }
 

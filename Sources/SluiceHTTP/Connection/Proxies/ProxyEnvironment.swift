@@ -1,33 +1,7 @@
 import SluiceFoundation
 
-/// The proxies that environment variables name, by the conventions of Go, wget and others.
-///
-/// | variable | |
-/// |---|---|
-/// | `https_proxy`, `HTTPS_PROXY` | the proxy for https |
-/// | `http_proxy` | the proxy for http |
-/// | `all_proxy`, `ALL_PROXY` | the proxy for either, if it has none of its own |
-/// | `no_proxy`, `NO_PROXY` | the hosts reached without a proxy |
-///
-/// Values have the format of ``Proxy/init(_:)``. The lowercase spelling takes precedence, and empty variables are
-/// ignored. `HTTP_PROXY` is not read: in a CGI program it holds the request's `Proxy` field, which the sender of the
-/// request controls (CVE-2016-5385). This computer itself, `localhost`, `127.0.0.0/8` and `::1`, is reached without a
-/// proxy.
-///
-/// `no_proxy` is a list whose entries are separated by commas or spaces:
-///
-/// | entry | |
-/// |---|---|
-/// | `*` | everything |
-/// | `example.com`, `.example.com` | that host and all below it |
-/// | `192.0.2.1`, `2001:db8::1` | that address, where a URL has it; names are not resolved |
-/// | `10.0.0.0/8`, `fd00::/8` | all addresses of the block |
-/// | `example.com:8080`, `[2001:db8::1]:8080` | of these, that port only |
-///
-/// Any other entry is ignored.
-///
-/// A request whose proxy variable cannot be parsed fails with ``SluiceError/Code/invalidConfiguration``.
-public struct ProxyEnvironment: Sendable {
+/// The proxies that environment variables name: see ``ProxySelection/environment(_:)``.
+package struct ProxyEnvironment: Sendable {
     private enum Setting: Sendable {
         case none
         case proxy(Proxy)
@@ -45,7 +19,7 @@ public struct ProxyEnvironment: Sendable {
     static let processHasNone = process.isEmpty
 
     /// Reads the proxies from variables.
-    public init(_ variables: [String: String]) {
+    package init(_ variables: [String: String]) {
         let setting = { (names: [String]) -> Setting in
             guard let name = names.first(where: { !(variables[$0] ?? "").isEmpty }), let text = variables[name] else {
                 return .none
@@ -93,7 +67,7 @@ public struct ProxyEnvironment: Sendable {
     }
 }
 
-/// The hosts reached without a proxy, in the format of `NO_PROXY`: see ``ProxyEnvironment``.
+/// The hosts reached without a proxy, in the format of `NO_PROXY`: see ``ProxySelection/environment(_:)``.
 package struct ProxyExceptions: Sendable {
     private enum Target: Sendable {
         case all

@@ -18,12 +18,42 @@ public struct ProxySelection: Sendable {
     /// No proxy: every request connects to its server directly.
     public static let none = ProxySelection(form: .none)
 
-    /// The proxies that the process's environment names, read once; see ``ProxyEnvironment``.
+    /// The proxies that the process's environment names, read once; see ``environment(_:)`` for the variables.
     public static let environment = ProxySelection(form: .environment(nil))
 
-    /// Uses the proxies of the given variables in place of the process's environment.
-    public static func environment(_ environment: ProxyEnvironment) -> ProxySelection {
-        ProxySelection(form: .environment(environment))
+    /// Uses the proxies that variables name, by the conventions of Go, wget and others, in place of those of the
+    /// process's environment.
+    ///
+    /// | variable | |
+    /// |---|---|
+    /// | `https_proxy`, `HTTPS_PROXY` | the proxy for https |
+    /// | `http_proxy` | the proxy for http |
+    /// | `all_proxy`, `ALL_PROXY` | the proxy for either, if it has none of its own |
+    /// | `no_proxy`, `NO_PROXY` | the hosts reached without a proxy |
+    ///
+    /// Values have the format of ``Proxy/init(_:)``. The lowercase spelling takes precedence, and empty variables are
+    /// ignored. `HTTP_PROXY` is not read: in a CGI program it holds the request's `Proxy` field, which the sender of the
+    /// request controls (CVE-2016-5385). This computer itself, `localhost`, `127.0.0.0/8` and `::1`, is reached without a
+    /// proxy.
+    ///
+    /// `no_proxy` is a list whose entries are separated by commas or spaces:
+    ///
+    /// | entry | |
+    /// |---|---|
+    /// | `*` | everything |
+    /// | `example.com`, `.example.com` | that host and all below it |
+    /// | `192.0.2.1`, `2001:db8::1` | that address, where a URL has it; names are not resolved |
+    /// | `10.0.0.0/8`, `fd00::/8` | all addresses of the block |
+    /// | `example.com:8080`, `[2001:db8::1]:8080` | of these, that port only |
+    ///
+    /// Any other entry is ignored.
+    ///
+    /// A request whose proxy variable cannot be parsed fails with ``SluiceError/Code/invalidConfiguration``.
+    ///
+    /// - Parameter variables: The values of the variables by their names.
+    /// - Returns: A selection.
+    public static func environment(_ variables: [String: String]) -> ProxySelection {
+        ProxySelection(form: .environment(ProxyEnvironment(variables)))
     }
 
     /// Uses one proxy for all requests.

@@ -3,7 +3,7 @@ import SluiceFoundation
 /// A failed check of a TLS connection: the underlying error of ``SluiceError/Code/tlsFailed``.
 public struct TLSFailure: Error, Sendable, Hashable {
     /// The checks of a TLS connection. Each case describes the condition that was not met.
-    public enum Check: String, Sendable, Hashable, CaseIterable {
+    public enum Check: Sendable, Hashable {
         /// The certificate has not expired.
         case expired
         /// The certificate's validity period has begun.

@@ -38,7 +38,7 @@ import Testing
 
     @Test func environmentIsTheDefaultAndCanBeReplaced() throws {
         #expect(ConnectionOptions().proxy.isProcessEnvironment)
-        let given = ProxySelection.environment(ProxyEnvironment(["https_proxy": "proxy.example:3128"]))
+        let given = ProxySelection.environment(["https_proxy": "proxy.example:3128"])
         #expect(!given.isProcessEnvironment)
         #expect(try proxy(given) == .http("proxy.example:3128"))
         var options = ConnectionOptions()
