@@ -1,5 +1,5 @@
-// The one choice between FoundationEssentials, which loads faster on Linux, and Foundation. The other modules import this one and do not
-// re-export it: both libraries declare `TimeInterval`, and a file that sees both cannot write `(TimeInterval).self`.
+// Imports FoundationEssentials where it exists: on Linux it loads faster than Foundation. The other modules import this
+// module and do not re-export it. Both libraries declare `TimeInterval`, which is ambiguous in a file that imports both.
 #if canImport(FoundationEssentials)
 @_exported import FoundationEssentials
 #else

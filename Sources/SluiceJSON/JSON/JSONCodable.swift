@@ -123,3 +123,38 @@ extension JSONNumber: Codable {
         }
     }
 }
+
+/// A decoder that creates `Decodable` values from bytes: `JSONDecoder`, `PropertyListDecoder`, ``LenientJSONDecoder``,
+/// or a custom one.
+public protocol DataDecoder: Sendable {
+    /// Decodes a value.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - data: The complete encoded value.
+    /// - Returns: The decoded value.
+    /// - Throws: Usually a `DecodingError`.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+}
+
+extension JSONDecoder: DataDecoder {}
+extension PropertyListDecoder: DataDecoder {}
+
+/// The coding key of an object member.
+struct MemberName: CodingKey {
+    let stringValue: String
+
+    init(_ name: String) {
+        stringValue = name
+    }
+
+    init?(stringValue: String) {
+        self.stringValue = stringValue
+    }
+
+    init?(intValue: Int) {
+        nil
+    }
+
+    var intValue: Int? { nil }
+}

@@ -271,3 +271,12 @@ extension Dictionary: JSONDecodable where Key == String, Value: JSONDecodable {
         for (key, value) in members { self[key] = try Value(json: value, at: JSONPath([.key(key)])) }
     }
 }
+
+/// The optional types, whose values may be missing.
+protocol OptionalValue {
+    static var absent: Self { get }
+}
+
+extension Optional: OptionalValue {
+    static var absent: Self { nil }
+}

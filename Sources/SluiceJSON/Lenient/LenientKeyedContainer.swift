@@ -138,22 +138,3 @@ extension LenientKeyedContainer {
         return try decoder.scalar(at: node) ?? decoder.neutralValue(ofNull: node, under: key)
     }
 }
-
-/// The coding key of an object member.
-struct MemberName: CodingKey {
-    let stringValue: String
-
-    init(_ name: String) {
-        stringValue = name
-    }
-
-    init?(stringValue: String) {
-        self.stringValue = stringValue
-    }
-
-    init?(intValue: Int) {
-        nil
-    }
-
-    var intValue: Int? { nil }
-}

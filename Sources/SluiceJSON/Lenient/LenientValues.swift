@@ -183,15 +183,6 @@ extension LenientDecoder {
     }
 }
 
-/// The optional types, whose values may be missing.
-protocol OptionalValue {
-    static var absent: Self { get }
-}
-
-extension Optional: OptionalValue {
-    static var absent: Self { nil }
-}
-
 /// A collection whose neutral value is empty.
 private protocol LenientCollection {
     init()
