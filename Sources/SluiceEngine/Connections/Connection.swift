@@ -273,7 +273,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             }
         }
         transaction.flush()
-        effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+        takeAnswer(of: transaction, &effects)
         let hasMore = state.stream.mayRead || state.isRestUnseen || transaction.hasUndecoded
         if hasMore, !transaction.isPaused { effects.wantsTurn = true }
     }
@@ -335,7 +335,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         case .blocked:
             state.isRestUnseen = !state.rest.isEmpty
             transaction.flush()
-            effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+            takeAnswer(of: transaction, &effects)
             if !transaction.isPaused { effects.wantsTurn = true }
             return false
         case .complete:
@@ -367,7 +367,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             return sendAgain(&state, transaction, &effects, now)
         }
         transaction.finish(now: now, remoteAddress: remoteAddress)
-        effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+        takeAnswer(of: transaction, &effects)
         effects.bodyEnd = transaction.takeBodyEnd()
         state.transaction = nil
         effects.release = isReusable
@@ -457,11 +457,18 @@ package final class Connection: LoopHandler, RequestCarrier {
         _ effects: inout Effects
     ) {
         transaction.fail(error)
-        effects.answer = transaction.takeAnswer().map { (transaction.call, $0) }
+        takeAnswer(of: transaction, &effects)
         effects.bodyEnd = transaction.takeBodyEnd()
         state.transaction = nil
         effects.release = false
         close(&state, &effects)
+    }
+
+    /// Takes the answer for the caller, if there is one.
+    ///
+    /// A turn may deliver the head and then fail, for example because the request body cannot be read. The answer with the head remains.
+    private func takeAnswer(of transaction: HTTP1Transaction, _ effects: inout Effects) {
+        if let answer = transaction.takeAnswer() { effects.answer = (transaction.call, answer) }
     }
 
     private func close(_ state: inout State, _ effects: inout Effects) {
