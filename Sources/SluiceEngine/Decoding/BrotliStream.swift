@@ -18,26 +18,26 @@ final class BrotliStream: CodingStream {
     deinit { BrotliDecoderDestroyInstance(state) }
 
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> CodingProgress {
-        if hasEnded { return CodingProgress(flaw: input.isEmpty ? nil : .trailingData) }
+        if hasEnded { return CodingProgress(failure: input.isEmpty ? nil : .trailingData) }
         hasBegun = hasBegun || !input.isEmpty
         var source = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         var target = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
         var (left, free) = (input.count, output.count)
         let result = BrotliDecoderDecompressStream(state, &left, &source, &free, &target, nil)
-        var progress = CodingProgress(taken: input.count - left, made: output.count - free, hasMore: free == 0)
+        var progress = CodingProgress(consumed: input.count - left, produced: output.count - free, hasMore: free == 0)
         switch result {
         case BROTLI_DECODER_RESULT_SUCCESS:
             hasEnded = true
-            if left > 0 { progress.flaw = .trailingData }
+            if left > 0 { progress.failure = .trailingData }
         case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
             break
         default:
-            progress.flaw = flaw
+            progress.failure = failure
         }
         return progress
     }
 
-    private var flaw: ContentDecoder.Flaw {
+    private var failure: ContentDecoder.Failure {
         let code = BrotliDecoderGetErrorCode(state)
         // The error codes of the format are greater than the error codes of memory allocation.
         if code.rawValue <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES.rawValue,

@@ -13,12 +13,12 @@ protocol CodingStream: AnyObject {
 /// The result of one call of a ``CodingStream``.
 struct CodingProgress {
     /// The number of bytes consumed from the input.
-    var taken = 0
+    var consumed = 0
     /// The number of bytes written to the output. Valid even if an error follows them.
-    var made = 0
+    var produced = 0
     /// True if the next call may produce output without more input.
     var hasMore = false
-    var flaw: ContentDecoder.Flaw?
+    var failure: ContentDecoder.Failure?
 }
 
 /// Two decoders in a row with a buffer between them. One call runs each of them at most once.
@@ -30,7 +30,7 @@ final class ChainedStream: CodingStream {
     private var unread = 0..<0
     private var firstHasMore = false
     private var secondHasMore = false
-    private var firstFlaw: ContentDecoder.Flaw?
+    private var firstFailure: ContentDecoder.Failure?
 
     var isComplete: Bool { unread.isEmpty && first.isComplete && second.isComplete }
 
@@ -45,21 +45,21 @@ final class ChainedStream: CodingStream {
 
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> CodingProgress {
         var progress = CodingProgress()
-        if unread.isEmpty, firstFlaw == nil, !input.isEmpty || firstHasMore {
+        if unread.isEmpty, firstFailure == nil, !input.isEmpty || firstHasMore {
             let step = first.decode(input, into: buffer)
-            unread = 0..<step.made
-            (firstHasMore, firstFlaw) = (step.hasMore, step.flaw)
-            progress.taken = step.taken
+            unread = 0..<step.produced
+            (firstHasMore, firstFailure) = (step.hasMore, step.failure)
+            progress.consumed = step.consumed
         }
         if !unread.isEmpty || secondHasMore {
             let step = second.decode(UnsafeRawBufferPointer(rebasing: buffer[unread]), into: output)
-            unread = (unread.lowerBound + step.taken)..<unread.upperBound
+            unread = (unread.lowerBound + step.consumed)..<unread.upperBound
             secondHasMore = step.hasMore
-            progress.made = step.made
-            progress.flaw = step.flaw
+            progress.produced = step.produced
+            progress.failure = step.failure
         }
-        if progress.flaw == nil, unread.isEmpty, !secondHasMore { progress.flaw = firstFlaw }
-        progress.hasMore = firstHasMore || secondHasMore || !unread.isEmpty || firstFlaw != nil
+        if progress.failure == nil, unread.isEmpty, !secondHasMore { progress.failure = firstFailure }
+        progress.hasMore = firstHasMore || secondHasMore || !unread.isEmpty || firstFailure != nil
         return progress
     }
 }

@@ -9,7 +9,7 @@ import SluiceHTTP
 /// connections between two calls. A call ends early after half a millisecond.
 ///
 /// Memory is bounded too: in addition to the buffers, about 48 KiB for gzip and deflate, at most 17 MiB for br and 9 MiB for zstd. The
-/// caller enforces limits on size and ratio with ``decoded``.
+/// caller enforces limits on the size of the output, and on its ratio to the input.
 ///
 /// The decoder is a class because the states of the libraries must not be copied. It must not be used by two threads at a time.
 package final class ContentDecoder {
@@ -22,11 +22,11 @@ package final class ContentDecoder {
         /// The call reached its limit without output. Call again to continue.
         case again
         /// The body cannot be decoded. Every later call returns the same result.
-        case failed(Flaw)
+        case failed(Failure)
     }
 
     /// The reason why a body cannot be decoded.
-    package enum Flaw: Sendable, Equatable {
+    package enum Failure: Sendable, Equatable {
         case damaged
         /// The body ends before the end mark of its coding.
         case truncated
@@ -45,18 +45,22 @@ package final class ContentDecoder {
     /// The time in nanoseconds after which a call decodes no further slice.
     private static var budget: Int64 { 500_000 }
 
+    private static var maximumCodings: Int { 2 }
+
     /// The total output size so far, in bytes.
     package private(set) var decoded: Int64 = 0
 
     private let stream: any CodingStream
     private var hasMore = false
-    private var flaw: Flaw?
+    private var failure: Failure?
 
-    /// Creates a decoder. Returns nil if memory is short, or unless there are one or two codings.
+    /// Creates a decoder. Returns nil if memory is short, or if the number of codings is neither one nor two.
     ///
     /// - Parameter codings: The codings in the order in which they were applied, as in ``Plan/decode(_:)``.
     package init?(_ codings: [ContentCoding]) {
-        guard codings.count <= 2, let last = codings.last, let stream = ContentDecoder.stream(for: last) else {
+        guard codings.count <= ContentDecoder.maximumCodings, let last = codings.last,
+            let stream = ContentDecoder.stream(for: last)
+        else {
             return nil
         }
         if codings.count == 1 {
@@ -80,18 +84,18 @@ package final class ContentDecoder {
     ///
     /// Call it again with the same input until the step is `.needsInput` or `.failed`.
     package func next(from input: UnsafeRawBufferPointer, at position: inout Int) -> Step {
-        if let flaw { return .failed(flaw) }
+        if let failure { return .failed(failure) }
         guard position < input.count || hasMore else { return .needsInput }
         guard let piece = malloc(ContentDecoder.pieceSize) else {
-            flaw = .noMemory
+            failure = .noMemory
             return .failed(.noMemory)
         }
         let output = UnsafeMutableRawBufferPointer(start: piece, count: ContentDecoder.pieceSize)
-        let made = decode(input, at: &position, into: output)
-        decoded += Int64(made)
-        if made > 0 { return .output(ContentDecoder.data(piece, count: made)) }
+        let produced = decode(input, at: &position, into: output)
+        decoded += Int64(produced)
+        if produced > 0 { return .output(ContentDecoder.data(piece, count: produced)) }
         free(piece)
-        if let flaw { return .failed(flaw) }
+        if let failure { return .failed(failure) }
         return position < input.count || hasMore ? .again : .needsInput
     }
 
@@ -99,13 +103,14 @@ package final class ContentDecoder {
     ///
     /// - Returns: Nil if every stream has reached its end mark, or if there was no input: a response to HEAD or with an empty body may have
     ///   a `Content-Encoding`.
-    package func finish() -> Flaw? {
-        flaw ?? (stream.isComplete && !hasMore ? nil : .truncated)
+    package func finish() -> Failure? {
+        failure ?? (stream.isComplete && !hasMore ? nil : .truncated)
     }
 
     /// Decodes slice by slice until the piece is full, or until the limit on input or time of one call is reached.
     ///
-    /// Input that produces no output can be much more expensive: 64 KiB of empty deflate blocks, each with its own codes, take 7 ms.
+    /// The limit on time is necessary because input without output can be expensive: 64 KiB of empty deflate blocks, each with its own
+    /// codes, take 7 ms.
     private func decode(
         _ input: UnsafeRawBufferPointer,
         at position: inout Int,
@@ -113,25 +118,25 @@ package final class ContentDecoder {
     ) -> Int {
         let end = min(input.count, position + ContentDecoder.pieceSize)
         let begin = MonotonicTime.now
-        var made = 0
+        var produced = 0
         repeat {
             let sliceEnd = min(end, position + ContentDecoder.sliceSize)
             let progress = stream.decode(
                 UnsafeRawBufferPointer(rebasing: input[position..<sliceEnd]),
-                into: UnsafeMutableRawBufferPointer(rebasing: output[made...])
+                into: UnsafeMutableRawBufferPointer(rebasing: output[produced...])
             )
-            position += progress.taken
-            made += progress.made
-            (hasMore, flaw) = (progress.hasMore, progress.flaw)
-        } while flaw == nil && made < output.count && (position < end || hasMore)
+            position += progress.consumed
+            produced += progress.produced
+            (hasMore, failure) = (progress.hasMore, progress.failure)
+        } while failure == nil && produced < output.count && (position < end || hasMore)
             && MonotonicTime.now.nanoseconds - begin.nanoseconds < ContentDecoder.budget
-        return made
+        return produced
     }
 
     /// Creates `Data` from a piece without a copy, and releases the unused rest of the piece.
     private static func data(_ piece: UnsafeMutableRawPointer, count: Int) -> Data {
-        let kept = count < pieceSize ? realloc(piece, count) ?? piece : piece
-        return Data(bytesNoCopy: kept, count: count, deallocator: .free)
+        let shrunk = count < pieceSize ? realloc(piece, count) ?? piece : piece
+        return Data(bytesNoCopy: shrunk, count: count, deallocator: .free)
     }
 }
 
@@ -173,8 +178,6 @@ extension ContentDecoder {
 
     /// The value of `Accept-Encoding` with all supported codings.
     package static var acceptEncoding: StaticString { "deflate, gzip, br, zstd" }
-
-    private static var maximumCodings: Int { 2 }
 
     /// Parses all `Content-Encoding` field lines as one list (RFC 9110 §8.4). Empty elements are ignored (§5.6.1.2).
     package static func plan(for headers: HTTPHeaders) -> Plan {

@@ -11,27 +11,29 @@ import CZlib
 final class InflateStream: CodingStream {
     private enum Framing { case gzip, zlib, raw }
 
-    private enum Place {
-        /// No byte has been received.
+    private enum State {
+        /// No byte has been decoded.
         case start
-        /// One byte of a `deflate` body has been received, which does not determine its format.
+        /// One byte of a `deflate` body has been consumed. The second one determines the format.
         case secondByte(first: UInt8)
-        case inside
-        case behindEnd
-        case inPadding
+        case stream
+        /// The end mark of a member, or of a `deflate` body, has been decoded.
+        case afterStream
+        /// A zero byte has followed the last member.
+        case padding
     }
 
     private static let rawTrailerSize = 4
 
     private let stream: UnsafeMutablePointer<z_stream>
     private var framing: Framing
-    private var place = Place.start
+    private var state = State.start
     private var trailerSize = 0
 
     var isComplete: Bool {
-        switch place {
-        case .start, .behindEnd, .inPadding: true
-        case .secondByte, .inside: false
+        switch state {
+        case .start, .afterStream, .padding: true
+        case .secondByte, .stream: false
         }
     }
 
@@ -56,45 +58,45 @@ final class InflateStream: CodingStream {
 
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> CodingProgress {
         var progress = CodingProgress()
-        while progress.flaw == nil {
-            if case .inside = place {
+        while progress.failure == nil {
+            if case .stream = state {
                 inflate(input, into: output, &progress)
-                if case .inside = place { return progress }
+                if case .stream = state { return progress }
             }
-            guard progress.taken < input.count else { return progress }
-            let byte = input[progress.taken]
-            switch place {
+            guard progress.consumed < input.count else { return progress }
+            let byte = input[progress.consumed]
+            switch state {
             case .start where framing == .gzip:
-                place = .inside
+                state = .stream
             case .start:
-                progress.taken += 1
-                place = .secondByte(first: byte)
+                progress.consumed += 1
+                state = .secondByte(first: byte)
             case .secondByte(let first):
                 begin(first, byte)
                 inflate(first, &progress)
-            case .inside:
+            case .stream:
                 break
-            case .behindEnd:
-                continueBehindEnd(with: byte, &progress)
-            case .inPadding:
-                if byte == 0 { progress.taken += 1 } else { progress.flaw = .trailingData }
+            case .afterStream:
+                continueAfterStream(with: byte, &progress)
+            case .padding:
+                if byte == 0 { progress.consumed += 1 } else { progress.failure = .trailingData }
             }
         }
         return progress
     }
 
-    private func continueBehindEnd(with byte: UInt8, _ progress: inout CodingProgress) {
+    private func continueAfterStream(with byte: UInt8, _ progress: inout CodingProgress) {
         switch framing {
         case .gzip where byte == 0:
-            place = .inPadding
+            state = .padding
         case .gzip where byte == 0x1F:
             inflateReset(stream)
-            place = .inside
+            state = .stream
         case .raw where trailerSize < InflateStream.rawTrailerSize:
             trailerSize += 1
-            progress.taken += 1
+            progress.consumed += 1
         case .gzip, .zlib, .raw:
-            progress.flaw = .trailingData
+            progress.failure = .trailingData
         }
     }
 
@@ -106,7 +108,7 @@ final class InflateStream: CodingStream {
             framing = .raw
             inflateReset2(stream, -15)
         }
-        place = .inside
+        state = .stream
     }
 
     /// Decodes the first byte of a body, which produces no output in either format.
@@ -116,7 +118,7 @@ final class InflateStream: CodingStream {
             withUnsafeMutableBytes(of: &noOutput) { output in
                 var ignored = CodingProgress()
                 inflate(input, into: output, &ignored)
-                progress.flaw = ignored.flaw
+                progress.failure = ignored.failure
             }
         }
     }
@@ -126,24 +128,24 @@ final class InflateStream: CodingStream {
         into output: UnsafeMutableRawBufferPointer,
         _ progress: inout CodingProgress
     ) {
-        let (left, free) = (input.count - progress.taken, output.count - progress.made)
+        let (left, free) = (input.count - progress.consumed, output.count - progress.produced)
         guard free > 0, let target = output.baseAddress else { return }
         // zlib only reads from this address. It requires an address even for no bytes.
-        let source = left > 0 ? input.baseAddress.map { $0 + progress.taken } : UnsafeRawPointer(target)
+        let source = left > 0 ? input.baseAddress.map { $0 + progress.consumed } : UnsafeRawPointer(target)
         stream.pointee.next_in = UnsafeMutablePointer(mutating: source?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = UInt32(left)
-        stream.pointee.next_out = (target + progress.made).assumingMemoryBound(to: UInt8.self)
+        stream.pointee.next_out = (target + progress.produced).assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_out = UInt32(free)
         let result = CZlib.inflate(stream, Z_NO_FLUSH)
-        progress.taken += left - Int(stream.pointee.avail_in)
-        progress.made += free - Int(stream.pointee.avail_out)
+        progress.consumed += left - Int(stream.pointee.avail_in)
+        progress.produced += free - Int(stream.pointee.avail_out)
         progress.hasMore = stream.pointee.avail_out == 0
         switch result {
         case Z_OK: break
         case Z_BUF_ERROR where left == 0: break
-        case Z_STREAM_END: place = .behindEnd
-        case Z_MEM_ERROR: progress.flaw = .noMemory
-        default: progress.flaw = .damaged
+        case Z_STREAM_END: state = .afterStream
+        case Z_MEM_ERROR: progress.failure = .noMemory
+        default: progress.failure = .damaged
         }
     }
 }

@@ -30,17 +30,17 @@ final class ZstdStream: CodingStream {
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> CodingProgress {
         var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
-        var flaw: ContentDecoder.Flaw?
+        var failure: ContentDecoder.Failure?
         repeat {
             let rest = UnsafeRawBufferPointer(rebasing: input[source.pos...])
             // Between frames, libzstd has no output and treats a call without input as an error.
             if rest.isEmpty, header.count == 0 { break }
-            flaw = header.check(rest, isFirst: !hasDecodedFrame)
-            if flaw != nil { break }
+            failure = header.check(rest, isFirst: !hasDecodedFrame)
+            if failure != nil { break }
             let before = (source.pos, target.pos)
             let result = ZSTD_decompressStream(context, &target, &source)
             if ZSTD_isError(result) != 0 {
-                flaw = ZstdStream.flaw(result)
+                failure = ZstdStream.failure(result)
                 break
             }
             header.advance(by: source.pos - before.0)
@@ -50,10 +50,15 @@ final class ZstdStream: CodingStream {
             }
             if (source.pos, target.pos) == before { break }
         } while source.pos < source.size && target.pos < target.size
-        return CodingProgress(taken: source.pos, made: target.pos, hasMore: target.pos == target.size, flaw: flaw)
+        return CodingProgress(
+            consumed: source.pos,
+            produced: target.pos,
+            hasMore: target.pos == target.size,
+            failure: failure
+        )
     }
 
-    private static func flaw(_ result: Int) -> ContentDecoder.Flaw {
+    private static func failure(_ result: Int) -> ContentDecoder.Failure {
         switch ZSTD_getErrorCode(result) {
         case ZSTD_error_frameParameter_windowTooLarge: .windowTooLarge
         case ZSTD_error_memory_allocation: .noMemory
@@ -74,11 +79,15 @@ private struct ZstdFrameHeader {
     private var isSkippable = false
     private var hasWindowDescriptor = false
 
-    mutating func advance(by taken: Int) { count += taken }
+    mutating func advance(by consumed: Int) { count += consumed }
 
-    /// Checks the next bytes. Bytes that were not consumed may be passed again. Bytes that start no frame are trailing data unless they are
-    /// the first.
-    mutating func check(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> ContentDecoder.Flaw? {
+    /// Checks the next bytes. Bytes that were not consumed may be passed again.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes from the first unconsumed one.
+    ///   - isFirst: True if no frame has been decoded. Otherwise bytes that start no frame are trailing data.
+    /// - Returns: The reason to refuse the frame, or nil.
+    mutating func check(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> ContentDecoder.Failure? {
         var index = count
         for byte in bytes {
             if index > ZstdFrameHeader.descriptorIndex + 1 { break }

@@ -53,7 +53,7 @@ private struct DecodedBody {
     private static let maximumSize = 1 << 20
 
     var output = Data()
-    var flaw: ContentDecoder.Flaw?
+    var flaw: ContentDecoder.Failure?
     /// False if the body exceeds the maximum size.
     var isAll = true
 

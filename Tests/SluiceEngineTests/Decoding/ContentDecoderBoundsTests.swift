@@ -147,9 +147,9 @@ import Testing
             ([0xA0, 1, 0, 0, 0], nil),
             ([0xA0, 1, 0, 0x80, 0], .windowTooLarge),
             ([0xE0, 0, 0, 0, 0, 0, 0, 0, 1], .windowTooLarge),
-        ] as [([UInt8], ContentDecoder.Flaw?)]
+        ] as [([UInt8], ContentDecoder.Failure?)]
     )
-    func rejectsZstdWindowsOverEightMebibytes(header: [UInt8], flaw: ContentDecoder.Flaw?) throws {
+    func rejectsZstdWindowsOverEightMebibytes(header: [UInt8], flaw: ContentDecoder.Failure?) throws {
         // A last raw block of one byte.
         let body = Data([0x28, 0xB5, 0x2F, 0xFD] + header + [0x09, 0, 0, 0x61])
         for (frames, size) in [(0, Int.max), (0, 1), (1, .max), (1, 3)] {

@@ -182,13 +182,13 @@ import Testing
             ([.gzip, .br], CodingSamples.brOfGzip, [0], .trailingData),
             ([.br, .gzip], CodingSamples.gzip(CodingSamples.br + [0]), [], .trailingData),
             ([.br, .gzip], CodingSamples.gzip(CodingSamples.br), [0, 0], nil),
-        ] as [([ContentCoding], Data, [UInt8], ContentDecoder.Flaw?)]
+        ] as [([ContentCoding], Data, [UInt8], ContentDecoder.Failure?)]
     )
     func trailingDataOtherThanPaddingIsAFlaw(
         codings: [ContentCoding],
         body: Data,
         trailer: [UInt8],
-        flaw: ContentDecoder.Flaw?
+        flaw: ContentDecoder.Failure?
     ) throws {
         for size in [Int.max, 1] {
             let decoding = try #require(Decoding(codings, body + trailer, piecesOf: size))

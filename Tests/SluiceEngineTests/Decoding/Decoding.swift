@@ -9,7 +9,7 @@ struct Decoding {
     private static let maximumSteps = 1 << 17
 
     private(set) var output = Data()
-    private(set) var flaw: ContentDecoder.Flaw?
+    private(set) var flaw: ContentDecoder.Failure?
     /// The number of steps.
     private(set) var steps = 0
     private(set) var largestPiece = 0
