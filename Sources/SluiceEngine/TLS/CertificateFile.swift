@@ -4,7 +4,7 @@ import CSSL
 import Glibc
 import SluiceHTTP
 
-/// The identity of a file's contents. A change of the contents changes at least one of these values.
+/// The identity of a file's contents: a change of the contents changes at least one of the values.
 struct FileIdentity: Sendable, Hashable {
     let path: String
     private let device: UInt
@@ -41,8 +41,9 @@ struct CertificateFile {
     let contents: [UInt8]
     let identity: FileIdentity?
 
-    /// A failed read.
+    /// A source that cannot be read or decoded.
     struct Unreadable: Error {
+        /// The path, if there is one, and the cause.
         let reason: String
     }
 
@@ -81,7 +82,7 @@ struct CertificateFile {
             if failure == EINTR { continue }
             guard failure == 0 else { throw CertificateFile.unreadable(path, failure) }
             if piece.isEmpty { break }
-            contents = contents.isEmpty ? piece : contents + piece
+            contents += piece
             chunk = 1 << 16
         }
         self.contents = contents
@@ -102,7 +103,7 @@ struct CertificateFile {
             guard let start = bytes.baseAddress, let count = Int32(exactly: bytes.count) else {
                 return "there is no certificate in PEM format"
             }
-            guard let bio = BIO_new_mem_buf(start, count) else { return OpenSSLError.takeWords(or: "out of memory") }
+            guard let bio = BIO_new_mem_buf(start, count) else { return OpenSSLError.takeMessage(or: "out of memory") }
             defer { BIO_free(bio) }
             while let certificate = PEM_read_bio_X509_AUX(bio, nil, refusePassword, nil) {
                 certificates.append(certificate)
@@ -113,14 +114,19 @@ struct CertificateFile {
                 return nil
             }
             return sluice_tls_is_end_of_pem(end) != 0
-                ? "there is no certificate in PEM format" : OpenSSLError.takeWords(or: "no certificate can be read")
+                ? "there is no certificate in PEM format" : OpenSSLError.takeMessage(or: "no certificate can be read")
         }
         if let reason {
             ERR_clear_error()
             CertificateFile.free(certificates)
-            throw Unreadable(reason: identity.map { "\($0.path): \(reason)" } ?? reason)
+            throw unreadable(reason)
         }
         return certificates
+    }
+
+    /// Returns the error for contents that cannot be decoded.
+    func unreadable(_ reason: String) -> Unreadable {
+        Unreadable(reason: identity.map { "\($0.path): \(reason)" } ?? reason)
     }
 
     static func free(_ certificates: [OpaquePointer]) {

@@ -40,10 +40,10 @@ struct CertificateVerification {
     func failure(for identity: ServerIdentity?) -> TLSFailure? {
         guard let finding else { return nil }
         let check = TLSFailure.Check(finding: finding.code)
-        let words = X509_verify_cert_error_string(Int(finding.code)).map { String(cString: $0) } ?? ""
+        let message = X509_verify_cert_error_string(Int(finding.code)).map { String(cString: $0) } ?? ""
         let detail =
             check == .hostName
-            ? "no alternative certificate subject name matches “\(identity.map(\.description) ?? "")”" : words
+            ? "no alternative certificate subject name matches “\(identity.map(\.description) ?? "")”" : message
         return TLSFailure(check, on: finding.certificate, detail: detail)
     }
 
@@ -55,7 +55,7 @@ struct CertificateVerification {
     }
 
     /// Returns true if a key in the verified chain is pinned. If any certificate is accepted, only the server's own key is checked.
-    static func meets(_ pins: PublicKeyPins, _ connection: OpaquePointer, hasVerified: Bool) -> Bool {
+    static func satisfies(_ pins: PublicKeyPins, _ connection: OpaquePointer, hasVerified: Bool) -> Bool {
         if hasVerified {
             return (0..<sluice_tls_chain_count(connection)).contains { position in
                 guard let certificate = sluice_tls_chain_certificate(connection, position),

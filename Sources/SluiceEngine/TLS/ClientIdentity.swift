@@ -19,8 +19,8 @@ struct ClientIdentity: ~Copyable {
             switch source.form {
             case .pem(let certificate, let key):
                 try self.init(certificate, key: key, password: source.password)
-            case .pkcs12(let source12):
-                try self.init(bundle: source12, password: source.password)
+            case .pkcs12(let bundle):
+                try self.init(bundle: bundle, password: source.password)
             }
         } catch {
             throw TLSFailure(.clientCertificateReadable, detail: error.reason)
@@ -49,16 +49,13 @@ struct ClientIdentity: ~Copyable {
 
     private init(bundle source: CertificateSource, password: Secret?) throws(CertificateFile.Unreadable) {
         let file = try CertificateFile(source)
-        let place = file.identity.map { "\($0.path): " } ?? ""
         let bundle = file.contents.withUnsafeBufferPointer { bytes in
             ERR_clear_error()
             var position = bytes.baseAddress
             return d2i_PKCS12(nil, &position, bytes.count)
         }
         guard let bundle else {
-            throw CertificateFile.Unreadable(
-                reason: place + OpenSSLError.takeWords(or: "the data is not in PKCS #12 format")
-            )
+            throw file.unreadable(OpenSSLError.takeMessage(or: "the data is not in PKCS #12 format"))
         }
         defer { PKCS12_free(bundle) }
         var key: OpaquePointer?
@@ -73,9 +70,7 @@ struct ClientIdentity: ~Copyable {
             EVP_PKEY_free(key)
             X509_free(certificate)
             CertificateFile.free(chain)
-            throw CertificateFile.Unreadable(
-                reason: place + OpenSSLError.takeWords(or: "the certificate or the key is missing")
-            )
+            throw file.unreadable(OpenSSLError.takeMessage(or: "the certificate or the key is missing"))
         }
         ERR_clear_error()
         self.key = key
@@ -113,8 +108,7 @@ struct ClientIdentity: ~Copyable {
             }
         }
         guard let key else {
-            let place = file.identity.map { "\($0.path): " } ?? ""
-            throw CertificateFile.Unreadable(reason: place + OpenSSLError.takeWords(or: "no private key can be read"))
+            throw file.unreadable(OpenSSLError.takeMessage(or: "no private key can be read"))
         }
         ERR_clear_error()
         return key
@@ -133,8 +127,8 @@ struct ClientIdentity: ~Copyable {
             SSL_CTX_check_private_key(context) == 1,
             chain.allSatisfy({ sluice_tls_add_chain_certificate(context, $0) == 1 })
         else {
-            let words = OpenSSLError.takeWords(or: "the certificate and the key do not match")
-            throw TLSFailure(.clientCertificateReadable, detail: words)
+            let message = OpenSSLError.takeMessage(or: "the certificate and the key do not match")
+            throw TLSFailure(.clientCertificateReadable, detail: message)
         }
     }
 }

@@ -1,4 +1,5 @@
 #if os(Linux)
+import SluiceHTTP
 
 /// A hash key for distinguished names, computed without OpenSSL's parser.
 ///
@@ -37,16 +38,11 @@ struct DistinguishedNameKey: Hashable {
 
 extension UInt8 {
     fileprivate var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
+        isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(asciiLowercased)
     }
 }
 
-/// Reads the elements of a DER text (X.690 §8.1) one after another.
+/// A reader for the elements of a DER encoding (X.690 §8.1), one after another.
 struct DERReader {
     /// The tag and the contents of an element.
     struct Element {

@@ -6,31 +6,31 @@ import SluiceHTTP
 struct OpenSSLError {
     let code: UInt
     /// The message of OpenSSL, such as `tlsv13 alert certificate required`.
-    let words: String
+    let message: String
 
     /// Returns the oldest error of the queue, which caused the later ones, and empties the queue.
     static func take() -> OpenSSLError? {
         let code = ERR_peek_error()
         guard code != 0 else { return nil }
-        let words: String
+        let message: String
         if let text = ERR_reason_error_string(code) {
-            words = String(cString: text)
+            message = String(cString: text)
         } else {
-            words = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
+            message = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
                 guard let start = text.baseAddress else { return "" }
                 ERR_error_string_n(code, start, text.count)
                 return String(cString: start)
             }
         }
         ERR_clear_error()
-        return OpenSSLError(code: code, words: words)
+        return OpenSSLError(code: code, message: message)
     }
 
     /// Returns the message of the oldest error, or the given one if there is no error, and empties the queue.
-    static func takeWords(or words: String) -> String { take()?.words ?? words }
+    static func takeMessage(or message: String) -> String { take()?.message ?? message }
 
     /// The reason code of an error that the SSL library of OpenSSL reports. Nil for other libraries.
-    var reasonOfTLS: Int32? {
+    var tlsReason: Int32? {
         // ERR_GET_LIB and ERR_GET_REASON are inline functions on these bits.
         guard (code >> 23) & 0xFF == UInt(ERR_LIB_SSL) else { return nil }
         return Int32(truncatingIfNeeded: code & 0x7F_FFFF)
@@ -68,19 +68,21 @@ extension TLSFailure.Check {
     }
 
     /// Creates the check for an alert of the peer (RFC 8446 §6.2) or a message of OpenSSL. Returns nil for any other message.
-    package init?(alert message: String, showsCertificate: Bool) {
-        let says = { (words: String) in message.contains(words) }
-        if says("alert certificate required") {
+    package init?(alert message: String, hasClientCertificate: Bool) {
+        let contains = { (text: String) in message.contains(text) }
+        if contains("alert certificate required") {
             self = .clientCertificateRequired
-        } else if says("alert protocol version") || says("unsupported protocol") || says("no protocols available") {
+        } else if contains("alert protocol version") || contains("unsupported protocol")
+            || contains("no protocols available")
+        {
             self = .version
-        } else if showsCertificate,
+        } else if hasClientCertificate,
             [
                 "unknown ca", "bad certificate", "certificate expired", "certificate revoked",
                 "unsupported certificate",
                 "certificate unknown", "access denied", "decrypt error",
             ]
-            .contains(where: { says("alert \($0)") })
+            .contains(where: { contains("alert \($0)") })
         {
             self = .clientCertificateAccepted
         } else {

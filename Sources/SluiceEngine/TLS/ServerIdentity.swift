@@ -8,7 +8,7 @@ enum ServerIdentity: Sendable, Hashable {
     case name(String)
     case address(IPAddress)
 
-    /// Creates the identity for the host of a URL. Returns nil if no certificate can match the host.
+    /// Creates the identity for the host of a URL, or returns nil if no certificate can match the host.
     ///
     /// - Parameter host: A name, or an address with or without brackets and zone.
     init?(host: String) {
@@ -32,12 +32,12 @@ enum ServerIdentity: Sendable, Hashable {
     }
 
     /// The name for the server name indication (RFC 6066 §3). Nil for addresses, which are not sent.
-    var announcedName: String? {
+    var serverNameIndication: String? {
         if case .name(let name) = self { name } else { nil }
     }
 
     /// Configures OpenSSL to verify the identity together with the chain. Returns false on failure.
-    func require(of connection: OpaquePointer) -> Bool {
+    func configureVerification(of connection: OpaquePointer) -> Bool {
         guard let parameters = SSL_get0_param(connection) else { return false }
         switch self {
         case .name(let name):

@@ -15,8 +15,9 @@ final class SystemCertificates: Sendable {
     /// The X509_STORE of contexts that trust only the system's authorities. It is never freed.
     private let sharedStore = Locked<UInt>(0)
 
-    /// The shared instance, or nil if reading the certificates failed.
+    /// The certificates from the first attempt to read them, or nil if it failed.
     private static let first = try? SystemCertificates()
+    /// The certificates from a later attempt, or nil if the first one succeeded or all have failed.
     private static let later = Locked<SystemCertificates?>(nil)
 
     /// Returns the shared instance. Reads files on the first call, and again after a failure.
@@ -29,12 +30,12 @@ final class SystemCertificates: Sendable {
     }
 
     private convenience init() throws(TLSFailure) {
-        let places = SystemCertificatePlaces()
-        let certificates = places.read()
+        let locations = SystemCertificateLocations()
+        let certificates = locations.read()
         guard !certificates.isEmpty else {
             throw TLSFailure(
                 .authoritiesReadable,
-                detail: "there are no certificates in \(places.description); install the package ca-certificates"
+                detail: "there are no certificates in \(locations.description); install the package ca-certificates"
             )
         }
         self.init(certificates)

@@ -15,7 +15,7 @@ package final class TLSContext: Sendable {
     /// False if the policy accepts any certificate.
     let verifies: Bool
     /// True if there is a client certificate.
-    let showsCertificate: Bool
+    let hasClientCertificate: Bool
     let protocols: [String]
     /// The files that the context was created from.
     let files: [FileIdentity]
@@ -41,25 +41,24 @@ package final class TLSContext: Sendable {
 
     init(_ policy: TLSPolicy) throws(TLSFailure) {
         ERR_clear_error()
-        guard let context = SSL_CTX_new(TLS_client_method()) else { throw TLSContext.unprepared() }
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw TLSContext.initializationFailure() }
         address = UInt(bitPattern: context)
         serial = TLSContext.lastSerial.withLock {
             $0 += 1
             return $0
         }
         verifies = policy.trust != .insecurelyAnyCertificate
-        showsCertificate = policy.clientCertificate != nil
+        hasClientCertificate = policy.clientCertificate != nil
         protocols = policy.protocols
         do throws(TLSFailure) {
             try TLSContext.prepare(context, policy)
-            let trusted = try TLSContext.setTrust(policy.trust, of: context)
-            var shown: [FileIdentity] = []
+            var files = try TLSContext.setTrust(policy.trust, of: context)
             if let certificate = policy.clientCertificate {
                 let identity = try ClientIdentity(certificate)
-                shown = identity.files
+                files += identity.files
                 try identity.install(in: context)
             }
-            files = trusted + shown
+            self.files = files
         } catch {
             SSL_CTX_free(context)
             throw error
@@ -74,19 +73,21 @@ package final class TLSContext: Sendable {
     /// Creates an SSL object of this policy, which the caller owns. Returns nil if memory is short.
     func makeConnection() -> OpaquePointer? { SSL_new(OpaquePointer(bitPattern: address)) }
 
-    private static func unprepared() -> TLSFailure {
-        TLSFailure(.handshake, detail: OpenSSLError.takeWords(or: "OpenSSL could not be initialized"))
+    private static func initializationFailure() -> TLSFailure {
+        TLSFailure(.handshake, detail: OpenSSLError.takeMessage(or: "OpenSSL could not be initialized"))
     }
 
     private static func prepare(_ context: OpaquePointer, _ policy: TLSPolicy) throws(TLSFailure) {
         let version = policy.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
-        guard sluice_tls_prepare(context, version) == 1 else { throw unprepared() }
+        guard sluice_tls_prepare(context, version) == 1 else { throw initializationFailure() }
         var offer: [UInt8] = []
         for name in policy.protocols where (1...255).contains(name.utf8.count) {
             offer.append(UInt8(name.utf8.count))
             offer += name.utf8
         }
-        if !offer.isEmpty, SSL_CTX_set_alpn_protos(context, offer, UInt32(offer.count)) != 0 { throw unprepared() }
+        if !offer.isEmpty, SSL_CTX_set_alpn_protos(context, offer, UInt32(offer.count)) != 0 {
+            throw initializationFailure()
+        }
         SSL_CTX_sess_set_new_cb(context) { ssl, session in
             TLSStream.of(ssl)?.receivedSession(session)
             // Returning 0 leaves the reference with OpenSSL.
@@ -116,11 +117,11 @@ package final class TLSContext: Sendable {
             store = try SystemCertificates.shared().makeStore()
             if let store { files = try add(source, to: store) }
         }
-        guard let store else { throw unprepared() }
+        guard let store else { throw initializationFailure() }
         SSL_CTX_set_cert_store(context, store)
         // A trusted authority does not have to be a root.
         guard X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1 else {
-            throw unprepared()
+            throw initializationFailure()
         }
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, CertificateVerification.callback)
         return files
@@ -136,7 +137,7 @@ package final class TLSContext: Sendable {
             let certificates = try file.certificates()
             defer { CertificateFile.free(certificates) }
             guard certificates.allSatisfy({ X509_STORE_add_cert(store, $0) == 1 }) else {
-                throw CertificateFile.Unreadable(reason: OpenSSLError.takeWords(or: "out of memory"))
+                throw CertificateFile.Unreadable(reason: OpenSSLError.takeMessage(or: "out of memory"))
             }
             return file.identity.map { [$0] } ?? []
         } catch {
@@ -196,20 +197,20 @@ final class TLSContextCache: Sendable {
 
     func context(for policy: TLSPolicy) throws(TLSFailure) -> TLSContext {
         if let context = cached(policy) { return context }
-        let made = try TLSContext(policy)
+        let created = try TLSContext(policy)
         let (context, replaced) = state.withLock { state -> (TLSContext, [TLSContext]) in
             // Another thread may have created an equal context meanwhile.
-            if let other = state.context(for: policy), other.files == made.files { return (other, []) }
+            if let other = state.context(for: policy), other.files == created.files { return (other, []) }
             var replaced = [state.entries[policy]?.context].compactMap(\.self)
             state.uses += 1
-            state.entries[policy] = Entry(context: made, lastUse: state.uses)
+            state.entries[policy] = Entry(context: created, lastUse: state.uses)
             while state.entries.count > limit,
                 let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })
             {
                 state.entries[oldest.key] = nil
                 replaced.append(oldest.value.context)
             }
-            return (made, replaced)
+            return (created, replaced)
         }
         // Replaced contexts are freed outside the lock.
         withExtendedLifetime(replaced) {}

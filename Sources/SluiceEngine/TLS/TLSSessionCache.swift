@@ -13,7 +13,7 @@ final class StoredSession: Sendable {
     /// The time, in seconds since 1970, until which the verification is valid, also for sessions derived from this one.
     let verifiedUntil: Int64
     /// The time, in seconds since 1970, until which the session can be offered.
-    let goodUntil: Int64
+    let expiry: Int64
     /// True for TLS 1.3, where a ticket is used only once (RFC 8446 §C.4).
     let isSingleUse: Bool
 
@@ -28,7 +28,7 @@ final class StoredSession: Sendable {
         let hint = Int64(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
         let timeout = Int64(clamping: SSL_SESSION_get_timeout(session))
         let lifetime = hint > 0 ? (isSingleUse ? hint : min(hint, timeout)) : timeout
-        goodUntil = min(verifiedUntil, Int64(clamping: SSL_SESSION_get_time(session)) + min(lifetime, 7 * 86_400))
+        expiry = min(verifiedUntil, Int64(clamping: SSL_SESSION_get_time(session)) + min(lifetime, 7 * 86_400))
     }
 
     deinit {
@@ -36,7 +36,7 @@ final class StoredSession: Sendable {
     }
 
     /// Offers the session on a connection that has not started its handshake.
-    func offer(by connection: OpaquePointer) -> Bool {
+    func offer(on connection: OpaquePointer) -> Bool {
         guard let session = SSL_SESSION_dup(OpaquePointer(bitPattern: address)) else { return false }
         defer { SSL_SESSION_free(session) }
         return SSL_set_session(connection, session) == 1
@@ -60,48 +60,46 @@ final class TLSSessionCache: Sendable {
         let key: Key
     }
 
-    private struct State {
-        /// The sessions, in the order in which they were stored or last used.
-        var entries: [Entry] = []
-    }
-
     private let limit: Int
     private let limitPerKey: Int
-    private let state = Locked(State())
+    /// The sessions, in the order in which they were stored or last used.
+    private let entries = Locked<[Entry]>([])
 
     init(limit: Int, limitPerKey: Int) {
         self.limit = limit
         self.limitPerKey = limitPerKey
     }
 
-    var count: Int { state.withLock { $0.entries.count } }
+    var count: Int { entries.withLock { $0.count } }
 
-    /// Returns the latest session for a key, and removes it if it can be used only once.
+    /// Returns the latest session for a key, and removes it if it can be used only once. `now` is in seconds since 1970.
     func take(_ key: Key, at now: Int64 = Int64(time(nil))) -> StoredSession? {
-        let (session, _) = state.withLock { state -> (StoredSession?, [Entry]) in
-            let gone = state.entries.filter { $0.session.goodUntil <= now }
-            if !gone.isEmpty { state.entries.removeAll { $0.session.goodUntil <= now } }
-            guard let position = state.entries.lastIndex(where: { $0.key == key }) else { return (nil, gone) }
-            let entry = state.entries.remove(at: position)
-            if !entry.session.isSingleUse { state.entries.append(entry) }
-            return (entry.session, gone)
+        // Expired sessions are freed outside the lock.
+        let (session, _) = entries.withLock { entries -> (StoredSession?, [Entry]) in
+            let expired = entries.filter { $0.session.expiry <= now }
+            if !expired.isEmpty { entries.removeAll { $0.session.expiry <= now } }
+            guard let position = entries.lastIndex(where: { $0.key == key }) else { return (nil, expired) }
+            let entry = entries.remove(at: position)
+            if !entry.session.isSingleUse { entries.append(entry) }
+            return (entry.session, expired)
         }
         return session
     }
 
+    /// Stores a session. Above a limit, the oldest sessions are removed.
     func store(_ session: StoredSession, under key: Key) {
         // Removed sessions are freed outside the lock.
-        _ = state.withLock { state -> [Entry] in
+        _ = entries.withLock { entries -> [Entry] in
             var removed: [Entry] = []
             // A reusable session replaces the previous one.
             let room = session.isSingleUse ? limitPerKey : 1
-            while state.entries.count(where: { $0.key == key }) >= room,
-                let oldest = state.entries.firstIndex(where: { $0.key == key })
+            while entries.count(where: { $0.key == key }) >= room,
+                let oldest = entries.firstIndex(where: { $0.key == key })
             {
-                removed.append(state.entries.remove(at: oldest))
+                removed.append(entries.remove(at: oldest))
             }
-            if state.entries.count >= limit { removed.append(state.entries.removeFirst()) }
-            state.entries.append(Entry(session: session, key: key))
+            if entries.count >= limit { removed.append(entries.removeFirst()) }
+            entries.append(Entry(session: session, key: key))
             return removed
         }
     }
@@ -117,9 +115,9 @@ final class TLSSessionCache: Sendable {
     }
 
     private func removeAll(where isMatch: (Key) -> Bool) {
-        _ = state.withLock { state -> [Entry] in
-            let removed = state.entries.filter { isMatch($0.key) }
-            if !removed.isEmpty { state.entries.removeAll { isMatch($0.key) } }
+        _ = entries.withLock { entries -> [Entry] in
+            let removed = entries.filter { isMatch($0.key) }
+            if !removed.isEmpty { entries.removeAll { isMatch($0.key) } }
             return removed
         }
     }

@@ -39,7 +39,7 @@ package final class TLSStream {
     /// The maximum number of tickets received without any application data. Servers send one or two.
     private static let maximumTickets = 32
     /// The maximum number of stored tickets of one connection.
-    private static let maximumKeptTickets = 4
+    private static let maximumStoredTickets = 4
 
     private static let index = sluice_tls_new_connection_index()
     /// The BIO_METHOD of sockets as a bit pattern, because pointers are not Sendable. It is never freed.
@@ -51,7 +51,7 @@ package final class TLSStream {
     private let connection: OpaquePointer
     /// The owned state of the socket for the BIO.
     private let socket: UnsafeMutablePointer<sluice_tls_socket>
-    /// The identity that certificates must match, or nil if any certificate is accepted for a host that no certificate can match.
+    /// The identity that certificates must match. Nil only if any certificate is accepted and the host cannot stand in a certificate.
     let identity: ServerIdentity?
     private let authority: String
     private let pins: PublicKeyPins?
@@ -60,10 +60,10 @@ package final class TLSStream {
 
     var verification = CertificateVerification()
     private var state = State.handshaking
-    /// The end of the stream, found after bytes that were delivered first.
+    /// The end of the stream. A read that first returned bytes leaves it for the next read.
     private var end: Transfer?
     private var tickets = 0
-    private var keptTickets = 0
+    private var storedTickets = 0
     private var meetsPins = true
     private var verifiedUntil: Int64 = 0
     private var hasSentClose = false
@@ -83,26 +83,7 @@ package final class TLSStream {
     /// The message of OpenSSL for the last fatal error.
     package private(set) var failureDetail: String?
 
-    /// Creates a TLS stream over a connected socket.
-    ///
-    /// - Parameters:
-    ///   - context: The context of the TLS policy.
-    ///   - descriptor: The socket. It must stay open while the stream is in use.
-    ///   - host: The host of the URL: a name, or an address with or without brackets and zone.
-    ///   - port: The port, which is part of the key for sessions.
-    ///   - pins: The pins that the chain must match.
-    /// - Throws: A ``TLSFailure`` if no certificate can match the host, or if OpenSSL cannot be set up.
-    package convenience init(
-        _ context: TLSContext,
-        descriptor: Int32,
-        host: String,
-        port: Int,
-        pins: PublicKeyPins?
-    ) throws(TLSFailure) {
-        try self.init(context, descriptor: descriptor, within: nil, host: host, port: port, pins: pins)
-    }
-
-    /// Creates a TLS stream over a socket or within another stream.
+    /// Creates a TLS stream over a connected socket or within another stream.
     ///
     /// - Parameters:
     ///   - context: The context of the TLS policy.
@@ -116,7 +97,7 @@ package final class TLSStream {
     package init(
         _ context: TLSContext,
         descriptor: Int32,
-        within outer: TLSStream?,
+        within outer: TLSStream? = nil,
         host: String,
         port: Int,
         pins: PublicKeyPins?
@@ -132,7 +113,7 @@ package final class TLSStream {
         let bits = outer == nil ? TLSStream.method : NestedTLS.method
         guard TLSStream.index >= 0, let method = OpaquePointer(bitPattern: bits),
             let connection = context.makeConnection()
-        else { throw TLSStream.unprepared() }
+        else { throw TLSStream.initializationFailure() }
         self.outer = outer
         self.context = context
         self.connection = connection
@@ -165,11 +146,11 @@ package final class TLSStream {
         let isPrepared =
             SSL_set_ex_data(connection, TLSStream.index, Unmanaged.passUnretained(self).toOpaque()) == 1
             && sluice_tls_attach(connection, method, socket) == 1
-            && (!context.verifies || identity?.require(of: connection) == true)
-            && identity?.announcedName.map { sluice_tls_server_name(connection, $0) == 1 } ?? true
-            && offered?.offer(by: connection) ?? true
+            && (!context.verifies || identity?.configureVerification(of: connection) == true)
+            && identity?.serverNameIndication.map { sluice_tls_server_name(connection, $0) == 1 } ?? true
+            && offered?.offer(on: connection) ?? true
         // All properties are set, so throwing runs `deinit`, which frees them.
-        guard isPrepared else { throw TLSStream.unprepared() }
+        guard isPrepared else { throw TLSStream.initializationFailure() }
         SSL_set_connect_state(connection)
     }
 
@@ -180,8 +161,8 @@ package final class TLSStream {
         ERR_clear_error()
     }
 
-    private static func unprepared() -> TLSFailure {
-        TLSFailure(.handshake, detail: OpenSSLError.takeWords(or: "OpenSSL could not be initialized"))
+    private static func initializationFailure() -> TLSFailure {
+        TLSFailure(.handshake, detail: OpenSSLError.takeMessage(or: "OpenSSL could not be initialized"))
     }
 
     /// Returns the stream of an SSL object, for callbacks of OpenSSL during calls of that stream.
@@ -199,7 +180,7 @@ package final class TLSStream {
         case .failed: return .failed(TLSFailure(.handshake, detail: failureDetail ?? "").error(host: authority))
         case .handshaking: break
         }
-        beginCall()
+        clearErrors()
         let result = SSL_do_handshake(connection)
         if result == 1 { return finishHandshake() }
         switch SSL_get_error(connection, result) {
@@ -220,7 +201,7 @@ package final class TLSStream {
         } else {
             verifiedUntil = CertificateVerification.end(for: connection, hasVerified: context.verifies)
             meetsPins =
-                pins.map { CertificateVerification.meets($0, connection, hasVerified: context.verifies) } ?? true
+                pins.map { CertificateVerification.satisfies($0, connection, hasVerified: context.verifies) } ?? true
         }
         if let pins, !meetsPins {
             let failure = TLSFailure(.pin, on: CertificateVerification.ownCertificate(of: connection))
@@ -246,25 +227,25 @@ package final class TLSStream {
         // Do not offer the session again: it may have caused the failure.
         if offered != nil { TLSSessionCache.shared.remove(sessionKey) }
         let cause = OpenSSLError.take()
-        guard error == SSL_ERROR_SSL, let cause, cause.reasonOfTLS != SSL_R_UNEXPECTED_EOF_WHILE_READING else {
-            return lost(in: "the TLS handshake")
+        guard error == SSL_ERROR_SSL, let cause, cause.tlsReason != SSL_R_UNEXPECTED_EOF_WHILE_READING else {
+            return connectionLost(during: "the TLS handshake")
         }
-        failureDetail = cause.words
-        if cause.reasonOfTLS == SSL_R_CERTIFICATE_VERIFY_FAILED, let failure = verification.failure(for: identity) {
+        failureDetail = cause.message
+        if cause.tlsReason == SSL_R_CERTIFICATE_VERIFY_FAILED, let failure = verification.failure(for: identity) {
             return failure.error(host: authority)
         }
-        let check = TLSFailure.Check(alert: cause.words, showsCertificate: context.showsCertificate)
+        let check = TLSFailure.Check(alert: cause.message, hasClientCertificate: context.hasClientCertificate)
         failureCheck = check
         let certificate = check == nil ? CertificateVerification.ownCertificate(of: connection) : nil
-        return TLSFailure(check ?? .handshake, on: certificate, detail: cause.words).error(host: authority)
+        return TLSFailure(check ?? .handshake, on: certificate, detail: cause.message).error(host: authority)
     }
 
-    private func lost(in phase: String) -> SluiceError {
-        let words =
+    private func connectionLost(during phase: String) -> SluiceError {
+        let message =
             socket.pointee.error == 0
             ? "the server closed it" : String(cString: strerror(socket.pointee.error)).lowercased()
-        failureDetail = words
-        return SluiceError(.connectionLost, "The connection to \(authority) was lost during \(phase): \(words).")
+        failureDetail = message
+        return SluiceError(.connectionLost, "The connection to \(authority) was lost during \(phase): \(message).")
     }
 
     // MARK: Sessions
@@ -274,8 +255,8 @@ package final class TLSStream {
         guard state == .open, SSL_version(connection) == TLS1_3_VERSION, let session else { return }
         tickets += 1
         if tickets > TLSStream.maximumTickets { socket.pointee.allowance = 0 }
-        guard keptTickets < TLSStream.maximumKeptTickets else { return }
-        keptTickets += 1
+        guard storedTickets < TLSStream.maximumStoredTickets else { return }
+        storedTickets += 1
         store(session)
     }
 
@@ -297,7 +278,7 @@ package final class TLSStream {
         var filled = 0
         // One call of SSL_read returns one record at most.
         repeat {
-            beginCall()
+            clearErrors()
             let room = Int32(clamping: buffer.count - filled)
             let result = SSL_read(connection, start + filled, room)
             guard result > 0 else {
@@ -324,7 +305,7 @@ package final class TLSStream {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return .bytes(0) }
         var sent = 0
         repeat {
-            beginCall()
+            clearErrors()
             let result = SSL_write(connection, start + sent, Int32(clamping: bytes.count - sent))
             // The next call reports the error again.
             guard result > 0 else { return sent > 0 ? .bytes(sent) : outcome(result) }
@@ -351,12 +332,14 @@ package final class TLSStream {
         case SSL_ERROR_SSL:
             let cause = OpenSSLError.take()
             state = .failed
-            if cause?.reasonOfTLS == SSL_R_UNEXPECTED_EOF_WHILE_READING {
-                failureDetail = cause?.words
+            if cause?.tlsReason == SSL_R_UNEXPECTED_EOF_WHILE_READING {
+                failureDetail = cause?.message
                 return .closed(isClean: false)
             }
-            failureDetail = cause?.words ?? "a TLS error"
-            failureCheck = cause.flatMap { .init(alert: $0.words, showsCertificate: context.showsCertificate) }
+            failureDetail = cause?.message ?? "a TLS error"
+            failureCheck = cause.flatMap {
+                .init(alert: $0.message, hasClientCertificate: context.hasClientCertificate)
+            }
             return .failed(errno: 0)
         default:
             ERR_clear_error()
@@ -373,7 +356,7 @@ package final class TLSStream {
         }
     }
 
-    private func beginCall() {
+    private func clearErrors() {
         ERR_clear_error()
         socket.pointee.error = 0
     }
@@ -383,7 +366,7 @@ package final class TLSStream {
         defer { outer?.close() }
         guard state == .open, !hasLostSocket, !hasSentClose else { return }
         hasSentClose = true
-        beginCall()
+        clearErrors()
         _ = SSL_shutdown(connection)
         ERR_clear_error()
     }

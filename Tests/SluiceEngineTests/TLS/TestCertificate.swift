@@ -110,7 +110,7 @@ struct TestCertificate: Sendable {
         guard EVP_PKEY_keygen_init(context) == 1,
             EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1) == 1,
             EVP_PKEY_keygen(context, &key) == 1
-        else { throw Failure(reason: OpenSSLError.takeWords(or: "no key")) }
+        else { throw Failure(reason: OpenSSLError.takeMessage(or: "no key")) }
         return try made(key)
     }
 
@@ -131,14 +131,14 @@ struct TestCertificate: Sendable {
     private static func written(_ write: (OpaquePointer) -> Int32) throws -> Data {
         let bio = try made(BIO_new(BIO_s_mem()))
         defer { BIO_free(bio) }
-        guard write(bio) == 1 else { throw Failure(reason: OpenSSLError.takeWords(or: "not written")) }
+        guard write(bio) == 1 else { throw Failure(reason: OpenSSLError.takeMessage(or: "not written")) }
         var data = Data(count: Int(BIO_ctrl_pending(bio)))
         let count = data.withUnsafeMutableBytes { BIO_read(bio, $0.baseAddress, Int32($0.count)) }
         return data.prefix(Int(count))
     }
 
     private static func made<Value>(_ value: Value?) throws -> Value {
-        guard let value else { throw Failure(reason: OpenSSLError.takeWords(or: "nothing")) }
+        guard let value else { throw Failure(reason: OpenSSLError.takeMessage(or: "nothing")) }
         return value
     }
 }

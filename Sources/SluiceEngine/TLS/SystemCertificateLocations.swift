@@ -8,7 +8,7 @@ import SluiceHTTP
 ///
 /// Their locations are those of OpenSSL: `SSL_CERT_FILE` and `SSL_CERT_DIR`, or its defaults. If neither variable is set and the file is
 /// readable, the directory is not used, because systems keep the same certificates in both.
-struct SystemCertificatePlaces: CustomStringConvertible {
+struct SystemCertificateLocations: CustomStringConvertible {
     /// The certificate files of other systems than Debian, in case OpenSSL was built with other locations.
     private static let knownFiles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
@@ -17,23 +17,27 @@ struct SystemCertificatePlaces: CustomStringConvertible {
 
     let files: [String]
     let directories: [String]
-    let needsDirectories: Bool
+    /// True if the directories are read although a file has certificates.
+    private let readsDirectoriesToo: Bool
 
+    /// Creates the locations from the environment and the defaults of OpenSSL.
     init() {
-        let own = { (name: UnsafePointer<CChar>?) -> String? in
+        let environment = { (name: UnsafePointer<CChar>?) -> String? in
             name.flatMap(sluice_tls_environment).map { String(cString: $0) }
         }
-        let file = own(X509_get_default_cert_file_env())
-        let directory = own(X509_get_default_cert_dir_env())
-        self.init(file: file, directory: directory)
+        self.init(
+            file: environment(X509_get_default_cert_file_env()),
+            directory: environment(X509_get_default_cert_dir_env())
+        )
     }
 
+    /// Creates the locations from the values of `SSL_CERT_FILE` and `SSL_CERT_DIR`, which are nil if they are not set.
     init(file: String?, directory: String?) {
         let standard = X509_get_default_cert_file().map { [String(cString: $0)] } ?? []
-        files = file.map { [$0] } ?? standard + SystemCertificatePlaces.knownFiles
+        files = file.map { [$0] } ?? standard + SystemCertificateLocations.knownFiles
         let standardDirectory = X509_get_default_cert_dir().map { String(cString: $0) } ?? ""
         directories = (directory ?? standardDirectory).split(separator: ":").map(String.init)
-        needsDirectories = file != nil || directory != nil
+        readsDirectoriesToo = file != nil || directory != nil
     }
 
     var description: String { (files + directories).joined(separator: ", ") }
@@ -42,13 +46,14 @@ struct SystemCertificatePlaces: CustomStringConvertible {
     func read() -> [[UInt8]] {
         var found: [[UInt8]] = []
         for file in files {
-            found = SystemCertificatePlaces.certificates(in: file)
+            found = SystemCertificateLocations.certificates(in: file)
             if !found.isEmpty { break }
         }
-        guard needsDirectories || found.isEmpty else { return found }
+        guard readsDirectoriesToo || found.isEmpty else { return found }
         var known = Set(found)
-        for path in directories.flatMap(SystemCertificatePlaces.hashedFiles) {
-            for certificate in SystemCertificatePlaces.certificates(in: path) where known.insert(certificate).inserted {
+        for path in directories.flatMap(SystemCertificateLocations.hashedFiles) {
+            for certificate in SystemCertificateLocations.certificates(in: path)
+            where known.insert(certificate).inserted {
                 found.append(certificate)
             }
         }
@@ -82,6 +87,7 @@ struct SystemCertificatePlaces: CustomStringConvertible {
 enum PEMCertificates {
     private static let labels: Set = ["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE"]
 
+    /// Returns the certificates in DER. A block with another label or with invalid Base64 is omitted.
     static func contents(of text: [UInt8]) -> [[UInt8]] {
         let dashes = Array("-----".utf8)
         var certificates: [[UInt8]] = []
@@ -91,14 +97,14 @@ enum PEMCertificates {
             let lineEnd = text[lineStart...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count
             defer { lineStart = lineEnd + 1 }
             guard text[lineStart] == dashes[0], text[lineStart..<lineEnd].starts(with: dashes) else { continue }
-            let words =
+            let boundary =
                 String(decoding: text[lineStart..<lineEnd], as: UTF8.self)
                 .split(whereSeparator: { $0 == "-" || $0 == "\r" }).first ?? ""
-            if words.hasPrefix("BEGIN ") {
-                begin = (String(words.dropFirst(6)), min(lineEnd + 1, text.count))
-            } else if words.hasPrefix("END "), let (label, start) = begin {
+            if boundary.hasPrefix("BEGIN ") {
+                begin = (String(boundary.dropFirst(6)), min(lineEnd + 1, text.count))
+            } else if boundary.hasPrefix("END "), let (label, start) = begin {
                 begin = nil
-                guard labels.contains(label), words.dropFirst(4) == label else { continue }
+                guard labels.contains(label), boundary.dropFirst(4) == label else { continue }
                 let encoded = Data(text[start..<lineStart])
                 if let bytes = Data(base64Encoded: encoded, options: .ignoreUnknownCharacters) {
                     certificates.append(Array(bytes))
