@@ -166,7 +166,7 @@ package final class Call: Sendable {
 
     /// The form of the request target.
     var target: RequestWriter.Target {
-        guard plan.proxy != nil, route?.passage == .absoluteForm else { return .origin }
+        guard plan.proxy != nil, route?.mode == .absoluteForm else { return .origin }
         return .absolute(proxyAuthorization: proxyAuthorization())
     }
 

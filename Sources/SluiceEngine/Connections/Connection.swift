@@ -504,7 +504,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         let host = call?.serverName ?? ""
         // With TLS 1.3, a missing or refused client certificate is only reported after the handshake.
         if let failure = state.stream.tls?.failure {
-            if let route = call?.route, route.passage == .absoluteForm { return route.error(of: failure) }
+            if let route = call?.route, route.mode == .absoluteForm { return route.error(of: failure) }
             return failure.error(host: host)
         }
         return SluiceError(.connectionLost, "The connection to \(host) was lost: \(words).")

@@ -200,7 +200,7 @@ package final class Dial: LoopHandler {
         lookUp(route.host, port: route.port, on: thread) { [self] answer, thread in
             switch answer {
             case .success(let addresses): race(addresses, on: thread)
-            case .failure(let failure): fail(route.notResolved(failure), on: thread)
+            case .failure(let failure): fail(route.resolutionError(failure), on: thread)
             }
         }
     }
@@ -336,7 +336,7 @@ package final class Dial: LoopHandler {
     }
 
     private func cannotConnect(_ cause: SystemError) -> SluiceError {
-        route?.notConnected(cause)
+        route?.connectionError(cause)
             ?? SluiceError(
                 .cannotConnect,
                 "The connection to \(serverName) could not be established: \(cause.words).",
@@ -462,7 +462,7 @@ package final class Dial: LoopHandler {
         case .done: secure(attempt, on: thread)
         case .reconnect: reconnect(to: attempt.target, on: thread)
         case .failed(let flaw): fail(flaw.error(to: serverName, by: route.name), on: thread)
-        case .failedTLS(let failure): fail(route.error(of: failure), on: thread)
+        case .tlsFailed(let failure): fail(route.error(of: failure), on: thread)
         }
     }
 

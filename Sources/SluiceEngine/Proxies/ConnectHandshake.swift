@@ -24,7 +24,7 @@ package struct ConnectHandshake: ProxyHandshake {
     /// The host and port of the origin, used as the request target.
     private let authority: String
     private var authenticator: (any ProxyAuthenticator)?
-    /// The answer to a challenge, before it is sent.
+    /// The value of `Proxy-Authorization` that answers a challenge, until it is sent.
     private var answer: String?
     private var answers = 0
     private var parser = ConnectHandshake.newParser
@@ -32,6 +32,7 @@ package struct ConnectHandshake: ProxyHandshake {
     private var rest: [UInt8] = []
     /// True from the head of a 407 response to its end.
     private var isChallenged = false
+    /// The number of body bytes of the 407 response so far.
     private var skipped = 0
     /// True if the last request was sent on a connection that had received a 407.
     private var isRepeated = false
@@ -48,13 +49,14 @@ package struct ConnectHandshake: ProxyHandshake {
 
     private static var newParser: ResponseParser { ResponseParser(for: "CONNECT", headLimit: headLimit) }
 
-    package var wanted: Int { ConnectHandshake.headLimit }
+    package var maximumRead: Int { ConnectHandshake.headLimit }
 
     package mutating func begin() -> [UInt8] {
         isRepeated = false
         return request()
     }
 
+    /// Resets the state for a new response, and returns the request.
     private mutating func request() -> [UInt8] {
         parser = ConnectHandshake.newParser
         rest = []
@@ -84,12 +86,12 @@ package struct ConnectHandshake: ProxyHandshake {
             case .needsMore: return .needsMore
             case .informational: continue
             case .head(let head):
-                if let action = take(head, hasMore: position < input.count) { return action }
+                if let action = process(head, hasMore: position < input.count) { return action }
             case .body(let range):
                 skipped += range.count
                 if skipped > ConnectHandshake.bodyLimit { return .reconnect }
             case .end:
-                if position < input.count { return .failed(surplus) }
+                if position < input.count { return .failed(unexpectedData) }
                 guard parser.isReusable else { return .reconnect }
                 isRepeated = true
                 return .send(request())
@@ -102,17 +104,17 @@ package struct ConnectHandshake: ProxyHandshake {
     }
 
     /// Processes a final head. Returns nil if its body must be skipped.
-    private mutating func take(_ head: HTTPResponse, hasMore: Bool) -> ProxyHandshakeAction? {
+    private mutating func process(_ head: HTTPResponse, hasMore: Bool) -> ProxyHandshakeAction? {
         let authority = authority
         switch head.status.rawValue {
         case 200..<300:
             authenticator?.accept(head.headers, method: "CONNECT", uri: authority)
-            return hasMore ? .failed(surplus) : .done
+            return hasMore ? .failed(unexpectedData) : .done
         case 407:
-            guard authenticator != nil else { return .failed(.tunnel(.asksForCredentials)) }
+            guard authenticator != nil else { return .failed(.tunnel(.credentialsRequired)) }
             guard answers < ConnectHandshake.maximumAnswers,
                 let value = authenticator?.answer(head.headers, method: "CONNECT", uri: authority)
-            else { return .failed(.tunnel(.refusesCredentials)) }
+            else { return .failed(.tunnel(.credentialsRejected)) }
             answer = value
             answers += 1
             isChallenged = true
@@ -127,6 +129,6 @@ package struct ConnectHandshake: ProxyHandshake {
         return .failed(.tunnel(.closed))
     }
 
-    package var surplus: ProxyError { .tunnel(.surplus) }
+    package var unexpectedData: ProxyError { .tunnel(.unexpectedData) }
 }
 #endif

@@ -10,16 +10,16 @@ package enum ProxyError: Error, Sendable, Hashable {
         /// A final status other than 2xx and 407.
         case status(Int)
         /// A 407 response, but there are no credentials.
-        case asksForCredentials
+        case credentialsRequired
         /// A 407 response to the credentials, or a challenge that they cannot answer.
-        case refusesCredentials
+        case credentialsRejected
         case closed
         /// The response is not valid HTTP.
         case invalidHead
         /// The head is longer than the limit, or has too many fields.
         case headTooLarge
         /// Bytes follow the response before the client has sent anything. In a tunnel for TLS the client speaks first.
-        case surplus
+        case unexpectedData
     }
 
     /// A SOCKS handshake that failed (RFC 1928, RFC 1929).
@@ -29,16 +29,16 @@ package enum ProxyError: Error, Sendable, Hashable {
         /// The CD field of a reply of version 4.
         case rejection(UInt8)
         /// The proxy accepts none of the offered authentication methods (X'FF').
-        case noMethod
-        case refusesCredentials
+        case noAcceptableMethod
+        case credentialsRejected
         case closed
         /// An answer that the protocol does not define, or that does not match the offer.
         case invalidAnswer
-        case surplus
+        case unexpectedData
         /// The host name is empty, longer than 255 bytes, or contains a zero byte.
-        case unfitName
+        case invalidName
         /// The credentials are longer than 255 bytes, or contain a zero byte where it would end them.
-        case unfitCredentials
+        case invalidCredentials
         /// Version 4 supports neither IPv6 addresses nor addresses in 0.0.0.0/24, which stand for names.
         case unreachableAddress
     }
@@ -55,48 +55,50 @@ package enum ProxyError: Error, Sendable, Hashable {
     package func error(to host: String, by proxy: String) -> SluiceError {
         let reason =
             switch self {
-            case .tunnel(let flaw): "The connection to \(host) could not be established: \(proxy) \(flaw.words)."
-            case .socks(let flaw): "The connection to \(host) through \(proxy) could not be established: \(flaw.words)."
+            case .tunnel(let failure):
+                "The connection to \(host) could not be established: \(proxy) \(failure.message)."
+            case .socks(let failure):
+                "The connection to \(host) through \(proxy) could not be established: \(failure.message)."
             }
         return SluiceError(.proxyFailed, reason)
     }
 }
 
 extension ProxyError.Tunnel {
-    fileprivate var words: String {
+    fileprivate var message: String {
         switch self {
         case .status(let status): "refused it with status \(status)"
-        case .asksForCredentials: "requires credentials (407)"
-        case .refusesCredentials: "did not accept the credentials (407)"
+        case .credentialsRequired: "requires credentials (407)"
+        case .credentialsRejected: "did not accept the credentials (407)"
         case .closed: "closed the connection before the tunnel was established"
         case .invalidHead: "sent a response that is not valid HTTP"
         case .headTooLarge: "sent a response whose head is over the limit of \(ConnectHandshake.headLimit) bytes"
-        case .surplus: "sent data after its response"
+        case .unexpectedData: "sent data after its response"
         }
     }
 }
 
 extension ProxyError.SOCKS {
-    fileprivate var words: String {
+    fileprivate var message: String {
         switch self {
-        case .reply(let code): ProxyError.SOCKS.words(ofReply: code)
+        case .reply(let code): ProxyError.SOCKS.message(ofReply: code)
         case .rejection(92): "the proxy cannot reach identd on this computer"
         case .rejection(93): "identd on this computer reports a different user"
         case .rejection: "the proxy refused the request, or the request failed"
-        case .noMethod:
+        case .noAcceptableMethod:
             "the proxy requires an authentication method that is not supported, or credentials that are not configured"
-        case .refusesCredentials: "the proxy did not accept the credentials"
+        case .credentialsRejected: "the proxy did not accept the credentials"
         case .closed: "the proxy closed the connection"
         case .invalidAnswer: "the proxy's reply is not valid in the requested SOCKS version"
-        case .surplus: "the proxy sent data after its reply"
-        case .unfitName: "the host name is not valid, or is longer than 255 bytes, the limit of SOCKS"
-        case .unfitCredentials: "the credentials are longer than 255 bytes, the limit of SOCKS (RFC 1929)"
+        case .unexpectedData: "the proxy sent data after its reply"
+        case .invalidName: "the host name is not valid, or is longer than 255 bytes, the limit of SOCKS"
+        case .invalidCredentials: "the credentials are longer than 255 bytes, the limit of SOCKS (RFC 1929)"
         case .unreachableAddress: "SOCKS 4 cannot reach the host's address; use SOCKS 5"
         }
     }
 
     /// Returns the description of a REP field (RFC 1928 §6).
-    private static func words(ofReply code: UInt8) -> String {
+    private static func message(ofReply code: UInt8) -> String {
         switch code {
         case 2: "the proxy's rules do not allow the connection"
         case 3: "the proxy cannot reach the network"

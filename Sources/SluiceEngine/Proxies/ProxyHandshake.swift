@@ -11,7 +11,7 @@ import SluiceHTTP
 /// ```
 package protocol ProxyHandshake: Sendable {
     /// The maximum number of bytes to read next, so that no bytes of the origin are consumed. At least 1.
-    var wanted: Int { get }
+    var maximumRead: Int { get }
 
     /// Starts on a new connection.
     ///
@@ -20,15 +20,15 @@ package protocol ProxyHandshake: Sendable {
 
     /// Processes bytes from the proxy.
     ///
-    /// - Parameter input: At least one and at most ``wanted`` bytes.
+    /// - Parameter input: At least one and at most ``maximumRead`` bytes.
     /// - Returns: The next action.
     mutating func receive(_ input: UnsafeRawBufferPointer) -> ProxyHandshakeAction
 
     /// Records that the proxy has closed the connection. Returns `reconnect` or `failed`.
     mutating func closed() -> ProxyHandshakeAction
 
-    /// The flaw to report if bytes follow the last answer that cannot come from the origin.
-    var surplus: ProxyError { get }
+    /// The error for bytes after the last answer that cannot come from the origin.
+    var unexpectedData: ProxyError { get }
 }
 
 /// The next action in a handshake with a proxy.

@@ -8,7 +8,8 @@ import SluiceHTTP
 /// | HTTP, https | no handshake; absolute form (RFC 9112 §3.2.2) | CONNECT; origin form |
 /// | SOCKS | its handshake; origin form | its handshake; origin form |
 package struct ProxyRoute: Sendable {
-    package enum Passage: Sendable, Equatable {
+    /// The way in which the proxy carries requests.
+    package enum Mode: Sendable, Equatable {
         /// The proxy forwards each request.
         case absoluteForm
         /// The proxy establishes a tunnel with CONNECT.
@@ -22,18 +23,19 @@ package struct ProxyRoute: Sendable {
     package let host: String
     /// The proxy's port.
     package let port: UInt16
-    package let passage: Passage
+    package let mode: Mode
     private let origin: HTTPOrigin
 
     /// Creates the route to an origin, or returns nil if there is no proxy.
     package init?(_ plan: ConnectionPlan, to origin: HTTPOrigin) {
         guard let proxy = plan.proxy, let address = proxy.address else { return nil }
         self.proxy = proxy
-        let place = HTTPOrigin(scheme: "http", authority: address)
-        host = place.host
-        port = UInt16(clamping: place.port)
+        // The scheme only determines the default port.
+        let proxyOrigin = HTTPOrigin(scheme: "http", authority: address)
+        host = proxyOrigin.host
+        port = UInt16(clamping: proxyOrigin.port)
         self.origin = origin
-        passage = proxy.scheme.isSOCKS ? .socks : origin.scheme == "https" ? .tunnel : .absoluteForm
+        mode = proxy.scheme.isSOCKS ? .socks : origin.scheme == "https" ? .tunnel : .absoluteForm
     }
 
     /// The TLS policy for the connection to the proxy, or nil without TLS.
@@ -50,12 +52,12 @@ package struct ProxyRoute: Sendable {
     ///   - addresses: The addresses of the origin, if the client resolves them.
     ///   - spaces: The known protection spaces.
     /// - Returns: The handshake, or nil if none is needed.
-    /// - Throws: A flaw if the handshake cannot succeed with any answer of the proxy.
+    /// - Throws: A ``ProxyError`` if the handshake cannot succeed with any answer of the proxy.
     package func handshake(
         for addresses: [SocketAddress],
         in spaces: Locked<ProtectionSpaces> = Locked(ProtectionSpaces())
     ) throws(ProxyError) -> (any ProxyHandshake)? {
-        switch passage {
+        switch mode {
         case .absoluteForm: return nil
         case .tunnel:
             return ConnectHandshake(to: originAuthority, authenticator: TunnelAuthenticator(proxy, in: spaces))
@@ -85,7 +87,7 @@ package struct ProxyRoute: Sendable {
     package var name: String { proxy.displayName }
 
     /// Returns the error for a proxy name that cannot be resolved.
-    package func notResolved(_ failure: Resolver.Failure) -> SluiceError {
+    package func resolutionError(_ failure: Resolver.Failure) -> SluiceError {
         SluiceError(
             .proxyFailed,
             "The name of \(name) could not be resolved. Check its spelling and the DNS.",
@@ -94,10 +96,10 @@ package struct ProxyRoute: Sendable {
     }
 
     /// Returns the error for a proxy that cannot be reached.
-    package func notConnected(_ cause: SystemError) -> SluiceError {
+    package func connectionError(_ cause: SystemError) -> SluiceError {
         SluiceError(
             .proxyFailed,
-            "The connection to \(name) could not be established: \(cause.words).",
+            "The connection to \(name) could not be established: \(cause.message).",
             underlyingError: cause
         )
     }

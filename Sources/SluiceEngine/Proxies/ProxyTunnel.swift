@@ -11,7 +11,7 @@ struct ProxyTunnel {
         case reconnect
         case failed(ProxyError)
         /// TLS with the proxy failed after its handshake.
-        case failedTLS(TLSFailure)
+        case tlsFailed(TLSFailure)
     }
 
     private var handshake: any ProxyHandshake
@@ -33,7 +33,7 @@ struct ProxyTunnel {
         output.append { $0.append(contentsOf: message) }
     }
 
-    /// Writes and reads until the handshake is over or the socket has nothing more.
+    /// Writes and reads until the handshake is over, or until the socket is neither writable nor readable.
     ///
     /// One handshake reads a limited number of bytes, so the work is bounded.
     ///
@@ -43,20 +43,20 @@ struct ProxyTunnel {
     /// - Returns: The next step.
     mutating func advance(reading buffer: UnsafeMutableRawBufferPointer, precedesTLS: Bool) -> Step {
         while true {
-            guard write() else { return .waits }
-            let room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(handshake.wanted))
+            guard write() else { return .wait }
+            let room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(handshake.maximumRead))
             let action: ProxyHandshakeAction
             switch stream?.read(into: room) {
             case .bytes(let count): action = handshake.receive(UnsafeRawBufferPointer(rebasing: room[..<count]))
-            case .nothing: return isWriteFailed ? step(for: handshake.closed()) : .waits
+            case .nothing: return isWriteFailed ? step(for: handshake.closed()) : .wait
             case .end, .failed, nil:
-                if let failure = stream?.tls?.failure { return .failedTLS(failure) }
+                if let failure = stream?.tls?.failure { return .tlsFailed(failure) }
                 action = handshake.closed()
             }
             switch action {
             case .send(let message): output.append { $0.append(contentsOf: message) }
             case .needsMore: continue
-            case .done: return precedesTLS ? ending(room) : .done
+            case .done: return precedesTLS ? checkForUnexpectedData(room) : .done
             case .reconnect, .failed: return step(for: action)
             }
         }
@@ -77,19 +77,19 @@ struct ProxyTunnel {
     }
 
     /// Checks that no bytes follow the proxy's last answer.
-    private mutating func ending(_ room: UnsafeMutableRawBufferPointer) -> Step {
+    private mutating func checkForUnexpectedData(_ room: UnsafeMutableRawBufferPointer) -> Step {
         guard case .bytes = stream?.read(into: UnsafeMutableRawBufferPointer(rebasing: room.prefix(1))) else {
             // If the connection has ended, the TLS handshake will detect it.
             return .done
         }
-        return step(for: .failed(handshake.surplus))
+        return step(for: .failed(handshake.unexpectedData))
     }
 
     private func step(for action: ProxyHandshakeAction) -> Step {
         switch action {
         case .reconnect: .reconnect
-        case .failed(let flaw): .failed(flaw)
-        case .send, .needsMore, .done: .waits
+        case .failed(let failure): .failed(failure)
+        case .send, .needsMore, .done: .wait
         }
     }
 }

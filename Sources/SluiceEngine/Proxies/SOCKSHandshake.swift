@@ -12,9 +12,9 @@ import SluiceHTTP
 /// Each message is sent only after the answer to the previous one, so the proxy receives no request before the credentials are accepted.
 /// Exactly the bytes of the reply are consumed.
 package struct SOCKSHandshake: ProxyHandshake {
-    package enum Version: UInt8, Sendable {
-        case four = 4
-        case five = 5
+    package enum Version: Sendable {
+        case four
+        case five
     }
 
     /// A host to connect to, in the form that is sent to the proxy.
@@ -34,12 +34,13 @@ package struct SOCKSHandshake: ProxyHandshake {
         }
     }
 
+    /// The message that is expected from the proxy.
     private enum State {
         case method, authentication, reply
     }
 
     private let version: Version
-    /// The addresses of the host, or its name, that have not been tried or are being tried.
+    /// The addresses of the host, or its name. The first one is being tried, the others have not been tried yet.
     private var destinations: ArraySlice<Destination>
     private let port: UInt16
     private let credentials: Credentials?
@@ -55,7 +56,7 @@ package struct SOCKSHandshake: ProxyHandshake {
     ///   - destinations: The addresses of the origin, or its name. If the proxy cannot reach one, the next one is tried.
     ///   - port: The port of the origin.
     ///   - credentials: The name and password, or nil for none. Version 4 uses only the name.
-    /// - Throws: A flaw if a value does not fit into the messages of the protocol. Nothing must be sent then.
+    /// - Throws: A ``ProxyError`` if a value does not fit into the messages of the protocol. Nothing must be sent then.
     package init(
         _ version: Version,
         to destinations: [Destination],
@@ -65,12 +66,12 @@ package struct SOCKSHandshake: ProxyHandshake {
         let fitting = destinations.filter { $0.fits(version) }
         guard !fitting.isEmpty else {
             guard case .name = destinations.first else { throw .socks(.unreachableAddress) }
-            throw .socks(.unfitName)
+            throw .socks(.invalidName)
         }
         if let credentials {
             let texts = version == .five ? [credentials.user, credentials.password] : [credentials.user]
             guard texts.allSatisfy({ $0.utf8.count <= 255 && !$0.utf8.contains(0) }) else {
-                throw .socks(.unfitCredentials)
+                throw .socks(.invalidCredentials)
             }
         }
         self.version = version
@@ -79,7 +80,7 @@ package struct SOCKSHandshake: ProxyHandshake {
         self.credentials = credentials
     }
 
-    package var wanted: Int { max(1, needed - input.count) }
+    package var maximumRead: Int { max(1, needed - input.count) }
 
     package mutating func begin() -> [UInt8] {
         if version == .four { return expect(.reply, 2, after: request) }
@@ -88,14 +89,14 @@ package struct SOCKSHandshake: ProxyHandshake {
     }
 
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> ProxyHandshakeAction {
-        guard bytes.count <= needed - input.count else { return .failed(surplus) }
+        guard bytes.count <= needed - input.count else { return .failed(unexpectedData) }
         input.append(contentsOf: bytes)
         while input.count == needed {
             let action =
                 switch state {
-                case .method: takeMethod()
-                case .authentication: takeVerdict()
-                case .reply: version == .four ? takeReply4() : takeReply5()
+                case .method: receiveMethod()
+                case .authentication: receiveAuthenticationStatus()
+                case .reply: version == .four ? receiveReply4() : receiveReply5()
                 }
             if let action { return action }
         }
@@ -104,8 +105,9 @@ package struct SOCKSHandshake: ProxyHandshake {
 
     package mutating func closed() -> ProxyHandshakeAction { .failed(.socks(.closed)) }
 
-    package var surplus: ProxyError { .socks(.surplus) }
+    package var unexpectedData: ProxyError { .socks(.unexpectedData) }
 
+    /// Expects an answer of `count` bytes to a message, and returns the message.
     private mutating func expect(_ state: State, _ count: Int, after message: [UInt8]) -> [UInt8] {
         self.state = state
         input = []
@@ -116,7 +118,7 @@ package struct SOCKSHandshake: ProxyHandshake {
     // MARK: Answers
 
     /// Processes the selected method (RFC 1928 §3).
-    private mutating func takeMethod() -> ProxyHandshakeAction? {
+    private mutating func receiveMethod() -> ProxyHandshakeAction? {
         guard input[0] == 5 else { return .failed(.socks(.invalidAnswer)) }
         switch (input[1], credentials) {
         case (0, _): return .send(expect(.reply, 2, after: request))
@@ -124,23 +126,23 @@ package struct SOCKSHandshake: ProxyHandshake {
             let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
             let message = [1, UInt8(user.count)] + user + [UInt8(password.count)] + password
             return .send(expect(.authentication, 2, after: message))
-        case (0xFF, _): return .failed(.socks(.noMethod))
+        case (0xFF, _): return .failed(.socks(.noAcceptableMethod))
         default: return .failed(.socks(.invalidAnswer))
         }
     }
 
     /// Processes the answer to name and password (RFC 1929 §2).
-    private mutating func takeVerdict() -> ProxyHandshakeAction? {
+    private mutating func receiveAuthenticationStatus() -> ProxyHandshakeAction? {
         guard input[0] == 1 else { return .failed(.socks(.invalidAnswer)) }
-        guard input[1] == 0 else { return .failed(.socks(.refusesCredentials)) }
+        guard input[1] == 0 else { return .failed(.socks(.credentialsRejected)) }
         return .send(expect(.reply, 2, after: request))
     }
 
     /// Processes a reply (RFC 1928 §6). Its fourth and fifth byte determine its length.
-    private mutating func takeReply5() -> ProxyHandshakeAction? {
+    private mutating func receiveReply5() -> ProxyHandshakeAction? {
         guard input[0] == 5 else { return .failed(.socks(.invalidAnswer)) }
         guard input[1] == 0 else {
-            return refused(.reply(input[1]), isUnreached: [1, 3, 4, 5, 6, 8].contains(input[1]))
+            return tryNextAddress(.reply(input[1]), isUnreachable: [1, 3, 4, 5, 6, 8].contains(input[1]))
         }
         switch input.count {
         case 2: needed = 5
@@ -158,21 +160,21 @@ package struct SOCKSHandshake: ProxyHandshake {
     }
 
     /// Processes a reply of version 4: a zero byte, a code, and six unused bytes.
-    private mutating func takeReply4() -> ProxyHandshakeAction? {
+    private mutating func receiveReply4() -> ProxyHandshakeAction? {
         guard input[0] == 0 else { return .failed(.socks(.invalidAnswer)) }
         switch input[1] {
         case 90 where input.count == 8: return .done
         case 90:
             needed = 8
             return nil
-        case 91...93: return refused(.rejection(input[1]), isUnreached: input[1] == 91)
+        case 91...93: return tryNextAddress(.rejection(input[1]), isUnreachable: input[1] == 91)
         default: return .failed(.socks(.invalidAnswer))
         }
     }
 
     /// Continues with the next address if the proxy could not reach this one. Fails if there is no other.
-    private mutating func refused(_ flaw: ProxyError.SOCKS, isUnreached: Bool) -> ProxyHandshakeAction {
-        guard isUnreached, destinations.count > 1 else { return .failed(.socks(flaw)) }
+    private mutating func tryNextAddress(_ failure: ProxyError.SOCKS, isUnreachable: Bool) -> ProxyHandshakeAction {
+        guard isUnreachable, destinations.count > 1 else { return .failed(.socks(failure)) }
         destinations.removeFirst()
         return .reconnect
     }

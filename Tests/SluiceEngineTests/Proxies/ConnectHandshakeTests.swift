@@ -67,15 +67,15 @@ import Testing
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", .done),
         ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", .done),
         ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n\(opened)", .done),
-        ("\(opened)x", .failed(.tunnel(.surplus))),
-        ("\(opened)HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .failed(.tunnel(.surplus))),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", .failed(.tunnel(.surplus))),
+        ("\(opened)x", .failed(.tunnel(.unexpectedData))),
+        ("\(opened)HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .failed(.tunnel(.unexpectedData))),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", .failed(.tunnel(.unexpectedData))),
         ("HTTP/1.1 302 Found\r\nLocation: http://elsewhere.test/\r\n\r\n", .failed(.tunnel(.status(302)))),
         ("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"x\"\r\n\r\n", .failed(.tunnel(.status(401)))),
         ("HTTP/1.1 403 No\r\nContent-Length: 100000000\r\n\r\n", .failed(.tunnel(.status(403)))),
         ("HTTP/1.1 502 No\r\nTransfer-Encoding: chunked\r\n\r\n", .failed(.tunnel(.status(502)))),
         ("HTTP/1.1 999 ?\r\n\r\n", .failed(.tunnel(.status(999)))),
-        ("\(challenge)\r\n", .failed(.tunnel(.asksForCredentials))),
+        ("\(challenge)\r\n", .failed(.tunnel(.credentialsRequired))),
         ("HTTP/1.1 101 Switching\r\n\r\n", .failed(.tunnel(.invalidHead))),
         ("HTTP/2 200 OK\r\n\r\n", .failed(.tunnel(.invalidHead))),
         ("\u{5}\u{0}", .failed(.tunnel(.invalidHead))),
@@ -91,7 +91,7 @@ import Testing
     func responsesAreParsedInPiecesOfAnySize(_ index: Int) {
         let (answer, ending) = Self.answers[index]
         // Bytes after a head that arrive in a separate piece are detected on the connection, not here.
-        let isWhole = ending == .failed(.tunnel(.surplus))
+        let isWhole = ending == .failed(.tunnel(.unexpectedData))
         for pieces in isWhole ? [nil] : [nil, 1, 2, 3, 11] {
             #expect(Self.read([answer], pieces: pieces).last == ending, "\(pieces ?? 0)")
         }
@@ -190,7 +190,7 @@ import Testing
         let emptyChallenge = "\(Self.challenge)Content-Length: 0\r\n\r\n"
         let reading = Self.read(Array(repeating: emptyChallenge, count: 10), Counting())
         #expect(reading.sent.count == 4)
-        #expect(reading.last == .failed(.tunnel(.refusesCredentials)))
+        #expect(reading.last == .failed(.tunnel(.credentialsRejected)))
         var handshake = ConnectHandshake(to: "a.test:443", authenticator: Counting())
         var connections = 0
         var last = ProxyHandshakeAction.reconnect
@@ -199,12 +199,12 @@ import Testing
             last = HandshakeReading(&handshake, [Array("\(Self.challenge)\r\n".utf8)]).last
         }
         #expect(connections == 4)
-        #expect(last == .failed(.tunnel(.refusesCredentials)))
+        #expect(last == .failed(.tunnel(.credentialsRejected)))
     }
 
     @Test func bytesAfterAChallengeAreAFlaw() {
         let emptyChallenge = "\(Self.challenge)Content-Length: 0\r\n\r\n"
-        #expect(Self.read([emptyChallenge + Self.opened], Counting()).last == .failed(.tunnel(.surplus)))
+        #expect(Self.read([emptyChallenge + Self.opened], Counting()).last == .failed(.tunnel(.unexpectedData)))
     }
 
     @Test func basicIsSentOnce() throws {
@@ -212,7 +212,7 @@ import Testing
         let alone = try Self.basic()
         let asked = Self.read([emptyChallenge, Self.opened], alone)
         #expect(asked.sent.count == 1)
-        #expect(asked.last == .failed(.tunnel(.refusesCredentials)))
+        #expect(asked.last == .failed(.tunnel(.credentialsRejected)))
         let either = try Self.basic([.basic, .digest])
         let answered = Self.read([emptyChallenge, Self.opened], either)
         #expect(
@@ -221,19 +221,19 @@ import Testing
             ]
         )
         #expect(answered.last == .done)
-        #expect(Self.read([emptyChallenge, emptyChallenge], either).last == .failed(.tunnel(.refusesCredentials)))
+        #expect(Self.read([emptyChallenge, emptyChallenge], either).last == .failed(.tunnel(.credentialsRejected)))
         let other = emptyChallenge.replacing("Basic", with: "Negotiate")
-        #expect(Self.read([other], either).last == .failed(.tunnel(.refusesCredentials)))
+        #expect(Self.read([other], either).last == .failed(.tunnel(.credentialsRejected)))
     }
 
     @Test func everyFlawHasAnErrorText() {
         for (flaw, words) in [
-            (.status(403), "refused it with status 403"), (.asksForCredentials, "requires credentials (407)"),
-            (.refusesCredentials, "did not accept the credentials (407)"),
+            (.status(403), "refused it with status 403"), (.credentialsRequired, "requires credentials (407)"),
+            (.credentialsRejected, "did not accept the credentials (407)"),
             (.closed, "closed the connection before the tunnel was established"),
             (.invalidHead, "sent a response that is not valid HTTP"),
             (.headTooLarge, "sent a response whose head is over the limit of 16384 bytes"),
-            (.surplus, "sent data after its response"),
+            (.unexpectedData, "sent data after its response"),
         ] as [(ProxyError.Tunnel, String)] {
             let error = ProxyError.tunnel(flaw).error(to: "a.test:81", by: "the proxy at p.test:3128")
             #expect(error.code == .proxyFailed)

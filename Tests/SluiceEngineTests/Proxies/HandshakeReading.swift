@@ -29,7 +29,7 @@ struct HandshakeReading: Equatable {
             last = .needsMore
             var left = answer[...]
             while last == .needsMore, !left.isEmpty {
-                let count = min(handshake.wanted, pieces ?? left.count, left.count)
+                let count = min(handshake.maximumRead, pieces ?? left.count, left.count)
                 last = Array(left.prefix(count)).withUnsafeBytes { handshake.receive($0) }
                 left = left.dropFirst(count)
             }

@@ -88,13 +88,13 @@ import Testing
         ([[5, 0], [5, 0, 0, 3, 255] + Array(repeating: 65, count: 255) + [0, 80]], .done),
         ([[5, 0], [5, 0, 0, 4] + Array(repeating: 1, count: 18)], .done),
         ([[5, 2], [1, 0], granted], .done),
-        ([[5, 0xFF]], .failed(.socks(.noMethod))),
+        ([[5, 0xFF]], .failed(.socks(.noAcceptableMethod))),
         ([[5, 1]], .failed(.socks(.invalidAnswer))),
         ([[5, 3]], .failed(.socks(.invalidAnswer))),
         ([[4, 0]], .failed(.socks(.invalidAnswer))),
         ([Array("HTTP/1.1 400 Bad Request".utf8)], .failed(.socks(.invalidAnswer))),
-        ([[5, 2], [1, 1]], .failed(.socks(.refusesCredentials))),
-        ([[5, 2], [1, 0xFF]], .failed(.socks(.refusesCredentials))),
+        ([[5, 2], [1, 1]], .failed(.socks(.credentialsRejected))),
+        ([[5, 2], [1, 0xFF]], .failed(.socks(.credentialsRejected))),
         ([[5, 2], [5, 0]], .failed(.socks(.invalidAnswer))),
         ([[5, 0], [4, 0]], .failed(.socks(.invalidAnswer))),
         ([[5, 0], [5, 0, 1, 1, 0]], .failed(.socks(.invalidAnswer))),
@@ -153,7 +153,7 @@ import Testing
         var handshake = try Self.handshake()
         _ = handshake.begin()
         let answer: [UInt8] = [5, 0, 5]
-        #expect(answer.withUnsafeBytes { handshake.receive($0) } == .failed(.socks(.surplus)))
+        #expect(answer.withUnsafeBytes { handshake.receive($0) } == .failed(.socks(.unexpectedData)))
     }
 
     @Test func closedConnectionFailsAtAnyByte() throws {
@@ -192,11 +192,11 @@ import Testing
     @Test func rejectsValuesThatTheProtocolCannotEncode() {
         let long = String(repeating: "a", count: 256)
         for (version, destination, credentials, flaw) in [
-            (.five, .name(long), nil, .unfitName), (.four, .name(long), nil, .unfitName),
-            (.five, .name(""), nil, .unfitName), (.four, .name("a\0b"), nil, .unfitName),
-            (.five, .name("a"), .init(user: long, password: ""), .unfitCredentials),
-            (.five, .name("a"), .init(user: "", password: long), .unfitCredentials),
-            (.four, .name("a"), .init(user: "a\0b", password: ""), .unfitCredentials),
+            (.five, .name(long), nil, .invalidName), (.four, .name(long), nil, .invalidName),
+            (.five, .name(""), nil, .invalidName), (.four, .name("a\0b"), nil, .invalidName),
+            (.five, .name("a"), .init(user: long, password: ""), .invalidCredentials),
+            (.five, .name("a"), .init(user: "", password: long), .invalidCredentials),
+            (.four, .name("a"), .init(user: "a\0b", password: ""), .invalidCredentials),
             (.four, .address(Self.version6), nil, .unreachableAddress),
             // In SOCKS 4a, this address marks a request by name.
             (.four, .address(IPAddress(0, 0, 0, 7)), nil, .unreachableAddress),
@@ -217,7 +217,10 @@ import Testing
 
     @Test func everyFlawHasAnErrorText() {
         let flaws: [ProxyError.SOCKS] =
-            [.noMethod, .refusesCredentials, .closed, .invalidAnswer, .surplus, .unfitName, .unfitCredentials]
+            [
+                .noAcceptableMethod, .credentialsRejected, .closed, .invalidAnswer, .unexpectedData, .invalidName,
+                .invalidCredentials,
+            ]
             + [.unreachableAddress] + (0...255).flatMap { [.reply($0), .rejection($0)] }
         for flaw in flaws {
             let error = ProxyError.socks(flaw).error(to: "a.test:81", by: "the proxy at p.test:1080")
