@@ -102,15 +102,15 @@ package final class Call: Sendable {
     }
 
     /// Returns the value of `Authorization` for the next attempt, or nil for none. Call it once per attempt.
-    func authorization() -> String? { authorization(ofProxy: false) }
+    func authorization() -> String? { authorization(forProxy: false) }
 
     /// Returns the value of `Proxy-Authorization` for a request that an HTTP proxy forwards, or nil for none.
-    func proxyAuthorization() -> String? { authorization(ofProxy: true) }
+    func proxyAuthorization() -> String? { authorization(forProxy: true) }
 
-    private func authorization(ofProxy isOfProxy: Bool) -> String? {
+    private func authorization(forProxy isForProxy: Bool) -> String? {
         guard hasCredentials else { return nil }
         return state.withLockUnchecked {
-            $0.authentication?.fieldValue(ofProxy: isOfProxy, in: pool.protectionSpaces)
+            $0.authentication?.fieldValue(forProxy: isForProxy, in: pool.protectionSpaces)
         }
     }
 
@@ -128,13 +128,13 @@ package final class Call: Sendable {
     /// - Returns: True if the request must be sent again with its whole body, and the response discarded.
     func answer(challenge head: HTTPResponse) -> Bool {
         guard hasCredentials else { return false }
-        return state.withLockUnchecked { $0.authentication?.takes(head, in: pool.protectionSpaces) ?? false }
+        return state.withLockUnchecked { $0.authentication?.processHead(head, in: pool.protectionSpaces) ?? false }
     }
 
     /// Records the acceptance of the credentials and the next nonce from the head of the caller's response.
     func takeAuthenticationInfo(of head: HTTPResponse) {
         guard hasCredentials else { return }
-        state.withLockUnchecked { $0.authentication?.takeAcceptance(of: head, in: pool.protectionSpaces) }
+        state.withLockUnchecked { $0.authentication?.recordAcceptance(of: head, in: pool.protectionSpaces) }
     }
 
     /// Returns the value of the `Cookie` field for the next attempt, or nil for no field.

@@ -75,7 +75,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         let now = MonotonicTime.now
         var effects = Effects()
         let isAlive = state.withLock { state in
-            guard state.isOpen, expires > now, state.requests == 0 || state.stream.isSilent()
+            guard state.isOpen, expires > now, state.requests == 0 || state.stream.hasNoInput()
             else {
                 close(&state, &effects)
                 return false
@@ -165,7 +165,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     private func watchIdle(_ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
         guard state.stream.mayRead else { return }
         switch state.stream.read(into: thread.scratch) {
-        case .nothing: break
+        case .wouldBlock: break
         case .bytes, .end, .failed:
             close(&state, &effects)
             effects.leavesPool = true
@@ -230,7 +230,7 @@ package final class Connection: LoopHandler, RequestCarrier {
                 transaction.hasWritten = true
                 transaction.lastActivity = now
                 left -= count
-            case .nothing:
+            case .wouldBlock:
                 state.isBlocked = true
             case .end, .failed:
                 state.writeFailure = state.stream.lastFailure
@@ -263,7 +263,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         while state.stream.mayRead, !transaction.isPaused, !state.isRestUnseen, input > 0 {
             let (moved, status) = readOnce(&state, transaction, &output, on: thread)
             switch moved {
-            case .nothing: continue
+            case .wouldBlock: continue
             case .bytes(let count):
                 transaction.lastActivity = now
                 input -= count
@@ -284,9 +284,9 @@ package final class Connection: LoopHandler, RequestCarrier {
         _ transaction: HTTP1Transaction,
         _ output: inout Int,
         on thread: LoopThread
-    ) -> (SocketStream.Moved, Transaction.Status) {
+    ) -> (SocketStream.IOResult, Transaction.Status) {
         if state.rest.isEmpty, let wanted = transaction.largeRead {
-            var moved = SocketStream.Moved.nothing
+            var moved = SocketStream.IOResult.wouldBlock
             let piece = thread.buffers.piece(upTo: wanted) { buffer in
                 let (count, last) = state.stream.fill(buffer)
                 moved = last
@@ -500,14 +500,14 @@ package final class Connection: LoopHandler, RequestCarrier {
     /// Returns the error for a lost connection.
     private func lost(_ state: State) -> SluiceError {
         let call = state.transaction?.call
-        let words = state.writeFailure ?? state.stream.lastFailure
+        let cause = state.writeFailure ?? state.stream.lastFailure
         let host = call?.serverName ?? ""
         // With TLS 1.3, a missing or refused client certificate is only reported after the handshake.
         if let failure = state.stream.tls?.failure {
             if let route = call?.route, route.mode == .absoluteForm { return route.error(of: failure) }
             return failure.error(host: host)
         }
-        return SluiceError(.connectionLost, "The connection to \(host) was lost: \(words).")
+        return SluiceError(.connectionLost, "The connection to \(host) was lost: \(cause).")
     }
 
     // MARK: Effects

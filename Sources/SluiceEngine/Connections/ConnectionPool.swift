@@ -323,7 +323,7 @@ enum PooledConnection: Sendable, Identifiable {
 
 extension SluiceError {
     fileprivate static func connectTimedOut(to server: String, after failure: SystemError?) -> SluiceError {
-        let cause = failure.map { "; the last error was: \($0.words)" } ?? ""
+        let cause = failure.map { "; the last error was: \($0.message)" } ?? ""
         return SluiceError(
             .connectTimedOut,
             "The connection to \(server) could not be established within the connect time-out\(cause).",

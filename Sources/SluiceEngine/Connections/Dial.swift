@@ -339,7 +339,7 @@ package final class Dial: LoopHandler {
         route?.connectionError(cause)
             ?? SluiceError(
                 .cannotConnect,
-                "The connection to \(serverName) could not be established: \(cause.words).",
+                "The connection to \(serverName) could not be established: \(cause.message).",
                 underlyingError: cause
             )
     }

@@ -215,7 +215,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             case .bytes(let count):
                 state.output.consume(count)
                 left -= count
-            case .nothing: state.isBlocked = true
+            case .wouldBlock: state.isBlocked = true
             case .end, .failed:
                 state.writeFailure = state.stream.lastFailure
                 state.output.removeAll()
@@ -236,7 +236,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         state.session.decodeMore(budget: &output, at: now)
         while state.stream.mayRead, input > 0, output > 0 {
             switch state.stream.read(into: thread.scratch) {
-            case .nothing: continue
+            case .wouldBlock: continue
             case .bytes(let count):
                 input -= count
                 hear(&state, &effects, at: now)
@@ -494,11 +494,11 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     /// Returns the error for a lost connection.
     private func lost(_ state: State) -> SluiceError {
-        let words = state.writeFailure ?? state.stream.lastFailure
+        let cause = state.writeFailure ?? state.stream.lastFailure
         let host = state.session.all.first?.call.serverName ?? ""
         // With TLS 1.3, a missing or refused client certificate is only reported after the handshake.
         if let failure = state.stream.tls?.failure { return failure.error(host: host) }
-        return SluiceError(.connectionLost, "The connection to \(host) was lost: \(words).")
+        return SluiceError(.connectionLost, "The connection to \(host) was lost: \(cause).")
     }
 
     private func expire(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {

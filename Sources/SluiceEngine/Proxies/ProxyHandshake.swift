@@ -79,13 +79,13 @@ package struct TunnelAuthenticator: ProxyAuthenticator {
 
     package mutating func answer(_ challenge: HTTPHeaders, method: String, uri: String) -> String? {
         let message = AuthenticatedMessage(method: method, uri: uri)
-        let decision = spaces.withLockUnchecked { authenticator.takeChallenge(challenge, to: message, in: &$0) }
+        let decision = spaces.withLockUnchecked { authenticator.processChallenge(challenge, to: message, in: &$0) }
         return decision == .sendAgain ? authenticator.fieldValue(for: message, in: spaces) : nil
     }
 
     package mutating func accept(_ headers: HTTPHeaders, method: String, uri: String) {
         let message = AuthenticatedMessage(method: method, uri: uri)
-        spaces.withLockUnchecked { authenticator.takeAcceptance(headers, to: message, in: &$0) }
+        spaces.withLockUnchecked { authenticator.recordAcceptance(headers, to: message, in: &$0) }
     }
 }
 #endif

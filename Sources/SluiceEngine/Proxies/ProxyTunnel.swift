@@ -48,7 +48,7 @@ struct ProxyTunnel {
             let action: ProxyHandshakeAction
             switch stream?.read(into: room) {
             case .bytes(let count): action = handshake.receive(UnsafeRawBufferPointer(rebasing: room[..<count]))
-            case .nothing: return isWriteFailed ? step(for: handshake.closed()) : .wait
+            case .wouldBlock: return isWriteFailed ? step(for: handshake.closed()) : .wait
             case .end, .failed, nil:
                 if let failure = stream?.tls?.failure { return .tlsFailed(failure) }
                 action = handshake.closed()
@@ -67,7 +67,7 @@ struct ProxyTunnel {
         while !output.isEmpty {
             switch stream?.write(output) {
             case .bytes(let count): output.consume(count)
-            case .nothing: return false
+            case .wouldBlock: return false
             case .end, .failed, nil:
                 isWriteFailed = true
                 output.removeAll()

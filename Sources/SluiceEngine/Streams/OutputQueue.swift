@@ -21,8 +21,8 @@ struct OutputQueue {
 
     /// The maximum size of pieces that are copied into the buffer.
     private static let smallPiece = 8 << 10
-    /// The buffer capacity that an empty queue keeps.
-    private static let keptCapacity = 2 << 10
+    /// The maximum capacity of the buffer that an empty queue retains.
+    private static let retainedCapacity = 2 << 10
 
     private var buffer: [UInt8] = []
     /// All pieces in order. Empty if all bytes are in the buffer.
@@ -31,6 +31,7 @@ struct OutputQueue {
     private var first = 0
     /// The number of written bytes of the first segment, or of the buffer if there are no segments.
     private var written = 0
+    /// The number of unwritten bytes.
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
@@ -64,7 +65,11 @@ struct OutputQueue {
 
     /// Removes everything.
     mutating func removeAll() {
-        if buffer.capacity > OutputQueue.keptCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }
+        if buffer.capacity > OutputQueue.retainedCapacity {
+            buffer = []
+        } else {
+            buffer.removeAll(keepingCapacity: true)
+        }
         segments = []
         first = 0
         written = 0

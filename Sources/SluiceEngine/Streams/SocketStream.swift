@@ -6,11 +6,13 @@ import Glibc
 /// It must not be used by two threads at a time: the lock of the connection guards it.
 struct SocketStream {
     /// The result of one read or write.
-    enum Moved {
+    enum IOResult {
         case bytes(Int)
-        case nothing
+        /// The socket has no input, or accepts no output.
+        case wouldBlock
         /// The end of the stream. `isClean` is false if TLS ended without close_notify (RFC 8446 §6.1).
         case end(isClean: Bool)
+        /// The value is the error number, or 0 for an error of TLS.
         case failed(Int32)
     }
 
@@ -20,6 +22,8 @@ struct SocketStream {
     var mayRead: Bool
     /// True once the server has closed its side. A short read is then not the last one.
     var hasHungUp = false
+    /// The error number of the last read or write that failed, or 0 for none.
+    private var lastError: Int32 = 0
 
     init(_ descriptor: Int32, _ tls: TLSStream?) {
         self.descriptor = descriptor
@@ -29,11 +33,11 @@ struct SocketStream {
     }
 
     /// Writes as many bytes as the socket accepts.
-    func write(_ output: OutputQueue) -> Moved {
+    mutating func write(_ output: OutputQueue) -> IOResult {
         if let tls {
             return switch output.withNextBytes({ tls.write($0) }) {
             case .bytes(let count): .bytes(count)
-            case .wantsRead, .wantsWrite: .nothing
+            case .wantsRead, .wantsWrite: .wouldBlock
             case .closed(let isClean): .end(isClean: isClean)
             case .failed(let error): .failed(error)
             }
@@ -42,19 +46,24 @@ struct SocketStream {
         while count < 0, errno == EINTR { count = output.send(to: descriptor) }
         if count >= 0 { return .bytes(count) }
         switch errno {
-        case EAGAIN: return .nothing
-        case let error: return .failed(error)
+        case EAGAIN: return .wouldBlock
+        case let error: return failed(error)
         }
     }
 
+    private mutating func failed(_ error: Int32) -> IOResult {
+        lastError = error
+        return .failed(error)
+    }
+
     /// Reads available bytes once.
-    mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Moved {
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
         if let tls {
             switch tls.read(into: buffer) {
             case .bytes(let count): return .bytes(count)
             case .wantsRead, .wantsWrite:
                 mayRead = false
-                return .nothing
+                return .wouldBlock
             case .closed(let isClean): return .end(isClean: isClean)
             case .failed(let error): return .failed(error)
             }
@@ -66,22 +75,22 @@ struct SocketStream {
         }
         if count == 0 { return .end(isClean: true) }
         switch errno {
-        case EINTR: return .nothing
+        case EINTR: return .wouldBlock
         case EAGAIN:
             mayRead = false
-            return .nothing
-        case let error: return .failed(error)
+            return .wouldBlock
+        case let error: return failed(error)
         }
     }
 
     /// Reads until the buffer is full or no input is available.
-    mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> (count: Int, last: Moved) {
+    mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> (count: Int, last: IOResult) {
         var filled = 0
         while filled < buffer.count {
-            let moved = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
-            guard case .bytes(let count) = moved else {
+            let result = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+            guard case .bytes(let count) = result else {
                 // The next read reports the end of the connection again.
-                return (filled, filled > 0 ? .bytes(filled) : moved)
+                return (filled, filled > 0 ? .bytes(filled) : result)
             }
             filled += count
             if !mayRead { break }
@@ -97,7 +106,7 @@ struct SocketStream {
     }
 
     /// Returns true if nothing has been received since the last response. Such bytes would be parsed as the next response.
-    func isSilent() -> Bool {
+    func hasNoInput() -> Bool {
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         if count < 0, errno == EAGAIN { return tls?.hasPendingInput != true }
@@ -106,13 +115,13 @@ struct SocketStream {
         return withUnsafeMutableBytes(of: &byte) { tls.read(into: $0) } == .wantsRead
     }
 
-    /// The message for the last failure.
+    /// The message for the last failed read or write, for the end of a sentence about the connection.
     var lastFailure: String {
-        tls?.failureDetail ?? String(cString: strerror(errno)).lowercased()
+        tls?.failureDetail ?? (lastError == 0 ? "the server closed it" : SystemError(number: lastError).message)
     }
 }
 
-/// An error number of the system, used as the underlying error of a failed connection attempt.
+/// An error number of the system: the underlying error of a failed connection attempt.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The value of `errno`.
     public let number: Int32
@@ -121,6 +130,6 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { String(cString: strerror(number)) }
 
     /// The message in lower case, for the middle of a sentence.
-    var words: String { description.lowercased() }
+    var message: String { description.lowercased() }
 }
 #endif

@@ -35,10 +35,12 @@ package struct UploadBody {
         }
     }
 
+    /// The failure of the source, or nil if there is none.
     package var failure: SluiceError? {
         if case .pipe(let pipe, _) = source { pipe.failure } else { nil }
     }
 
+    /// Copies available bytes into a buffer.
     package mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadPipe.Piece {
         switch source {
         case .none:
@@ -70,7 +72,9 @@ package struct UploadBody {
         }
     }
 
-    /// Returns to the first byte. Returns false if bytes of a stream that can be read only once have been consumed.
+    /// Returns to the first byte.
+    ///
+    /// - Returns: False if bytes of a stream that can be read only once have been consumed.
     package mutating func rewind() -> Bool {
         switch source {
         case .none:
@@ -79,7 +83,7 @@ package struct UploadBody {
             source = .data(data, sent: 0)
             return true
         case .pipe(let pipe, _):
-            if pipe.isWhole { return true }
+            if pipe.isUnread { return true }
             guard let reopen else { return false }
             close()
             source = reopen()

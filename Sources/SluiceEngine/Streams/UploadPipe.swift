@@ -6,11 +6,14 @@ import SluiceHTTP
 ///
 /// The task waits once `highWater` bytes are unsent, until half of them are sent. The pipe thus uses little memory for a body of any size.
 package final class UploadPipe: Sendable {
+    /// The result of a read.
     package enum Piece: Equatable {
+        /// The number of bytes read.
         case bytes(Int)
         /// No bytes are available. `onData` will be called when there are.
         case wait
         case end
+        /// The source has failed. See ``UploadPipe/failure``.
         case failed
     }
 
@@ -26,10 +29,14 @@ package final class UploadPipe: Sendable {
         var hasBeenRead = false
     }
 
+    /// The number of unsent bytes from which the task waits.
     package static let highWater = 1 << 20
     private let state = Locked(State())
     private let onData: @Sendable () -> Void
 
+    /// Creates a pipe.
+    ///
+    /// - Parameter onData: Called on the task's thread when bytes or the end follow a read that returned ``Piece/wait``.
     package init(onData: @escaping @Sendable () -> Void) {
         self.onData = onData
     }
@@ -44,8 +51,8 @@ package final class UploadPipe: Sendable {
     /// True once the engine has taken a byte.
     package var hasBeenRead: Bool { state.withLock { $0.hasBeenRead } }
 
-    /// True as long as all bytes of the source can still be read.
-    var isWhole: Bool { state.withLock { !$0.hasBeenRead && !$0.isClosed } }
+    /// True if no byte has been read, so that another attempt can continue with this pipe.
+    var isUnread: Bool { state.withLock { !$0.hasBeenRead && !$0.isClosed } }
 
     /// Adds a chunk, and waits if the pipe is full. Returns false if the pipe is closed.
     package func write(_ chunk: Data) async -> Bool {
@@ -57,17 +64,17 @@ package final class UploadPipe: Sendable {
         if isReaderWaiting { onData() }
         guard isFull else { return !isClosed }
         await withUnsafeContinuation { continuation in
-            let mayGoOn = state.withLock { state in
+            let hasRoom = state.withLock { state in
                 if state.isClosed || state.bytes < UploadPipe.highWater { return true }
                 state.writer = continuation
                 return false
             }
-            if mayGoOn { continuation.resume() }
+            if hasRoom { continuation.resume() }
         }
         return state.withLock { !$0.isClosed }
     }
 
-    /// Ends the body.
+    /// Ends the body. Only the first call has an effect.
     package func finish(_ end: Result<Void, SluiceError>) {
         let isReaderWaiting = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -80,7 +87,7 @@ package final class UploadPipe: Sendable {
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
         let (piece, writer): (Piece, UnsafeContinuation<Void, Never>?) = state.withLock { state in
             let count = state.fill(buffer)
-            return count > 0 ? (.bytes(count), state.takeWriter()) : (state.ending(), nil)
+            return count > 0 ? (.bytes(count), state.takeWriter()) : (state.readWithoutChunk(), nil)
         }
         writer?.resume()
         return piece
@@ -91,7 +98,7 @@ package final class UploadPipe: Sendable {
     /// - Returns: The chunk, or nil. If it is nil, `piece` says what to do next.
     package func takeChunk() -> (chunk: Data?, piece: Piece) {
         let (chunk, piece, writer): (Data?, Piece, UnsafeContinuation<Void, Never>?) = state.withLock { state in
-            guard let chunk = state.popChunk() else { return (nil, state.ending(), nil) }
+            guard let chunk = state.popChunk() else { return (nil, state.readWithoutChunk(), nil) }
             return (chunk, .bytes(chunk.count), state.takeWriter())
         }
         writer?.resume()
@@ -194,8 +201,8 @@ extension UploadPipe.State {
         bytes < UploadPipe.highWater / 2 ? writer.take() : nil
     }
 
-    /// The result of reading when there is no chunk.
-    fileprivate mutating func ending() -> UploadPipe.Piece {
+    /// Returns the result of a read if there is no chunk. Requests a call of `onData` if the body has not ended.
+    fileprivate mutating func readWithoutChunk() -> UploadPipe.Piece {
         switch end {
         case .success: return .end
         case .failure: return .failed

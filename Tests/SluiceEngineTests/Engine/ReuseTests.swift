@@ -89,9 +89,9 @@ extension EngineTests {
             #expect(client.handshake() == nil)
             #expect(client.read(2).1 == Array("ok".utf8))
             let stream = SocketStream(socket.descriptor, client.stream)
-            #expect(!stream.isSilent())
+            #expect(!stream.hasNoInput())
             #expect(client.read(6).1 == Array("poison".utf8))
-            #expect(stream.isSilent())
+            #expect(stream.hasNoInput())
         }
 
         // MARK: The check before a request
