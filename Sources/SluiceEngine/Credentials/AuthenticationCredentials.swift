@@ -49,18 +49,18 @@ package struct AuthenticationCredentials: Sendable, Hashable {
     /// The value of the `Authorization` field with Basic (RFC 7617 §2).
     var basic: String { ChallengeCredentials.basic(user, password) }
 
-    package var isOfProxy: Bool {
+    package var isForProxy: Bool {
         if case .proxy = target { true } else { false }
     }
 
     /// The status of a challenge.
-    package var challengeStatus: HTTPStatus { isOfProxy ? 407 : .unauthorized }
+    package var challengeStatus: HTTPStatus { isForProxy ? 407 : .unauthorized }
     /// The response field with the challenges.
-    package var challengeField: HTTPHeaderName { isOfProxy ? "Proxy-Authenticate" : "WWW-Authenticate" }
+    package var challengeField: HTTPHeaderName { isForProxy ? "Proxy-Authenticate" : "WWW-Authenticate" }
     /// The request field with the credentials.
-    package var answerField: HTTPHeaderName { isOfProxy ? .proxyAuthorization : .authorization }
+    package var answerField: HTTPHeaderName { isForProxy ? .proxyAuthorization : .authorization }
     /// The response field after successful authentication.
-    package var infoField: HTTPHeaderName { isOfProxy ? "Proxy-Authentication-Info" : "Authentication-Info" }
+    package var infoField: HTTPHeaderName { isForProxy ? "Proxy-Authentication-Info" : "Authentication-Info" }
 
     /// Hashes the name and the target.
     package func hash(into hasher: inout Hasher) {

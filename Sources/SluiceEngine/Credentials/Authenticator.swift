@@ -4,9 +4,9 @@ import SluiceHTTP
 /// The answers of one transfer to the challenges of its server or of a proxy (RFC 9110 §11), for requests over any version of HTTP.
 ///
 /// ```
-/// next ──▶ request ──▶ response ──▶ takeChallenge ──▶ sendAgain ──▶ next …
-///                          │               └──▶ deliver
-///                          └──▶ takeAcceptance
+/// fieldValue ──▶ request ──▶ response ──▶ processChallenge ──▶ sendAgain ──▶ fieldValue …
+///                                │                └──▶ deliver
+///                                └──▶ recordAcceptance
 /// ```
 ///
 /// If only Basic is allowed, the first request already carries the password. Otherwise the first request has credentials only within a
@@ -18,12 +18,13 @@ package struct Authenticator: Sendable {
 
     /// The result of a challenge.
     package enum Decision: Sendable, Hashable {
-        /// Send the request again, with the value that `next` returns.
+        /// Send the request again, with the value that ``Authenticator/fieldValue(for:in:)`` returns.
         case sendAgain
         /// Return the challenge as the response.
         case deliver
     }
 
+    /// A challenge that can be answered.
     private enum Offer: Sendable {
         case basic(realm: String)
         case digest(DigestChallenge)
@@ -36,6 +37,7 @@ package struct Authenticator: Sendable {
         }
     }
 
+    /// The credentials of the last request.
     private enum Sent: Sendable {
         case nothing
         /// The realm is nil if no challenge was received.
@@ -46,7 +48,7 @@ package struct Authenticator: Sendable {
 
     package let credentials: AuthenticationCredentials
     private let cnonce: @Sendable () -> String
-    private var chosen: Offer?
+    private var selectedOffer: Offer?
     private var sent = Sent.nothing
     private var answeredRealms: Set<String> = []
     /// The number of answers so far.
@@ -76,7 +78,7 @@ package struct Authenticator: Sendable {
     }
 
     /// True if only Digest is allowed and no challenge has been received. A body that can be read only once is held back meanwhile.
-    package var waitsForChallenge: Bool { credentials.methods == .digest && chosen == nil }
+    package var waitsForChallenge: Bool { credentials.methods == .digest && selectedOffer == nil }
 
     // MARK: Requests
 
@@ -96,7 +98,7 @@ package struct Authenticator: Sendable {
 
     /// Selects the credentials of the next request.
     private mutating func next(for message: AuthenticatedMessage, in spaces: inout ProtectionSpaces) {
-        switch chosen {
+        switch selectedOffer {
         case .basic(let realm): sent = .basic(realm: realm)
         case .digest(let challenge):
             var count: UInt32 = 0
@@ -116,26 +118,26 @@ package struct Authenticator: Sendable {
     // MARK: Responses
 
     /// Processes a response with the status ``AuthenticationCredentials/challengeStatus``.
-    package mutating func takeChallenge(
+    package mutating func processChallenge(
         _ headers: HTTPHeaders,
         to message: AuthenticatedMessage,
         in spaces: inout ProtectionSpaces
     ) -> Decision {
         guard answers < Authenticator.maximumAnswers, let offer = strongestOffer(in: headers, for: message),
-            mayAnswer(offer)
+            canAnswer(offer)
         else {
-            forgetSent(in: &spaces)
+            refuseSent(in: &spaces)
             return .deliver
         }
-        if case .basic = sent { forgetSent(in: &spaces) }
+        if case .basic = sent { refuseSent(in: &spaces) }
         answers += 1
         answeredRealms.insert(offer.realm)
-        chosen = offer
+        selectedOffer = offer
         return .sendAgain
     }
 
     /// Processes a response to a request that the server or proxy has accepted.
-    package mutating func takeAcceptance(
+    package mutating func recordAcceptance(
         _ headers: HTTPHeaders,
         to message: AuthenticatedMessage,
         in spaces: inout ProtectionSpaces
@@ -176,7 +178,7 @@ package struct Authenticator: Sendable {
     }
 
     /// Returns true unless the same credentials have just been refused.
-    private func mayAnswer(_ offer: Offer) -> Bool {
+    private func canAnswer(_ offer: Offer) -> Bool {
         switch (sent, offer) {
         case (.nothing, _), (.basic, .digest), (.digest, .basic): return true
         case (.basic, .basic): return false
@@ -187,7 +189,8 @@ package struct Authenticator: Sendable {
         }
     }
 
-    private func forgetSent(in spaces: inout ProtectionSpaces) {
+    /// Removes the credentials of the last request from the protection spaces.
+    private func refuseSent(in spaces: inout ProtectionSpaces) {
         switch sent {
         case .nothing, .basic(realm: nil): break
         case .basic(let realm?): spaces.refuseBasic(realm: realm, credentials)

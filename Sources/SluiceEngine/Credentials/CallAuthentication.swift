@@ -9,8 +9,8 @@ struct CallAuthentication: Sendable {
     private var authenticators: [Authenticator] = []
     private let request: HTTPRequest
     private let upload: UploadSource
-    /// True once a server has accepted the request without its body.
-    private var wantsBody = false
+    /// True once the server has accepted the request without its body, so the body must be sent.
+    private var needsBody = false
 
     /// Creates the credentials of a call, or returns nil if there are none.
     ///
@@ -34,58 +34,58 @@ struct CallAuthentication: Sendable {
 
     /// True if the next request is sent without its body.
     var holdsBodyBack: Bool {
-        guard case .stream(_, _, isReplayable: false) = upload, !wantsBody else { return false }
+        guard case .stream(_, _, isReplayable: false) = upload, !needsBody else { return false }
         return authenticators.contains(where: \.waitsForChallenge)
     }
 
-    /// Returns the field value of the next request for the server or for the proxy, or nil for none.
-    mutating func fieldValue(ofProxy isOfProxy: Bool, in spaces: Locked<ProtectionSpaces>) -> String? {
-        guard let index = authenticators.firstIndex(where: { $0.credentials.isOfProxy == isOfProxy }) else {
+    /// Returns the value of the next request's `Authorization` field, or of its `Proxy-Authorization` field. Nil for no field.
+    mutating func fieldValue(forProxy isForProxy: Bool, in spaces: Locked<ProtectionSpaces>) -> String? {
+        guard let index = authenticators.firstIndex(where: { $0.credentials.isForProxy == isForProxy }) else {
             return nil
         }
         guard holdsBodyBack else {
-            return authenticators[index].fieldValue(for: message(isOfProxy, upload), in: spaces)
+            return authenticators[index].fieldValue(for: message(isForProxy, upload), in: spaces)
         }
         // A known nonce may have expired, and the body could not be sent again. Send no credentials, to receive a new nonce.
         if authenticators[index].waitsForChallenge { return nil }
-        return authenticators[index].fieldValue(for: message(isOfProxy, .none), in: spaces)
+        return authenticators[index].fieldValue(for: message(isForProxy, .none), in: spaces)
     }
 
     /// Processes the head of a response. Returns true if the request must be sent again instead of returning the response.
-    mutating func takes(_ head: HTTPResponse, in spaces: Locked<ProtectionSpaces>) -> Bool {
+    mutating func processHead(_ head: HTTPResponse, in spaces: Locked<ProtectionSpaces>) -> Bool {
         let hasHeldBack = holdsBodyBack
         for index in authenticators.indices {
             let credentials = authenticators[index].credentials
             guard head.status == credentials.challengeStatus else { continue }
-            let message = message(credentials.isOfProxy, upload)
+            let message = message(credentials.isForProxy, upload)
             let decision = spaces.withLockUnchecked { spaces in
-                authenticators[index].takeChallenge(head.headers, to: message, in: &spaces)
+                authenticators[index].processChallenge(head.headers, to: message, in: &spaces)
             }
             guard decision == .sendAgain else { return false }
-            if head.status == .unauthorized { takeAcceptance(of: head, in: spaces) }
+            if head.status == .unauthorized { recordAcceptance(of: head, in: spaces) }
             return true
         }
         guard hasHeldBack, head.status.rawValue < 300 else { return false }
-        wantsBody = true
+        needsBody = true
         return true
     }
 
     /// Processes the head of the response that is returned to the caller.
-    mutating func takeAcceptance(of head: HTTPResponse, in spaces: Locked<ProtectionSpaces>) {
+    mutating func recordAcceptance(of head: HTTPResponse, in spaces: Locked<ProtectionSpaces>) {
         for index in authenticators.indices {
-            let isOfProxy = authenticators[index].credentials.isOfProxy
+            let isForProxy = authenticators[index].credentials.isForProxy
             // A 407 comes from the proxy, which has not forwarded the request. A 401 comes from the server, through the proxy.
-            guard head.status != 407, isOfProxy || head.status != .unauthorized else { continue }
-            let message = message(isOfProxy, upload)
-            spaces.withLockUnchecked { authenticators[index].takeAcceptance(head.headers, to: message, in: &$0) }
+            guard head.status != 407, isForProxy || head.status != .unauthorized else { continue }
+            let message = message(isForProxy, upload)
+            spaces.withLockUnchecked { authenticators[index].recordAcceptance(head.headers, to: message, in: &$0) }
         }
     }
 
     /// Returns the message with the request target: an absolute URL if a proxy forwards the request.
-    private func message(_ isOfProxy: Bool, _ upload: UploadSource) -> AuthenticatedMessage {
+    private func message(_ isForProxy: Bool, _ upload: UploadSource) -> AuthenticatedMessage {
         AuthenticatedMessage(
             method: request.method.rawValue,
-            uri: isOfProxy ? request.url : request.path,
+            uri: isForProxy ? request.url : request.path,
             upload: upload
         )
     }

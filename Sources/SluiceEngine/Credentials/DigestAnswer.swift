@@ -2,7 +2,7 @@
 import CSSL
 import SluiceHTTP
 
-/// The parts of one Digest answer (RFC 7616 §3.4), from which a message forms the field value.
+/// The parts of one Digest answer (RFC 7616 §3.4) that do not depend on the message.
 package struct DigestAnswer: Sendable {
     /// The nonces of a session key (RFC 7616 §3.4.2).
     package struct SessionKey: Sendable {
@@ -21,6 +21,7 @@ package struct DigestAnswer: Sendable {
     /// The number of answers with the nonce, including this one.
     package let count: UInt32
     package let cnonce: String
+    /// The nonces of the session key, or nil for an algorithm without `-sess`.
     package let key: SessionKey?
 
     package init(
@@ -80,29 +81,30 @@ package struct DigestAnswer: Sendable {
     /// Returns the response value (RFC 7616 §3.4.1 to §3.4.3).
     private func response(to message: AuthenticatedMessage, _ protection: DigestChallenge.Protection) -> String? {
         let hash = challenge.hash
-        guard var secret = hash.hex(of: "\(credentials.user):\(challenge.realm):\(credentials.password)") else {
+        guard var hashOfA1 = hash.hex(of: "\(credentials.user):\(challenge.realm):\(credentials.password)") else {
             return nil
         }
         if challenge.isSession {
             let (nonce, cnonce) = (key?.nonce ?? nonce, key?.cnonce ?? cnonce)
-            guard let key = hash.hex(of: "\(secret):\(nonce):\(cnonce)") else { return nil }
-            secret = key
+            guard let key = hash.hex(of: "\(hashOfA1):\(nonce):\(cnonce)") else { return nil }
+            hashOfA1 = key
         }
-        var covered = "\(message.method):\(message.uri)"
+        // A1 and A2 are the terms of RFC 7616.
+        var a2 = "\(message.method):\(message.uri)"
         if protection == .authInt {
             guard let body = hash.hex(of: message.upload) else { return nil }
-            covered += ":\(body)"
+            a2 += ":\(body)"
         }
-        guard let proof = hash.hex(of: covered) else { return nil }
+        guard let hashOfA2 = hash.hex(of: a2) else { return nil }
         switch protection {
-        case .plain: return hash.hex(of: "\(secret):\(nonce):\(proof)")
-        case .auth: return hash.hex(of: "\(secret):\(nonce):\(nonceCount):\(cnonce):auth:\(proof)")
-        case .authInt: return hash.hex(of: "\(secret):\(nonce):\(nonceCount):\(cnonce):auth-int:\(proof)")
+        case .plain: return hash.hex(of: "\(hashOfA1):\(nonce):\(hashOfA2)")
+        case .auth: return hash.hex(of: "\(hashOfA1):\(nonce):\(nonceCount):\(cnonce):auth:\(hashOfA2)")
+        case .authInt: return hash.hex(of: "\(hashOfA1):\(nonce):\(nonceCount):\(cnonce):auth-int:\(hashOfA2)")
         }
     }
 }
 
-/// The parts of a request that the credentials may cover.
+/// The parts of a request that an answer may cover.
 package struct AuthenticatedMessage: Sendable {
     package let method: String
     /// The request target: a path with its query, an absolute URL for a proxy, or host and port for CONNECT.

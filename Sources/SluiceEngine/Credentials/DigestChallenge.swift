@@ -14,7 +14,7 @@ package struct DigestChallenge: Sendable, Hashable {
     }
 
     /// The maximum size of a body that is hashed for `auth-int`. Hashing takes a few milliseconds of the loop at most.
-    package static let hashedBody = 1 << 20
+    package static let maximumHashedBody = 1 << 20
 
     /// The realm. Empty if the server sends none, which RFC 7616 §3.3 forbids.
     package let realm: String
@@ -69,13 +69,13 @@ package struct DigestChallenge: Sendable, Hashable {
     /// Returns the protection for a message with a body, or nil if none of the offered ones is possible.
     ///
     /// `auth` is preferred to `auth-int`, which servers often offer but do not check. `auth-int` requires a body in memory of at most
-    /// ``hashedBody`` bytes.
+    /// ``maximumHashedBody`` bytes.
     package func protection(for upload: UploadSource) -> Protection? {
         if protections.contains(.auth) { return .auth }
         if protections.contains(.authInt) {
             switch upload {
             case .none: return .authInt
-            case .data(let data): return data.count <= DigestChallenge.hashedBody ? .authInt : nil
+            case .data(let data): return data.count <= DigestChallenge.maximumHashedBody ? .authInt : nil
             case .stream: return nil
             }
         }
@@ -104,7 +104,7 @@ package struct DigestSession: Sendable {
     }
 
     /// True if the count has reached its maximum.
-    package var isUsedUp: Bool { count == .max }
+    package var isExhausted: Bool { count == .max }
 
     /// Raises the count to at least the number of earlier answers with the same nonce.
     package mutating func raise(to count: UInt32) {

@@ -52,14 +52,14 @@ package struct ProtectionSpaces: Sendable {
         let path = path(of: message, credentials)
         var best: (index: Int, length: Int)?
         for (index, space) in candidates.enumerated() where space.isAccepted {
-            guard let length = space.match(path), space.suits(message) else { continue }
+            guard let length = space.match(path), space.supports(message) else { continue }
             if let found = best, (found.length, candidates[found.index].lastUse) > (length, space.lastUse) { continue }
             best = (index, length)
         }
         guard let best else { return nil }
         let lastUse = nextUse()
         var known: Known?
-        change(credentials, best.index) { space in
+        update(credentials, best.index) { space in
             space.lastUse = lastUse
             known = space.next(as: credentials, cnonce: cnonce)
         }
@@ -101,7 +101,7 @@ package struct ProtectionSpaces: Sendable {
             isAccepted: isAccepted,
             lastUse: lastUse
         )
-        put(space, credentials, at: index)
+        store(space, credentials, at: index)
         return answer
     }
 
@@ -111,7 +111,7 @@ package struct ProtectionSpaces: Sendable {
     package mutating func accept(_ answer: DigestAnswer, nextNonce: String? = nil) {
         let credentials = answer.credentials
         guard let index = firstIndex(of: answer.challenge.realm, credentials) else { return }
-        change(credentials, index) { space in
+        update(credentials, index) { space in
             guard case .digest(var session) = space.scheme, session.nonce == answer.nonce else { return }
             space.isAccepted = true
             if let nextNonce { session.replaceNonce(with: nextNonce) }
@@ -137,7 +137,7 @@ package struct ProtectionSpaces: Sendable {
             }
         }
         let space = Space(realm: realm, scheme: .basic, paths: paths, isAccepted: true, lastUse: nextUse())
-        put(space, credentials, at: index)
+        store(space, credentials, at: index)
     }
 
     /// Removes the nonce of a refused answer.
@@ -165,7 +165,7 @@ package struct ProtectionSpaces: Sendable {
         spaces[credentials]?.firstIndex { $0.realm == realm }
     }
 
-    private mutating func change(
+    private mutating func update(
         _ credentials: AuthenticationCredentials,
         _ index: Int,
         _ body: (inout Space) -> Void
@@ -174,9 +174,9 @@ package struct ProtectionSpaces: Sendable {
         body(&spaces[credentials, default: []][index])
     }
 
-    private mutating func put(_ space: Space, _ credentials: AuthenticationCredentials, at index: Int?) {
+    private mutating func store(_ space: Space, _ credentials: AuthenticationCredentials, at index: Int?) {
         if let index {
-            change(credentials, index) { $0 = space }
+            update(credentials, index) { $0 = space }
             return
         }
         if count == limit { removeLeastRecentlyUsed() }
@@ -212,12 +212,13 @@ package struct ProtectionSpaces: Sendable {
 
     // MARK: Paths
 
-    /// Returns the path of a message without its query, or `/` for a proxy, which is a single space (RFC 7616 §3.3).
+    /// Returns the path of a message without its query, or `/` for a proxy, whose protection space is the whole proxy (RFC 7616 §3.3).
     private func path(of message: AuthenticatedMessage, _ credentials: AuthenticationCredentials) -> String {
-        if credentials.isOfProxy { return "/" }
+        if credentials.isForProxy { return "/" }
         return ProtectionSpaces.withoutQuery(message.uri)
     }
 
+    /// Returns the paths that a Digest challenge covers.
     private func paths(
         of challenge: DigestChallenge,
         _ credentials: AuthenticationCredentials,
@@ -227,7 +228,7 @@ package struct ProtectionSpaces: Sendable {
         let paths = challenge.domain.prefix(ProtectionSpaces.maximumPaths).compactMap {
             ProtectionSpaces.path(of: $0, at: origin)
         }
-        // All URIs of the list belong to other servers, which must not receive these credentials.
+        // If all URIs of the list belong to other servers, which must not receive these credentials, only this path is covered.
         return paths.isEmpty ? [path(of: message, credentials)] : paths
     }
 
@@ -272,13 +273,14 @@ extension ProtectionSpaces.Space {
     }
 
     /// Returns true if the authentication scheme of the space can cover a message.
-    func suits(_ message: AuthenticatedMessage) -> Bool {
+    func supports(_ message: AuthenticatedMessage) -> Bool {
         switch scheme {
         case .basic: true
-        case .digest(let session): !session.isUsedUp && session.challenge.protection(for: message.upload) != nil
+        case .digest(let session): !session.isExhausted && session.challenge.protection(for: message.upload) != nil
         }
     }
 
+    /// Returns the credentials for the next request in the space.
     mutating func next(
         as credentials: AuthenticationCredentials,
         cnonce: () -> String

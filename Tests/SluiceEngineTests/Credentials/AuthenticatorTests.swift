@@ -45,7 +45,7 @@ import Testing
             for field in fields { headers.append(authenticator.credentials.challengeField, field) }
             let message = message
             return spaces.withLockUnchecked { spaces in
-                authenticator.takeChallenge(headers, to: message, in: &spaces) == .sendAgain
+                authenticator.processChallenge(headers, to: message, in: &spaces) == .sendAgain
             }
         }
 
@@ -53,7 +53,7 @@ import Testing
             var headers: HTTPHeaders = [:]
             if let info { headers.append(authenticator.credentials.infoField, info) }
             let message = message
-            spaces.withLockUnchecked { authenticator.takeAcceptance(headers, to: message, in: &$0) }
+            spaces.withLockUnchecked { authenticator.recordAcceptance(headers, to: message, in: &$0) }
         }
     }
 
@@ -290,7 +290,7 @@ import Testing
         )
         let transfer = Conversation()
         let decision = transfer.spaces.withLockUnchecked { spaces in
-            transfer.authenticator.takeChallenge(headers, to: transfer.message, in: &spaces)
+            transfer.authenticator.processChallenge(headers, to: transfer.message, in: &spaces)
         }
         #expect(decision == .deliver)
     }

@@ -193,7 +193,7 @@ import Testing
         let stream = HTTPBody.stream(AsyncStream<Data> { $0.finish() })
         let streamed = AuthenticatedMessage(method: "PUT", uri: "/", upload: try UploadSource(stream))
         #expect(answer.fieldValue(for: streamed) == nil)
-        let large = Data(count: DigestChallenge.hashedBody + 1)
+        let large = Data(count: DigestChallenge.maximumHashedBody + 1)
         #expect(answer.fieldValue(for: AuthenticatedMessage(method: "PUT", uri: "/", upload: .data(large))) == nil)
         let allowed = AuthenticatedMessage(method: "PUT", uri: "/", upload: .data(large.dropLast()))
         #expect(answer.fieldValue(for: allowed) != nil)
