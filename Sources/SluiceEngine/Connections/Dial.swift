@@ -458,7 +458,7 @@ package final class Dial: LoopHandler {
         }
         guard let route, let step else { return }
         switch step {
-        case .waits: return
+        case .wait: return
         case .done: secure(attempt, on: thread)
         case .reconnect: reconnect(to: attempt.target, on: thread)
         case .failed(let flaw): fail(flaw.error(to: serverName, by: route.name), on: thread)

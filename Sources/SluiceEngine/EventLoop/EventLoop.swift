@@ -3,9 +3,9 @@ import CLinux
 import Glibc
 import SluiceHTTP
 
-/// A thread that waits for sockets, timers and posted jobs. This type is the part that other threads may use.
+/// A thread that waits for sockets, timers and posted jobs, and that runs until the process ends.
 ///
-/// The thread runs until the process ends.
+/// This type is the part that other threads may use. ``LoopThread`` is the part that only the loop's own thread uses.
 package final class EventLoop: Sendable {
     /// A job for the loop's thread. It must not block.
     package typealias Job = @Sendable (LoopThread) -> Void
@@ -34,38 +34,12 @@ package final class EventLoop: Sendable {
         }
         var event = epoll_event(events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data(u64: .max))
         epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event)
-        guard startThread() else {
+        // The thread never ends, so the loop is never released.
+        guard DetachedThread.start("sluice-\(index)", { [self] in LoopThread(self).run() }) else {
             close(epoll)
             close(wakeUp)
             return nil
         }
-    }
-
-    private func startThread() -> Bool {
-        var thread = pthread_t()
-        // The thread never ends, so the loop is never released.
-        let context = Unmanaged.passRetained(self)
-        let status = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                let loop = Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue()
-                sluice_set_thread_name("sluice-\(loop.index)")
-                // Signals are handled by the threads of the program.
-                var signals = sigset_t()
-                sigfillset(&signals)
-                pthread_sigmask(SIG_SETMASK, &signals, nil)
-                LoopThread(loop).run()
-            },
-            context.toOpaque()
-        )
-        guard status == 0 else {
-            context.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 
     /// Runs a job on the loop's thread as soon as possible.
@@ -78,11 +52,16 @@ package final class EventLoop: Sendable {
         if mustWake { eventfd_write(wakeUp, 1) }
     }
 
-    /// Takes the posted jobs. Returns true if there are none and the thread may sleep. The next post then wakes it.
-    func takeJobs(inExchangeFor empty: inout [Job], maySleep: Bool) -> Bool {
+    /// Takes the posted jobs.
+    ///
+    /// - Parameters:
+    ///   - jobs: An empty array, which receives the jobs. Its memory is reused.
+    ///   - maySleep: False if the thread has other work.
+    /// - Returns: True if there are no jobs and the thread may sleep. The next post then wakes it.
+    func takeJobs(into jobs: inout [Job], maySleep: Bool) -> Bool {
         mailbox.withLockUnchecked { mailbox in
-            swap(&mailbox.jobs, &empty)
-            mailbox.isAsleep = empty.isEmpty && maySleep
+            swap(&mailbox.jobs, &jobs)
+            mailbox.isAsleep = jobs.isEmpty && maySleep
             return mailbox.isAsleep
         }
     }

@@ -37,7 +37,7 @@ package final class LoopThread {
     /// The maximum number of bytes that one turn reads, and the size of its buffer.
     package static let slice = 64 << 10
 
-    /// True to measure the processor time of each turn, for tests.
+    /// True to measure the processor time of each turn. Set by tests only.
     package static let measuresTurns = Atomic(false)
 
     package let loop: EventLoop
@@ -47,6 +47,7 @@ package final class LoopThread {
     package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: slice, alignment: 64)
     /// Large buffers for bodies, which are passed to their readers without a copy.
     package let buffers = ReadBuffers(size: 256 << 10)
+    /// True once the process exits. The thread then runs no further job or handler.
     var isHalted = false
     /// The processor time of the longest turn of any handler since the last reset.
     package var longestTurn = Duration.zero
@@ -106,7 +107,7 @@ package final class LoopThread {
         freeEntries.append(registration.index)
     }
 
-    /// Sets the deadline of a handler, of which there is one. The distant future removes it.
+    /// Sets the only deadline of a handler. The distant future removes it.
     package func setTimer(_ registration: Registration, at deadline: MonotonicTime) {
         guard handler(registration) != nil else { return }
         let index = Int(registration.index)
@@ -119,7 +120,7 @@ package final class LoopThread {
         }
     }
 
-    /// Calls a handler again in the next round, after all other handlers.
+    /// Calls a handler again in the next round, with the events of a readable and writable descriptor.
     package func runAgain(_ registration: Registration) {
         runnable.append(registration)
     }
@@ -139,37 +140,37 @@ package final class LoopThread {
             if isHalted { while true { pause() } }
             runJobs()
             fireTimers()
-            giveTurns()
+            runTurns()
             wait()
         }
     }
 
     private func runJobs() {
-        maySleep = loop.takeJobs(inExchangeFor: &jobs, maySleep: runnable.isEmpty)
+        maySleep = loop.takeJobs(into: &jobs, maySleep: runnable.isEmpty)
         for job in jobs {
-            measured { job(self) }
+            measure { job(self) }
             if isHalted { return }
         }
         jobs.removeAll(keepingCapacity: true)
     }
 
     private func fireTimers() {
-        // Limit the number of timers, in case a handler sets its timer to the current time again.
+        // Bound the number of timers, because a handler may set its timer to the current time again.
         var left = timers.count
         while left > 0, let registration = timers.popExpired(at: now) {
             left -= 1
             entries[Int(registration.index)].timer = nil
-            if let handler = handler(registration) { measured { handler.deadlinePassed(on: self) } }
+            if let handler = handler(registration) { measure { handler.deadlinePassed(on: self) } }
         }
     }
 
-    private func giveTurns() {
+    private func runTurns() {
         guard !runnable.isEmpty else { return }
         let turns = runnable
         runnable.removeAll(keepingCapacity: true)
         for registration in turns {
             guard let handler = handler(registration) else { continue }
-            measured { handler.ready(EPOLLIN.rawValue | EPOLLOUT.rawValue, on: self) }
+            measure { handler.ready(EPOLLIN.rawValue | EPOLLOUT.rawValue, on: self) }
         }
     }
 
@@ -184,7 +185,7 @@ package final class LoopThread {
                 index: UInt32(truncatingIfNeeded: token),
                 generation: UInt32(truncatingIfNeeded: token >> 32)
             )
-            if let handler = handler(registration) { measured { handler.ready(event.events, on: self) } }
+            if let handler = handler(registration) { measure { handler.ready(event.events, on: self) } }
         }
     }
 
@@ -195,7 +196,8 @@ package final class LoopThread {
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    private func measured(_ turn: () -> Void) {
+    /// Runs a turn, and measures its processor time if ``measuresTurns`` is set.
+    private func measure(_ turn: () -> Void) {
         guard LoopThread.measuresTurns.load(ordering: .relaxed) else { return turn() }
         let start = LoopThread.work
         turn()

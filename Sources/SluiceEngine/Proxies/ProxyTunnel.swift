@@ -5,7 +5,7 @@ import SluiceHTTP
 struct ProxyTunnel {
     enum Step {
         /// Call again when the socket is readable or writable.
-        case waits
+        case wait
         case done
         /// Close the connection, and pass a new one to ``begin(on:)``.
         case reconnect

@@ -11,18 +11,19 @@ import SluiceHTTP
 /// delay never ends an attempt, so all attempts may run at the same time. The caller repeats ``next(at:)`` until the action is to wait
 /// or the race is over, and calls it again after each event and at the returned time.
 package struct AddressRace: Sendable {
+    /// The next action of the caller.
     package enum Action: Equatable, Sendable {
-        /// Start to connect to the address; events of this attempt carry the index.
+        /// Start to connect to the address, and report events of the attempt with the index.
         case attempt(Int, SocketAddress)
-        /// Wait for an event or until that time, which is the distant future once all attempts have been started.
+        /// Wait for an event or until the time, which is the distant future once all attempts have been started.
         case wait(until: MonotonicTime)
-        /// Use that attempt's connection, and close those of the others.
+        /// Use the connection of the attempt, and close those of the others.
         case won(Int, abandon: [Int])
         /// All attempts have failed.
         case failed
     }
 
-    /// RFC 8305 §5: the delay is never below 10 milliseconds.
+    /// The minimum delay (RFC 8305 §5).
     private static var minimumDelay: Duration { .milliseconds(10) }
 
     private let addresses: [SocketAddress]
@@ -41,7 +42,7 @@ package struct AddressRace: Sendable {
     /// - Parameters:
     ///   - addresses: The addresses in the resolver's order. Duplicates are removed, and the versions alternate.
     ///   - delay: The time between the starts of two attempts.
-    ///   - limit: The largest number of addresses that are tried.
+    ///   - limit: The maximum number of addresses that are tried.
     package init(_ addresses: [SocketAddress], delay: Duration = .milliseconds(200), limit: Int = 32) {
         self.addresses = AddressRace.interleaved(addresses, limit: max(1, limit))
         self.delay = max(delay, AddressRace.minimumDelay)
@@ -73,8 +74,8 @@ package struct AddressRace: Sendable {
 
     /// Records a failed attempt, whose connection the caller closes. The next attempt starts at once.
     package mutating func attemptFailed(_ index: Int, at now: MonotonicTime) {
-        guard winner == nil, let place = open.firstIndex(of: index) else { return }
-        open.remove(at: place)
+        guard winner == nil, let position = open.firstIndex(of: index) else { return }
+        open.remove(at: position)
         connected.removeAll { $0 == index }
         nextAttempt = now
     }

@@ -45,7 +45,7 @@ struct AnswerCache {
         case .failure: return
         }
         guard lifetime > .zero else { return }
-        if entries.count >= capacity { makeRoom(at: now) }
+        if entries.count >= capacity { evict(at: now) }
         lastNumber += 1
         entries[key] = Entry(answer: answer, expiry: now + lifetime, number: lastNumber)
     }
@@ -55,7 +55,7 @@ struct AnswerCache {
     }
 
     /// Removes all expired entries, or the oldest entry if none has expired.
-    private mutating func makeRoom(at now: MonotonicTime) {
+    private mutating func evict(at now: MonotonicTime) {
         entries = entries.filter { $0.value.expiry > now }
         guard entries.count >= capacity, let oldest = entries.min(by: { $0.value.number < $1.value.number }) else {
             return

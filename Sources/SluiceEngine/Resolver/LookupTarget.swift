@@ -15,8 +15,8 @@ enum LookupTarget: Hashable {
     /// Parses a host.
     ///
     /// - Parameters:
-    ///   - host: A name, an IPv4 address, or an IPv6 address with or without a zone (RFC 4007 §11, and RFC 6874's `%25` as the
-    ///     delimiter). Other forms of IPv4 addresses, such as `127.1`, are names, which the system's resolver understands.
+    ///   - host: A name, an IPv4 address, or an IPv6 address with or without a zone. The delimiter of the zone is `%` (RFC 4007 §11) or
+    ///     `%25` (RFC 6874). Other forms of IPv4 addresses, such as `127.1`, are names, which the system's resolver understands.
     ///   - interfaceIndex: Returns the index of an interface for its name, or 0 for none.
     init(_ host: String, interfaceIndex: (String) -> UInt32 = { if_nametoindex($0) }) {
         let bytes = host.utf8
@@ -36,6 +36,7 @@ enum LookupTarget: Hashable {
         }
     }
 
+    /// Parses an IPv6 address with or without a zone.
     private static func zoned(_ host: String, _ interfaceIndex: (String) -> UInt32) -> ScopedAddress? {
         let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let text = parts.first, let address = IPAddress(String(text)), !address.isIPv4 else { return nil }
@@ -45,9 +46,7 @@ enum LookupTarget: Hashable {
         guard !zone.isEmpty else { return nil }
         let index = interfaceIndex(String(zone))
         if index > 0 { return ScopedAddress(address, scope: index) }
-        guard zone.utf8.allSatisfy(\.isDigit),
-            let number = UInt32(zone)
-        else { return nil }
+        guard zone.utf8.allSatisfy(\.isDigit), let number = UInt32(zone) else { return nil }
         return ScopedAddress(address, scope: number)
     }
 }
@@ -62,10 +61,7 @@ struct LookupName: Hashable {
     /// Creates the look-up of a name. A name below `.localhost` becomes `localhost` (RFC 6761 §6.3).
     fileprivate init(key: String, text: String) {
         // Only ASCII letters are lower-cased: Unicode would convert other letters (U+212A) into ASCII.
-        let lowercased = String(
-            decoding: key.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 },
-            as: UTF8.self
-        )
+        let lowercased = String(decoding: key.utf8.map(\.asciiLowercased), as: UTF8.self)
         let isLocal = lowercased == LookupName.localhost || lowercased.hasSuffix("." + LookupName.localhost)
         self.key = isLocal ? LookupName.localhost : lowercased
         self.text = isLocal ? LookupName.localhost : text

@@ -8,14 +8,14 @@ import SluiceHTTP
 ///              last waiter   last waiter
 ///                 leaves        leaves
 ///                   ▼           ▼
-///                 gone      abandoned ──► answered (the answer is cached)
+///                removed    abandoned ──► answered (the answer is cached)
 ///                               │
 ///                     request ──┘ running again
 ///
 /// Equal names share a look-up. Look-ups start in the order of their requests, each on its own thread, and run concurrently up to a
-/// bound. An abandoned look-up has no waiters, but cannot be stopped. It occupies its thread but does not count towards the bound, up to
-/// the same number of them. There are therefore at most twice as many threads as the bound. A name server that does not answer blocks
-/// other look-ups only if that many look-ups hang.
+/// bound. An abandoned look-up has no waiters, but cannot be stopped. It occupies its thread. For each abandoned look-up, another one may
+/// run, up to the same bound, so there are at most twice as many threads as the bound. A name server that does not answer delays other
+/// look-ups only if all of these threads wait for it.
 struct ResolverState<Waiter: Sendable>: Sendable {
     typealias Answer = Result<[ScopedAddress], Resolver.Failure>
 
@@ -110,7 +110,7 @@ struct ResolverState<Waiter: Sendable>: Sendable {
         lookUps[ticket.lookUp] = nil
         idsByKey[lookUp.name.key] = nil
         queued -= 1
-        closeUp()
+        compactQueue()
         return (true, .none)
     }
 
@@ -197,16 +197,16 @@ struct ResolverState<Waiter: Sendable>: Sendable {
             first += 1
             if lookUps[id] != nil {
                 queued -= 1
-                closeUp()
+                compactQueue()
                 return id
             }
         }
-        closeUp()
+        compactQueue()
         return nil
     }
 
     /// Removes cancelled look-ups from the queue once they outnumber the waiting ones, so the average cost is constant.
-    private mutating func closeUp() {
+    private mutating func compactQueue() {
         guard queue.count - queued > max(64, queued) || queued == 0 else { return }
         queue = queue[first...].filter { lookUps[$0].map { !$0.isRunning } ?? false }
         first = 0

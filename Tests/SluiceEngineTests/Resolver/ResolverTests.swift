@@ -139,7 +139,7 @@ import Testing
             idleTime: .milliseconds(1),
             lookUp: gated.run,
             startThread: { run in
-                ResolverThread.start {
+                DetachedThread.start("sluice-dns") {
                     run()
                     end.yield()
                 }
@@ -194,7 +194,7 @@ import Testing
         let (names, name) = AsyncStream<String>.makeStream()
         let (masks, mask) = AsyncStream<[Bool]>.makeStream()
         #expect(
-            ResolverThread.start {
+            DetachedThread.start("sluice-dns") {
                 var buffer = [UInt8](repeating: 0, count: 32)
                 let file = open("/proc/thread-self/comm", O_RDONLY)
                 let count = read(file, &buffer, buffer.count)
