@@ -39,7 +39,7 @@ package final class Call: Sendable {
     let queued = MonotonicTime.now
     /// The time by which the request must have ended.
     let deadline: MonotonicTime
-    private let cookies: CookieExchange?
+    private let cookies: RequestCookies?
     private let completion: Completion
     private let credentials: ChallengeCredentials?
     private let state: Locked<State>
@@ -87,7 +87,7 @@ package final class Call: Sendable {
         self.started = started
         self.completion = completion
         self.credentials = credentials
-        cookies = CookieExchange(context.cookies, for: request)
+        cookies = RequestCookies(context.cookies, for: request)
         deadline = context.timeouts.total.map { started + $0 } ?? .distantFuture
         let authentication = CallAuthentication(request, upload, credentials, plan.proxy)
         hasCredentials = authentication != nil
@@ -141,7 +141,7 @@ package final class Call: Sendable {
     func cookieHeader() -> FieldValue? { cookies?.header() }
 
     /// Stores the cookies that a response sets. Call it with each head except informational ones.
-    func takeCookies(of head: HTTPResponse) { cookies?.take(head) }
+    func takeCookies(of head: HTTPResponse) { cookies?.store(head) }
 
     /// Reads or changes the state of the attempts.
     func withAttempt<Value>(_ body: (inout Attempt) -> Value) -> Value {

@@ -12,17 +12,17 @@ package struct CookieOrigin: Sendable, Hashable {
     /// True for https, and for http to the local host, as in browsers.
     package let isSecure: Bool
 
-    /// The maximum length of a DNS name.
-    private static let longestHost = 255
+    /// The maximum length of a DNS name (RFC 1035 §2.3.4).
+    private static let maximumHostLength = 255
 
     /// Creates the origin of a request, or returns nil if its host cannot have cookies.
     ///
     /// A `Host` field of the request takes precedence over the URL, because it names the site that the server answers for. It does not
     /// affect `isSecure`.
     package init?(_ request: HTTPRequest) {
-        let own = request.headers.values(for: .host).first
-        guard let host = CookieOrigin.host(of: own ?? request.authority) else { return nil }
-        let isLoopback = own == nil && ["localhost", "127.0.0.1", "::1"].contains(host)
+        let hostField = request.headers.values(for: .host).first
+        guard let host = CookieOrigin.host(of: hostField ?? request.authority) else { return nil }
+        let isLoopback = hostField == nil && ["localhost", "127.0.0.1", "::1"].contains(host)
         self.init(
             host: host,
             path: Array(request.path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }),
@@ -71,9 +71,9 @@ package struct CookieOrigin: Sendable, Hashable {
 
     /// Returns true if a name ends with a dot and the other name.
     static func isSubdomain(_ name: String, of domain: String) -> Bool {
-        let room = name.utf8.count - domain.utf8.count
-        guard room > 0, !domain.isEmpty, name.hasSuffix(domain) else { return false }
-        return name.utf8.dropFirst(room - 1).first == UInt8(ascii: ".")
+        let prefixLength = name.utf8.count - domain.utf8.count
+        guard prefixLength > 0, !domain.isEmpty, name.hasSuffix(domain) else { return false }
+        return name.utf8.dropFirst(prefixLength - 1).first == UInt8(ascii: ".")
     }
 
     /// Returns a domain in lower case, without a trailing dot.
@@ -83,10 +83,11 @@ package struct CookieOrigin: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Returns the host of an authority in the form of ``host``, or nil if it is not valid.
     private static func host(of authority: String) -> String? {
         let bytes = Array(authority.utf8)
-        // The value of a field has not been validated like a URL.
-        guard bytes.count <= longestHost + 8, Authority.flaw(of: authority) == nil else { return nil }
+        // Unlike a URL, the value of the field has not been validated. A port has at most six bytes, and brackets have two.
+        guard bytes.count <= maximumHostLength + 8, Authority.flaw(of: authority) == nil else { return nil }
         let host: String
         if bytes.first == UInt8(ascii: "[") {
             host = canonical(bytes.dropFirst().prefix { $0 != UInt8(ascii: "]") })
@@ -104,7 +105,7 @@ package struct CookieOrigin: Sendable, Hashable {
         let isHexadecimal = label.starts(with: "0x".utf8)
         return !label.isEmpty
             && label.dropFirst(isHexadecimal ? 2 : 0).allSatisfy { byte in
-                byte &- 48 < 10 || isHexadecimal && (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+                byte.isDigit || isHexadecimal && (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
             }
     }
 }

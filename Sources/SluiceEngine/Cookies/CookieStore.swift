@@ -33,12 +33,12 @@ package struct CookieStore: CookieStorage {
 }
 
 /// The cookie handling of one request: its `Cookie` field, and the `Set-Cookie` fields of its responses.
-package struct CookieExchange: Sendable {
+package struct RequestCookies: Sendable {
     private let jar: CookieJar
     private let store: CookieStore
     private let origin: CookieOrigin
 
-    /// Creates the exchange, or returns nil if there is no jar or the request has its own `Cookie` field.
+    /// Finds the store of a jar. Returns nil if there is no jar, or if the request has its own `Cookie` field.
     ///
     /// The first request of a jar creates its store, so this must not run on the thread of a loop.
     package init?(_ jar: CookieJar?, for request: HTTPRequest) {
@@ -54,14 +54,9 @@ package struct CookieExchange: Sendable {
     package func header() -> FieldValue? { store.header(for: origin) }
 
     /// Stores the cookies that a response sets.
-    package func take(_ response: HTTPResponse) {
+    package func store(_ response: HTTPResponse) {
         guard response.headers.contains(.setCookie) else { return }
-        take(response.headers.fieldValues(for: .setCookie))
-    }
-
-    /// Stores the cookies of `Set-Cookie` fields.
-    package func take(_ fields: [FieldValue]) {
-        if store.store(fields, from: origin) { jar.scheduleSave() }
+        if store.store(response.headers.fieldValues(for: .setCookie), from: origin) { jar.scheduleSave() }
     }
 }
 

@@ -14,9 +14,9 @@ package struct CookieTable: Sendable {
         package var total = 3000
         /// The number of cookies above `total` at which an eviction starts, so that evictions are rare.
         package var slack = 300
-        /// The maximum number of `Set-Cookie` fields of one response.
+        /// The maximum number of `Set-Cookie` fields of one response that are processed.
         package var response = 50
-        /// The maximum length of a `Cookie` field line, which common servers accept.
+        /// The maximum length of a `Cookie` field line in bytes. Common servers accept lines of this length.
         package var fieldLine = 8190
 
         package init() {}
@@ -79,7 +79,7 @@ package struct CookieTable: Sendable {
             let cookie = StoredCookie(field, from: origin, at: now, isPublicSuffix: isPublicSuffix),
             origin.isSecure || !overlaysSecure(cookie, at: now)
         else { return false }
-        let hasChanged = put(cookie, at: now)
+        let hasChanged = store(cookie, at: now)
         if count > limits.total + limits.slack { evict(at: now) }
         return hasChanged
     }
@@ -93,7 +93,7 @@ package struct CookieTable: Sendable {
         }
         return related.contains { domain in
             domains[domain, default: []].contains { other in
-                other.isSecure && other.name == cookie.name && !other.hasEnded(at: now)
+                other.isSecure && other.name == cookie.name && !other.isExpired(at: now)
                     && CookieOrigin.path(cookie.path, isWithin: other.path)
             }
         }
@@ -114,18 +114,18 @@ package struct CookieTable: Sendable {
         var found: [StoredCookie] = []
         let number = nextNumber()
         for (level, domain) in origin.domains.enumerated() {
-            guard let place = domains.index(forKey: domain) else { continue }
-            for index in domains.values[place].indices
-            where domains.values[place][index].belongs(to: origin, isHost: level == 0, at: now) {
-                domains.values[place][index].used = number
-                found.append(domains.values[place][index])
+            guard let list = domains.index(forKey: domain) else { continue }
+            for index in domains.values[list].indices
+            where domains.values[list][index].matches(origin, isHost: level == 0, at: now) {
+                domains.values[list][index].lastUse = number
+                found.append(domains.values[list][index])
             }
         }
         if found.isEmpty { return nil }
         found.sort { ($1.path.count, $0.created) < ($0.path.count, $1.created) }
         var bytes: [UInt8] = []
-        let room = limits.fieldLine - "Cookie: ".utf8.count
-        for cookie in found where bytes.count + (bytes.isEmpty ? 0 : 2) + cookie.pairLength <= room {
+        let limit = limits.fieldLine - "Cookie: ".utf8.count
+        for cookie in found where bytes.count + (bytes.isEmpty ? 0 : 2) + cookie.pairLength <= limit {
             if !bytes.isEmpty { bytes.append(contentsOf: "; ".utf8) }
             cookie.appendPair(to: &bytes)
         }
@@ -134,7 +134,7 @@ package struct CookieTable: Sendable {
 
     // MARK: The program
 
-    /// Applies a change by the program or from a file. Name prefixes and limits apply to it, the rules for servers do not.
+    /// Applies a change by the program or from a file. The rules for servers do not apply to it, except the limits on cookies.
     package mutating func apply(_ change: CookieChange, at now: Date) {
         switch change {
         case .none: break
@@ -143,11 +143,11 @@ package struct CookieTable: Sendable {
             secureNames = [:]
             count = 0
         case .add(let lines):
-            for line in lines { _ = put(StoredCookie(line), at: now) }
+            for line in lines { _ = store(StoredCookie(line), at: now) }
         case .addMissing(let lines):
             for line in lines {
                 let cookie = StoredCookie(line)
-                if !contains(cookie, at: now) { _ = put(cookie, at: now) }
+                if !contains(cookie, at: now) { _ = store(cookie, at: now) }
             }
         }
         if count > limits.total + limits.slack { evict(at: now) }
@@ -155,15 +155,15 @@ package struct CookieTable: Sendable {
 
     /// Returns the cookies that have not expired, in order of creation, and removes the others.
     package mutating func lines(at now: Date) -> [CookieLine] {
-        removeEnded(at: now)
+        removeExpired(at: now)
         return domains.values.joined().sorted { $0.created < $1.created }.map(\.line)
     }
 
     private func contains(_ cookie: StoredCookie, at now: Date) -> Bool {
-        domains[cookie.domain]?.contains { $0.isLike(cookie) && !$0.hasEnded(at: now) } ?? false
+        domains[cookie.domain]?.contains { $0.hasSameIdentity(as: cookie) && !$0.isExpired(at: now) } ?? false
     }
 
-    // MARK: Keeping
+    // MARK: Storage
 
     private mutating func nextNumber() -> UInt64 {
         lastNumber += 1
@@ -171,22 +171,22 @@ package struct CookieTable: Sendable {
     }
 
     /// Adds a cookie, or replaces the cookie with the same identity. An expired cookie only removes it. Returns false if nothing changed.
-    private mutating func put(_ cookie: StoredCookie, at now: Date) -> Bool {
+    private mutating func store(_ cookie: StoredCookie, at now: Date) -> Bool {
         // Removing the array from the dictionary allows changing it in place.
         var list = domains.removeValue(forKey: cookie.domain) ?? []
         defer { if !list.isEmpty { domains[cookie.domain] = list } }
-        let place = list.firstIndex { $0.isLike(cookie) }
-        if cookie.hasEnded(at: now) {
-            if let place { remove(place, from: &list) }
-            return place != nil
+        let index = list.firstIndex { $0.hasSameIdentity(as: cookie) }
+        if cookie.isExpired(at: now) {
+            if let index { remove(index, from: &list) }
+            return index != nil
         }
         var cookie = cookie
-        cookie.used = nextNumber()
-        cookie.created = place.map { list[$0].created } ?? cookie.used
-        note(cookie, isAdded: true)
-        if let place {
-            note(list[place], isAdded: false)
-            list[place] = cookie
+        cookie.lastUse = nextNumber()
+        cookie.created = index.map { list[$0].created } ?? cookie.lastUse
+        updateCounters(for: cookie, isAdded: true)
+        if let index {
+            updateCounters(for: list[index], isAdded: false)
+            list[index] = cookie
         } else {
             list.append(cookie)
             if list.count > limits.domain, let victim = CookieTable.victim(in: list, at: now) {
@@ -199,38 +199,38 @@ package struct CookieTable: Sendable {
     /// Returns the index of the cookie to evict: an expired one, else a non-secure one, else any. The least recently used first.
     private static func victim(in list: [StoredCookie], at now: Date) -> Int? {
         func rank(_ cookie: StoredCookie) -> (Int, UInt64) {
-            (cookie.hasEnded(at: now) ? 0 : cookie.isSecure ? 2 : 1, cookie.used)
+            (cookie.isExpired(at: now) ? 0 : cookie.isSecure ? 2 : 1, cookie.lastUse)
         }
         return list.indices.min { rank(list[$0]) < rank(list[$1]) }
     }
 
     /// Removes expired cookies and, if there are still too many, the least recently used ones.
     private mutating func evict(at now: Date) {
-        removeEnded(at: now)
+        removeExpired(at: now)
         guard count > limits.total else { return }
-        let order = domains.values.joined().map { ($0.used, $0.created) }.sorted { $0 < $1 }
+        let order = domains.values.joined().map { ($0.lastUse, $0.created) }.sorted { $0 < $1 }
         let victims = Set(order.prefix(count - limits.total).map(\.1))
         removeAll { victims.contains($0.created) }
     }
 
-    private mutating func removeEnded(at now: Date) {
-        removeAll { $0.hasEnded(at: now) }
+    private mutating func removeExpired(at now: Date) {
+        removeAll { $0.isExpired(at: now) }
     }
 
     private mutating func removeAll(where shouldBeRemoved: (StoredCookie) -> Bool) {
         for (domain, list) in domains where list.contains(where: shouldBeRemoved) {
-            for cookie in list where shouldBeRemoved(cookie) { note(cookie, isAdded: false) }
+            for cookie in list where shouldBeRemoved(cookie) { updateCounters(for: cookie, isAdded: false) }
             let rest = list.filter { !shouldBeRemoved($0) }
             domains[domain] = rest.isEmpty ? nil : rest
         }
     }
 
-    private mutating func remove(_ place: Int, from list: inout [StoredCookie]) {
-        note(list.remove(at: place), isAdded: false)
+    private mutating func remove(_ index: Int, from list: inout [StoredCookie]) {
+        updateCounters(for: list.remove(at: index), isAdded: false)
     }
 
     /// Updates the counters for an added or removed cookie.
-    private mutating func note(_ cookie: StoredCookie, isAdded: Bool) {
+    private mutating func updateCounters(for cookie: StoredCookie, isAdded: Bool) {
         count += isAdded ? 1 : -1
         guard cookie.isSecure else { return }
         let others = secureNames[cookie.name, default: 0] + (isAdded ? 1 : -1)

@@ -6,12 +6,12 @@ import SluiceHTTP
 ///
 /// If an attribute occurs more than once, the last one applies.
 package struct SetCookie: Sendable, Hashable {
-    /// The maximum combined length of name and value.
-    package static let pairLimit = 4096
-    /// The maximum length of an attribute value. Longer attributes are ignored.
-    package static let attributeLimit = 1024
-    /// The maximum lifetime of a cookie: 400 days.
-    package static let longestLife: Int64 = 400 * 86_400
+    /// The maximum combined length of name and value, in bytes.
+    private static let pairLimit = 4096
+    /// The maximum length of an attribute value in bytes. Longer attributes are ignored.
+    private static let attributeLimit = 1024
+    /// The maximum lifetime of a cookie in seconds: 400 days.
+    private static let maximumLifetime: Int64 = 400 * 86_400
 
     /// The original name. Empty for a field without an equals sign.
     package let name: [UInt8]
@@ -47,7 +47,7 @@ package struct SetCookie: Sendable, Hashable {
         while let start = rest.firstIndex(where: { $0 != UInt8(ascii: ";") }) {
             rest = rest[start...]
             let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
-            take(attribute: rest[..<end])
+            parse(attribute: rest[..<end])
             rest = rest[end...]
         }
     }
@@ -56,10 +56,13 @@ package struct SetCookie: Sendable, Hashable {
     package func end(at now: Date) -> Date? {
         if let maxAge { return maxAge > 0 ? now.addingTimeInterval(Double(maxAge)) : .distantPast }
         guard let expires else { return nil }
-        return min(Date(timeIntervalSince1970: Double(expires)), now.addingTimeInterval(Double(SetCookie.longestLife)))
+        return min(
+            Date(timeIntervalSince1970: Double(expires)),
+            now.addingTimeInterval(Double(SetCookie.maximumLifetime))
+        )
     }
 
-    private mutating func take(attribute: ArraySlice<UInt8>) {
+    private mutating func parse(attribute: ArraySlice<UInt8>) {
         let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
         let name = attribute[..<equals].trimmed
         let value = attribute[equals...].dropFirst().trimmed
@@ -88,13 +91,13 @@ package struct SetCookie: Sendable, Hashable {
     private static func age(_ text: ArraySlice<UInt8>) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text[...]
-        guard !digits.isEmpty, digits.allSatisfy({ $0 &- 48 < 10 }) else { return nil }
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
         if isNegative { return 0 }
-        return digits.reduce(0) { min($0 * 10 + Int64($1 - 48), longestLife) }
+        return digits.reduce(0) { min($0 * 10 + Int64($1 - 48), maximumLifetime) }
     }
 }
 
-/// Parses the dates of cookies, which servers write in many forms (RFC 6265bis §5.1.1).
+/// A parser for the dates of cookies, which servers write in many forms (RFC 6265bis §5.1.1).
 ///
 /// The text is split into tokens. The first token that matches a time, a day of the month, a month or a year sets that value. Weekdays
 /// and time zones are ignored: all times are UTC.
@@ -149,7 +152,7 @@ package enum CookieDate {
     }
 
     private static func takeNumber<Rest: Collection<UInt8>>(_ rest: inout Rest) -> Int? where Rest.SubSequence == Rest {
-        let digits = rest.prefix(3).prefix { isDigit($0) }
+        let digits = rest.prefix(3).prefix { $0.isDigit }
         guard (1...2).contains(digits.count) else { return nil }
         defer { rest = rest.dropFirst(digits.count) }
         return value(digits)
@@ -157,7 +160,7 @@ package enum CookieDate {
 
     /// Parses the number at the start of a token. Returns nil unless it has the given number of digits.
     private static func number(_ token: some Collection<UInt8>, digits count: ClosedRange<Int>) -> Int? {
-        let digits = token.prefix(count.upperBound + 1).prefix { isDigit($0) }
+        let digits = token.prefix(count.upperBound + 1).prefix { $0.isDigit }
         return count.contains(digits.count) ? value(digits) : nil
     }
 
@@ -165,8 +168,6 @@ package enum CookieDate {
         let name = token.prefix(3).map(\.asciiLowercased)
         return months.firstIndex { $0.utf8.elementsEqual(name) }.map { $0 + 1 }
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { byte &- 48 < 10 }
 
     private static func value(_ digits: some Collection<UInt8>) -> Int { digits.reduce(0) { $0 * 10 + Int($1 - 48) } }
 }

@@ -17,7 +17,7 @@ struct StoredCookie: Sendable {
     /// The position in the order of creation. A cookie that replaces another keeps its position.
     var created: UInt64 = 0
     /// The position in the order of last use.
-    var used: UInt64 = 0
+    var lastUse: UInt64 = 0
 
     /// Applies the rules that do not depend on other cookies. Returns nil if the server must not set the cookie.
     ///
@@ -77,18 +77,18 @@ struct StoredCookie: Sendable {
         return domain == origin.host ? (domain, true) : nil
     }
 
-    /// Returns true if the cookie matches a request. `isHost` is true if the host equals the cookie's domain.
-    func belongs(to origin: CookieOrigin, isHost: Bool, at now: Date) -> Bool {
-        (isHost || !isHostOnly) && (!isSecure || origin.isSecure) && !hasEnded(at: now)
+    /// Returns true if the cookie is sent with a request. `isHost` is true if the request's host equals the cookie's domain.
+    func matches(_ origin: CookieOrigin, isHost: Bool, at now: Date) -> Bool {
+        (isHost || !isHostOnly) && (!isSecure || origin.isSecure) && !isExpired(at: now)
             && CookieOrigin.path(origin.path, isWithin: path)
     }
 
     /// Returns true if the other cookie, which has the same domain, replaces this one.
-    func isLike(_ other: StoredCookie) -> Bool {
+    func hasSameIdentity(as other: StoredCookie) -> Bool {
         name == other.name && path == other.path && isHostOnly == other.isHostOnly
     }
 
-    func hasEnded(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
+    func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
     /// The length of the cookie pair in the `Cookie` field.
     var pairLength: Int { value.count + (name.isEmpty ? 0 : name.count + 1) }
