@@ -415,7 +415,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             return fail(&state, transaction, error, &effects)
         }
         guard call.request.method.isIdempotent || !transaction.hasWritten else {
-            return fail(&state, transaction, .closedUnanswered, &effects)
+            return fail(&state, transaction, .closedBeforeResponse, &effects)
         }
         let attempts = call.withAttempt { attempt in
             attempt.resends += 1
@@ -564,15 +564,12 @@ package final class Connection: LoopHandler, RequestCarrier {
 extension HTTPHeaders {
     /// True if the connection must not be reused (RFC 9112 §9.6).
     fileprivate var closesConnection: Bool {
-        contains(.connection)
-            && values(for: .connection).contains { value in
-                value.lowercased().split { ", \t".contains($0) }.contains("close")
-            }
+        connectionOptions.contains { $0.elementsEqual("close".utf8) }
     }
 }
 
 extension SluiceError {
-    static var closedUnanswered: SluiceError {
+    static var closedBeforeResponse: SluiceError {
         SluiceError(
             .connectionLost,
             "The reused connection closed before a response arrived. The server may have received the request."

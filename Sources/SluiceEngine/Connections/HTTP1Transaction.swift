@@ -65,14 +65,14 @@ final class HTTP1Transaction: Transaction {
                 guard let chunk else { return }
                 if isChunked { output.append { RequestWriter.appendChunkHead(count, to: &$0) } }
                 output.append(chunk)
-                if isChunked { output.append { $0.append(contentsOf: "\r\n".utf8) } }
+                if isChunked { output.append { $0.append(text: RequestWriter.chunkEnd) } }
                 countSent(count)
             case .wait:
                 awaitsBody = true
                 lastActivity = now
                 return
             case .end:
-                if isChunked { output.append { $0.append(contentsOf: "0\r\n\r\n".utf8) } }
+                if isChunked { output.append { $0.append(text: RequestWriter.lastChunk) } }
                 sending = .sent
                 return
             case .failed:

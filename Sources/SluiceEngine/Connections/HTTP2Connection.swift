@@ -239,7 +239,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             case .wouldBlock: continue
             case .bytes(let count):
                 input -= count
-                hear(&state, &effects, at: now)
+                recordInput(&state, &effects, at: now)
                 let bytes = UnsafeRawBufferPointer(rebasing: thread.scratch[..<count])
                 state.session.receive(bytes, budget: &output, at: now)
                 settle(&state, &effects, now: now)
@@ -256,8 +256,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Records a sign of life of the server.
-    private func hear(_ state: inout State, _ effects: inout HTTP2Effects, at now: MonotonicTime) {
-        if state.liveness.hear(at: now) { effects.capacity = state.capacity }
+    private func recordInput(_ state: inout State, _ effects: inout HTTP2Effects, at now: MonotonicTime) {
+        if state.liveness.recordInput(at: now) { effects.capacity = state.capacity }
     }
 
     /// Passes a GOAWAY or a changed limit on concurrent requests to the pool.
@@ -274,7 +274,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     /// Processes the streams that have received something.
     private func settle(_ state: inout State, _ effects: inout HTTP2Effects, now: MonotonicTime) {
         let touched = state.session.takeTouched()
-        if !touched.isEmpty { state.liveness.progress() }
+        if !touched.isEmpty { state.liveness.recordProgress() }
         for stream in touched {
             if stream.hasBodyFailed {
                 end(stream, stream.bodyFailure ?? Engine.unavailable, &state, &effects, now)
@@ -517,7 +517,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             end(stream, stream.call.timeoutError(at: now), &state, &effects, now)
         }
         guard state.isOpen else { return }
-        switch state.liveness.step(owesAnswer: state.session.count > 0, at: now) {
+        switch state.liveness.step(awaitsResponse: state.session.count > 0, at: now) {
         case .nothing: break
         case .ping: state.session.ping(at: now)
         case .lost:
@@ -542,7 +542,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     ) {
         guard state.isOpen else { return }
         let isIdle = state.session.count == 0
-        var deadline = state.liveness.deadline(owesAnswer: !isIdle)
+        var deadline = state.liveness.deadline(awaitsResponse: !isIdle)
         if isIdle { deadline = min(deadline, idleDeadline(state)) }
         if let stream, !stream.isClosed { deadline = min(deadline, stream.deadline(hasOutput: false)) }
         guard deadline < state.timerAt || state.timerAt <= now, deadline != .distantFuture else { return }

@@ -19,7 +19,7 @@ final class HTTP2Session {
     private var touched: [HTTP2Stream] = []
     /// Streams with received bytes that a turn could not decode.
     private(set) var undecoded: [HTTP2Stream] = []
-    private var guardian: FloodGuard
+    private var floodGuard: FloodGuard
     /// The number of reset streams whose heads may still arrive.
     private var unansweredResets = 0
     /// The time of the call in progress.
@@ -65,7 +65,7 @@ final class HTTP2Session {
         guard nghttp2_session_client_new2(&session, callbacks, nil, options) == 0, let session else { return nil }
         raw = session
         self.now = now
-        guardian = FloodGuard(at: now)
+        floodGuard = FloodGuard(at: now)
         askedAt = now
         nghttp2_session_set_user_data(raw, Unmanaged.passUnretained(self).toOpaque())
         let settings = [
@@ -142,7 +142,7 @@ final class HTTP2Session {
     /// Returns flow-control credit for bytes that the reader of a stream has consumed.
     func give(_ count: Int, back stream: HTTP2Stream, at now: MonotonicTime) {
         guard !stream.isClosed, !stream.hasEnded else { return }
-        if stream.window.take(count, unread: stream.awaitDrain(), roundTrip: roundTrip, at: now) {
+        if stream.window.recordDelivered(count, unread: stream.awaitDrain(), roundTrip: roundTrip, at: now) {
             nghttp2_session_set_local_window_size(raw, 0, stream.id, Int32(stream.window.size))
         }
         let credit = stream.window.takeCredit()
@@ -187,7 +187,7 @@ final class HTTP2Session {
         guard let stream = streams[id] else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
         switch stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: length), now: now) {
         case .bytes(let count):
-            guardian.reward()
+            floodGuard.reward()
             if stream.sending == .sent { flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
             return count
         case .end:
@@ -346,11 +346,11 @@ final class HTTP2Session {
         // The frame may contain only padding.
         let isPadded = header.flags & UInt8(NGHTTP2_FLAG_PADDED.rawValue) != 0
         switch UInt32(header.type) {
-        case NGHTTP2_HEADERS.rawValue where streams[header.stream_id] != nil: guardian.reward()
+        case NGHTTP2_HEADERS.rawValue where streams[header.stream_id] != nil: floodGuard.reward()
         case NGHTTP2_HEADERS.rawValue where unansweredResets > 0: unansweredResets -= 1
-        case NGHTTP2_DATA.rawValue where header.length > 0 && !isPadded || ends: guardian.reward()
+        case NGHTTP2_DATA.rawValue where header.length > 0 && !isPadded || ends: floodGuard.reward()
         default:
-            guard guardian.admit(at: now) else {
+            guard floodGuard.takeToken(at: now) else {
                 failure = SluiceError(
                     .invalidResponse,
                     "The server sent too many HTTP/2 frames without content."
@@ -364,7 +364,7 @@ final class HTTP2Session {
     private func field(of id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int32 {
         guard let stream = streams[id] else {
             // The response of a removed stream also costs work.
-            guard guardian.admit(at: now) else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+            guard floodGuard.takeToken(at: now) else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
             return 0
         }
         guard let error = stream.takeField(name, value) else { return 0 }
@@ -417,7 +417,7 @@ final class HTTP2Session {
     private func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
         nghttp2_session_consume_connection(raw, bytes.count)
         guard let stream = streams[id] else { return }
-        guardian.reward()
+        floodGuard.reward()
         touch(stream)
         let credit = stream.receive(bytes, budget: &outputBudget, now: now)
         if stream.hasUndecoded, !undecoded.contains(where: { $0 === stream }) { undecoded.append(stream) }

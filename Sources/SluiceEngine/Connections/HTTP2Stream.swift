@@ -95,7 +95,7 @@ final class HTTP2Stream: Transaction {
             return fieldBytes > limit
                 ? ResponseSyntaxError.headTooLarge(limit: limit).error : ResponseSyntaxError.tooManyFields.error
         }
-        fields.take(name, value)
+        fields.append(name, value)
         return nil
     }
 
@@ -111,7 +111,7 @@ final class HTTP2Stream: Transaction {
         }
         let response = fields.takeResponse()
         switch response.status.rawValue {
-        case 101: failure = ResponseSyntaxError.unaskedSwitch.error
+        case 101: failure = ResponseSyntaxError.unexpectedUpgrade.error
         case ..<200:
             informational += 1
             if informational > ResponseParser.informationalLimit {

@@ -20,7 +20,7 @@ package struct ChunkedBody: Sendable {
     package static let extensionSumLimit = 64 << 10
 
     private enum State: UInt8 {
-        case size, extensions, sizeEnd, data, dataReturn, dataEnd, over
+        case size, extensions, sizeEnd, data, dataReturn, dataEnd, complete
     }
 
     private var state = State.size
@@ -46,11 +46,11 @@ package struct ChunkedBody: Sendable {
                 if left == 0 { state = .dataReturn }
                 return .data(start..<position)
             }
-            guard state != .over else { return .lastChunk }
+            guard state != .complete else { return .lastChunk }
             let byte = input[position]
             position += 1
             try take(byte)
-            if state == .over { return .lastChunk }
+            if state == .complete { return .lastChunk }
         }
         return .needsMore
     }
@@ -81,7 +81,7 @@ package struct ChunkedBody: Sendable {
             }
         case .sizeEnd:
             guard byte == 10 else { throw .malformedChunk }
-            state = left == 0 ? .over : .data
+            state = left == 0 ? .complete : .data
             digits = 0
             extensionCount = 0
         case .dataReturn:
@@ -90,7 +90,7 @@ package struct ChunkedBody: Sendable {
         case .dataEnd:
             guard byte == 10 else { throw .malformedChunk }
             state = .size
-        case .data, .over:
+        case .data, .complete:
             break
         }
     }
@@ -105,7 +105,7 @@ package struct ChunkedBody: Sendable {
 }
 
 extension UInt8 {
-    /// Returns the value of a hexadecimal digit, or nil for other bytes.
+    /// The value of a hexadecimal digit, or nil for other bytes.
     @inline(__always)
     fileprivate var hexDigit: UInt8? {
         if self &- 48 < 10 { return self &- 48 }

@@ -7,7 +7,7 @@ struct FieldLine {
     let name: UnsafeRawBufferPointer
     let value: UnsafeRawBufferPointer
     /// The bytes of the line if it has the form `name: value` with a single space, or nil otherwise.
-    let usualForm: UnsafeRawBufferPointer?
+    let canonicalForm: UnsafeRawBufferPointer?
 
     /// Parses a line without its CRLF. Returns nil if the name is not a token followed directly by the colon, or if the value
     /// contains a control character other than HTAB.
@@ -26,8 +26,8 @@ struct FieldLine {
         while end > start, line[end - 1].isBlank { end -= 1 }
         name = UnsafeRawBufferPointer(start: base, count: colon)
         value = UnsafeRawBufferPointer(start: base + start, count: end - start)
-        let isUsual = start == colon + 2 && line[colon + 1] == 32
-        usualForm = isUsual ? UnsafeRawBufferPointer(start: base, count: end) : nil
+        let isCanonical = start == colon + 2 && line[colon + 1] == 32
+        canonicalForm = isCanonical ? UnsafeRawBufferPointer(start: base, count: end) : nil
         guard value.isFieldText else { return nil }
     }
 }
@@ -112,14 +112,13 @@ extension UInt8 {
         """
     }
 
-    /// Returns true for the bytes of a field value and of a reason phrase: HTAB, SP, visible ASCII and obs-text
-    /// (RFC 9110 §5.5, RFC 9112 §4).
+    /// True for the bytes of a field value and of a reason phrase: HTAB, SP, visible ASCII and obs-text (RFC 9110 §5.5, RFC 9112 §4).
     @inline(__always)
     var isFieldByte: Bool { self >= 0x20 ? self != 0x7F : self == 9 }
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns true if the bytes are valid in a field value.
+    /// True if the bytes are valid in a field value.
     @inline(__always)
     var isFieldText: Bool {
         var index = 0
@@ -141,7 +140,7 @@ extension UnsafeRawBufferPointer {
         return true
     }
 
-    /// Returns true if the bytes equal `name`, which is in lower case, ignoring case.
+    /// Returns true if the bytes equal `name`, ignoring the case of the bytes. `name` is in lower case.
     @inline(__always)
     func isName(_ name: StaticString) -> Bool {
         guard count == name.utf8CodeUnitCount else { return false }

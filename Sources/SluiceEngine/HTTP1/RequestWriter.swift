@@ -25,9 +25,8 @@ package enum RequestWriter {
 
     /// Appends the head of a request to `buffer`.
     ///
-    /// The request's fields keep their order and case. `Host` comes first unless the request has its own.
-    /// `Accept: */*` and `Accept-Encoding` are added if the request has none. The request must have passed
-    /// `HTTPRequest.validate()`: nothing is checked here.
+    /// The request's fields keep their order and case. `Host` comes first unless the request has its own. `Accept: */*` and
+    /// `Accept-Encoding` are added if the request has none. The request must have passed `HTTPRequest.validate()`.
     ///
     /// - Parameters:
     ///   - request: The request. Its body is ignored.
@@ -74,7 +73,7 @@ package enum RequestWriter {
             buffer.append(text: proxyAuthorization)
             buffer.append(text: "\r\n")
         }
-        let own = appendFields(
+        let present = appendFields(
             of: request.headers,
             omitsExpect: omitsExpect,
             omitsProxyAuthorization: omitsProxyAuthorization,
@@ -83,8 +82,8 @@ package enum RequestWriter {
         if !added.isEmpty {
             _ = appendFields(of: added, omitsExpect: omitsExpect, omitsProxyAuthorization: false, to: &buffer)
         }
-        if !own.hasAccept { buffer.append(text: "Accept: */*\r\n") }
-        if let codings, !own.hasAcceptEncoding {
+        if !present.hasAccept { buffer.append(text: "Accept: */*\r\n") }
+        if let codings, !present.hasAcceptEncoding {
             buffer.append(text: "Accept-Encoding: ")
             buffer.append(text: codings)
             buffer.append(text: "\r\n")
@@ -97,10 +96,7 @@ package enum RequestWriter {
             buffer.append(number: UInt64(clamping: count), radix: 10)
             buffer.append(text: "\r\n")
         case .none:
-            switch request.method.rawValue {
-            case "POST", "PUT", "PATCH": buffer.append(text: "Content-Length: 0\r\n")
-            default: break
-            }
+            if request.method.announcesNoContent { buffer.append(text: "Content-Length: 0\r\n") }
         }
         buffer.append(text: "\r\n")
     }
@@ -148,7 +144,7 @@ package enum RequestWriter {
 
 extension [UInt8] {
     @inline(__always)
-    fileprivate mutating func append(text: StaticString) {
+    mutating func append(text: StaticString) {
         append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
@@ -166,7 +162,8 @@ extension [UInt8] {
             let bracket = bytes.first == UInt8(ascii: "[") ? bytes.lastIndex(of: UInt8(ascii: "]")) : nil
             var end = bytes.count
             if let colon = bytes[(bracket ?? 0)...].lastIndex(of: UInt8(ascii: ":")),
-                bytes[(colon + 1)...].number == (request.scheme == "https" ? 443 : 80)
+                UnsafeRawBufferPointer(rebasing: bytes[(colon + 1)...]).decimalNumber
+                    == (request.scheme == "https" ? 443 : 80)
             {
                 end = colon
             }
@@ -191,17 +188,23 @@ extension [UInt8] {
     }
 }
 
-extension Slice<UnsafeRawBufferPointer> {
-    /// The decimal number, or nil if the text is not a number of at most 16 bits.
-    fileprivate var number: UInt16? {
-        guard !isEmpty else { return nil }
-        var number: UInt32 = 0
-        for byte in self {
-            guard byte &- 48 < 10 else { return nil }
-            number = number * 10 + UInt32(byte &- 48)
-            guard number <= UInt32(UInt16.max) else { return nil }
+extension HTTPMethod {
+    /// True for methods whose request without content has a `Content-Length` of 0 (RFC 9110 §8.6).
+    var announcesNoContent: Bool {
+        switch rawValue {
+        case "POST", "PUT", "PATCH": true
+        default: false
         }
-        return UInt16(number)
+    }
+}
+
+extension HTTPHeaders {
+    /// The options of the `Connection` field in lower case: `close`, and the names of connection-specific fields (RFC 9110 §7.6.1).
+    var connectionOptions: [[UInt8]] {
+        guard contains(.connection) else { return [] }
+        return values(for: .connection).flatMap { value in
+            value.utf8.split { $0 == UInt8(ascii: ",") || $0.isBlank }.map { $0.map(\.asciiLowercased) }
+        }
     }
 }
 #endif

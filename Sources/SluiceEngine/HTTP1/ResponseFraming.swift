@@ -13,12 +13,12 @@ struct ResponseFraming {
     private var hasClose = false
     private var hasKeepAlive = false
 
-    /// Records a field if it is one of these.
+    /// Records a field if it is `Connection`, `Content-Length` or `Transfer-Encoding`.
     @inline(__always)
-    mutating func note(_ field: FieldLine) {
+    mutating func record(_ field: FieldLine) {
         switch field.name.count {
-        case 10 where field.name.isName("connection"): noteConnection(field.value)
-        case 14 where field.name.isName("content-length"): noteLength(field.value)
+        case 10 where field.name.isName("connection"): recordConnection(field.value)
+        case 14 where field.name.isName("content-length"): recordLength(field.value)
         case 17 where field.name.isName("transfer-encoding"):
             coding = coding == .none && field.value.isName("chunked") ? .chunked : .other
         default: break
@@ -26,7 +26,7 @@ struct ResponseFraming {
     }
 
     /// Checks the length fields of a response that never has a body: informational, 204, 304, or a response to HEAD.
-    func checkLengthOfNone() throws(ResponseSyntaxError) {
+    func checkContentLength() throws(ResponseSyntaxError) {
         if isLengthMalformed { throw .malformedLength }
     }
 
@@ -35,7 +35,7 @@ struct ResponseFraming {
         if isLengthMalformed { throw .malformedLength }
         switch coding {
         case .other:
-            throw .unaskedCoding
+            throw .unsupportedTransferCoding
         case .chunked:
             if isHTTP10 || contentLength != nil { throw .ambiguousLength }
             return .chunked
@@ -48,12 +48,12 @@ struct ResponseFraming {
     func keepsOpen(isHTTP10: Bool, status: Int) -> Bool {
         if hasClose || (isHTTP10 && !hasKeepAlive) { return false }
         if coding != .none, isHTTP10 || contentLength != nil { return false }
-        // RFC 9110 §8.6 and RFC 9112 §6.1 forbid both in a 204: a server that sends them may also send a body.
+        // RFC 9110 §8.6 and RFC 9112 §6.1 forbid both fields in a 204 response. A server that sends one may also send a body.
         return status != 204 || (coding == .none && contentLength ?? 0 == 0)
     }
 
     /// Parses a Content-Length value, or a list of values. All values of all lines must be the same number (RFC 9110 §8.6).
-    private mutating func noteLength(_ value: UnsafeRawBufferPointer) {
+    private mutating func recordLength(_ value: UnsafeRawBufferPointer) {
         value.forEachListElement { element in
             guard let number = element.decimalNumber, contentLength ?? number == number else {
                 isLengthMalformed = true
@@ -63,7 +63,7 @@ struct ResponseFraming {
         }
     }
 
-    private mutating func noteConnection(_ value: UnsafeRawBufferPointer) {
+    private mutating func recordConnection(_ value: UnsafeRawBufferPointer) {
         value.forEachListElement { element in
             if element.isName("close") {
                 hasClose = true
@@ -88,7 +88,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The decimal number, or nil if the bytes are not a number of at most 63 bits.
-    fileprivate var decimalNumber: Int64? {
+    var decimalNumber: Int64? {
         guard !isEmpty else { return nil }
         var number: Int64 = 0
         for byte in self {

@@ -12,12 +12,12 @@ import SluiceHTTP
 ///                          ├─ chunked ──→ chunks → trailers ────────→ complete
 ///                          └─ untilClose ────────→ open ── finish ──→ complete
 ///
-/// Lines must end with CRLF. Violations are refused if another recipient could interpret the message differently. The status
-/// may be any number from 100 to 999. RFC 9110 §15 requires clients to treat a status from 600 as 5xx, which is left to the
-/// caller.
+/// Lines must end with CRLF. Violations are refused if another recipient could interpret the message differently. The status may be any
+/// number from 100 to 999. RFC 9110 §15 requires clients to treat a status from 600 as 5xx, which the parser leaves to its caller.
 package struct ResponseParser: Sendable {
+    /// A parsed part of the input, or the reason why there is none.
     package enum Event: Sendable {
-        /// All complete parts of the input are consumed. The input from `position` must precede the next input.
+        /// All complete parts of the input are consumed. The next input must start with the input from `position`.
         case needsMore
         /// A 1xx head other than 101.
         case informational(HTTPResponse)
@@ -27,7 +27,7 @@ package struct ResponseParser: Sendable {
         case body(Range<Int>)
         /// The message is complete. Trailers and `isReusable` are known.
         case end
-        /// The response cannot be parsed further. Every later call returns the same.
+        /// The response cannot be parsed further. Every later call returns the same error.
         case failed(SluiceError)
     }
 
@@ -136,7 +136,7 @@ package struct ResponseParser: Sendable {
     package mutating func finish() -> Event {
         switch state {
         case .statusLine, .fields:
-            return fail(hasBegun ? .closedInHead : .closedUnanswered)
+            return fail(hasBegun ? .closedInHead : .closedBeforeResponse)
         case .body, .chunks, .trailers:
             return fail(.closedInBody)
         case .open, .complete:
@@ -147,8 +147,8 @@ package struct ResponseParser: Sendable {
         }
     }
 
-    private mutating func fail(_ flaw: ResponseSyntaxError) -> Event {
-        let error = flaw.error
+    private mutating func fail(_ syntaxError: ResponseSyntaxError) -> Event {
+        let error = syntaxError.error
         failure = error
         state = .failed
         return .failed(error)
@@ -165,20 +165,20 @@ package struct ResponseParser: Sendable {
             switch lines.next(in: input, from: &position) {
             case .line(let line):
                 if isFirst {
-                    try take(statusLine: line)
+                    try parse(statusLine: line)
                 } else if line.isEmpty {
                     return try endHead()
                 } else {
                     guard let field = FieldLine(line) else { throw .malformedField }
                     guard fields.count < Self.fieldLimit else { throw .tooManyFields }
                     fields.append(field)
-                    framing.note(field)
+                    framing.record(field)
                 }
             case .incomplete:
                 if isFirst { try checkStart(of: input, from: position) }
                 return .needsMore
             case .malformed:
-                throw isFirst ? .noStatusLine : .malformedField
+                throw isFirst ? .malformedStatusLine : .malformedField
             case .overBudget:
                 if isFirst { try checkStart(of: input, from: position) }
                 throw .headTooLarge(limit: headLimit)
@@ -186,31 +186,31 @@ package struct ResponseParser: Sendable {
         }
     }
 
-    /// Refuses an incomplete status line if its first bytes are already wrong, because its line end might never arrive.
+    /// Refuses an incomplete line whose first bytes do not start a status line, because its end might never arrive.
     private func checkStart(of input: UnsafeRawBufferPointer, from position: Int) throws(ResponseSyntaxError) {
         let count = min(input.count - position, lines.budget, 7)
         guard count > 0, let base = input.baseAddress else { return }
-        if memcmp(base + position, "HTTP/1.", count) != 0 { throw .noStatusLine }
+        if memcmp(base + position, "HTTP/1.", count) != 0 { throw .malformedStatusLine }
     }
 
     /// Parses `HTTP/1.x SP 3DIGIT [SP reason]` (RFC 9112 §4).
-    private mutating func take(statusLine line: UnsafeRawBufferPointer) throws(ResponseSyntaxError) {
+    private mutating func parse(statusLine line: UnsafeRawBufferPointer) throws(ResponseSyntaxError) {
         guard line.count >= 12, let base = line.baseAddress, memcmp(base, "HTTP/1.", 7) == 0 else {
-            throw .noStatusLine
+            throw .malformedStatusLine
         }
         let minor = line[7] &- 48
         let (hundreds, tens, ones) = (line[9] &- 48, line[10] &- 48, line[11] &- 48)
         guard minor < 10, line[8] == 32, hundreds > 0, hundreds < 10, tens < 10, ones < 10 else {
-            throw .noStatusLine
+            throw .malformedStatusLine
         }
         if line.count > 12 {
             let reason = UnsafeRawBufferPointer(start: base + 13, count: line.count - 13)
-            guard line[12] == 32, reason.isFieldText else { throw .noStatusLine }
+            guard line[12] == 32, reason.isFieldText else { throw .malformedStatusLine }
         }
         status = Int(hundreds) * 100 + Int(tens) * 10 + Int(ones)
         // RFC 9110 §2.5: a higher minor version is processed as the highest known one.
         isHTTP10 = minor == 0
-        if status == 101 { throw .unaskedSwitch }
+        if status == 101 { throw .unexpectedUpgrade }
         state = .fields
     }
 
@@ -221,18 +221,18 @@ package struct ResponseParser: Sendable {
         )
         swap(&response.headers, &fields)
         if status < 200 {
-            try framing.checkLengthOfNone()
+            try framing.checkContentLength()
             informationalCount += 1
             guard informationalCount <= Self.informationalLimit else { throw .tooManyInformational }
             framing = ResponseFraming()
             state = .statusLine
             return .informational(response)
         }
-        try decideLength()
+        try determineLength()
         return .head(response)
     }
 
-    private mutating func decideLength() throws(ResponseSyntaxError) {
+    private mutating func determineLength() throws(ResponseSyntaxError) {
         keepsOpen = framing.keepsOpen(isHTTP10: isHTTP10, status: status)
         if isConnect, status < 300 {
             // RFC 9112 §6.3: the connection becomes a tunnel, and both fields are ignored.
@@ -241,7 +241,7 @@ package struct ResponseParser: Sendable {
             return
         }
         if isHead || status == 204 || status == 304 {
-            try framing.checkLengthOfNone()
+            try framing.checkContentLength()
             state = .complete
             return
         }
@@ -288,7 +288,7 @@ package struct ResponseParser: Sendable {
                 }
                 guard let field = FieldLine(line) else { throw .malformedTrailer }
                 guard trailers.count < Self.fieldLimit else { throw .tooManyFields }
-                if !field.isOfHeadOnly { trailers.append(field) }
+                if !field.isForbiddenInTrailers { trailers.append(field) }
             case .incomplete:
                 return .needsMore
             case .malformed:
@@ -303,7 +303,7 @@ package struct ResponseParser: Sendable {
 extension HTTPHeaders {
     @inline(__always)
     fileprivate mutating func append(_ field: FieldLine) {
-        if let line = field.usualForm {
+        if let line = field.canonicalForm {
             append(line: line, nameLength: field.name.count)
         } else {
             append(name: field.name, value: field.value)
@@ -313,7 +313,7 @@ extension HTTPHeaders {
 
 extension FieldLine {
     /// True for framing and routing fields, which are not allowed in a trailer section (RFC 9110 §6.5.1).
-    fileprivate var isOfHeadOnly: Bool {
+    fileprivate var isForbiddenInTrailers: Bool {
         name.isName("content-length") || name.isName("transfer-encoding") || name.isName("host")
             || name.isName("trailer")
     }

@@ -6,7 +6,7 @@ import SluiceHTTP
 /// No case contains bytes from the peer, so none can appear in an error message.
 package enum ResponseSyntaxError: Error, Sendable, Equatable {
     /// The first line is not a status line of HTTP/1.0 or HTTP/1.1 (RFC 9112 §4).
-    case noStatusLine
+    case malformedStatusLine
     /// A line of the head is not a field line, does not end with CRLF, or contains a control character.
     case malformedField
     /// The head, including informational ones before it, is longer than the limit.
@@ -16,11 +16,11 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
     /// There are more informational responses than `ResponseParser.informationalLimit`.
     case tooManyInformational
     /// A 101 response to a request without an upgrade.
-    case unaskedSwitch
+    case unexpectedUpgrade
     /// The Content-Length is not a number, too large, or has several different values (RFC 9112 §6.3).
     case malformedLength
     /// The Transfer-Encoding is not exactly `chunked`.
-    case unaskedCoding
+    case unsupportedTransferCoding
     /// A Transfer-Encoding in HTTP/1.0, or together with a Content-Length (RFC 9112 §6.1).
     case ambiguousLength
     /// The size line of a chunk is malformed, or its data does not end with CRLF (RFC 9112 §7.1).
@@ -32,7 +32,7 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
     /// The trailer section exceeds the rest of the limit that the head has left.
     case trailersTooLarge(limit: Int)
     /// The connection closed before the first byte of a response.
-    case closedUnanswered
+    case closedBeforeResponse
     /// The connection closed before the head was complete.
     case closedInHead
     /// The connection closed before the end of a body with known framing.
@@ -40,13 +40,13 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
 
     /// The error that is reported to the caller.
     package var error: SluiceError {
-        let (code, reason) = meaning
+        let (code, reason) = codeAndReason
         return SluiceError(code, reason)
     }
 
-    private var meaning: (SluiceError.Code, String) {
+    private var codeAndReason: (SluiceError.Code, String) {
         switch self {
-        case .noStatusLine:
+        case .malformedStatusLine:
             (.invalidResponse, "The response is not valid HTTP: its status line is missing or malformed.")
         case .malformedField:
             (.invalidResponse, "The response is not valid HTTP: a line of its head is malformed.")
@@ -59,11 +59,11 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
                 .invalidResponse,
                 "The server sent more than \(ResponseParser.informationalLimit) informational responses."
             )
-        case .unaskedSwitch:
+        case .unexpectedUpgrade:
             (.invalidResponse, "The server switched protocols (101), but the request did not ask it to.")
         case .malformedLength:
             (.invalidResponse, "The response is not valid HTTP: its Content-Length is malformed.")
-        case .unaskedCoding:
+        case .unsupportedTransferCoding:
             (
                 .invalidResponse,
                 "The response has a transfer coding that was not requested. Only “chunked” is allowed."
@@ -81,7 +81,7 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
             (.invalidResponse, "A field in the response's trailer section is malformed.")
         case .trailersTooLarge(let limit):
             (.headersTooLarge, "The response's head and trailer section are over the limit of \(limit) bytes.")
-        case .closedUnanswered:
+        case .closedBeforeResponse:
             (.connectionLost, "The server closed the connection without sending a response.")
         case .closedInHead:
             (.connectionLost, "The connection closed in the middle of the response's head.")

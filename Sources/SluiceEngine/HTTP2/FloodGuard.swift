@@ -1,10 +1,10 @@
 import SluiceHTTP
 
-/// A token bucket that detects a flood of frames which carry nothing for any request.
+/// A token bucket that detects a flood of frames without content for a request.
 ///
-/// Each such frame takes a token. Tokens return over time, and with frames that carry something. A conforming server never runs out of
-/// tokens. A server that floods the client with settings, pings, priorities, resets or empty frames soon does
-/// (CVE-2019-9512, CVE-2019-9515, CVE-2019-9518).
+/// Each such frame takes a token. Tokens return over time, and with frames that have content. A conforming server never takes all tokens.
+/// A server that floods the client with settings, pings, priorities, resets or empty frames soon does (CVE-2019-9512, CVE-2019-9515,
+/// CVE-2019-9518).
 struct FloodGuard {
     /// The initial and maximum number of tokens.
     static let capacity = 1000
@@ -20,13 +20,13 @@ struct FloodGuard {
         refilled = now
     }
 
-    /// Records a frame that carries something for a request, or answers a sent frame.
+    /// Returns tokens for a frame with content for a request, or for a sent piece of a request body.
     mutating func reward() {
         tokens = min(FloodGuard.capacity, tokens + FloodGuard.reward)
     }
 
-    /// Records a frame that carries nothing. Returns false if there have been too many.
-    mutating func admit(at now: MonotonicTime) -> Bool {
+    /// Takes a token for a frame without content. Returns false if there is none.
+    mutating func takeToken(at now: MonotonicTime) -> Bool {
         let milliseconds = now.since(refilled).nanoseconds / 1_000_000
         if milliseconds >= 10 {
             tokens = min(FloodGuard.capacity, tokens + Int(clamping: milliseconds) * FloodGuard.refill / 1000)

@@ -12,10 +12,12 @@ struct FlowWindow {
     /// The window of a connection. It is replenished on receipt, so no stream waits for the reader of another.
     static let connectionSize = 64 << 20
     /// The minimum credit that is returned to the server at once.
-    private static let smallestCredit = 128 << 10
+    private static let minimumCredit = 128 << 10
 
     private(set) var size = FlowWindow.initialSize
-    private var taken = 0
+    /// The number of bytes passed to the reader in the current measurement.
+    private var delivered = 0
+    /// The number of bytes that the server may send in addition, and has not been told.
     private var credit = 0
     /// The start of the current measurement, or nil before the first byte.
     private var began: MonotonicTime?
@@ -28,21 +30,21 @@ struct FlowWindow {
     ///   - roundTrip: The round-trip time.
     ///   - now: The current time.
     /// - Returns: True if the window has grown.
-    mutating func take(
+    mutating func recordDelivered(
         _ count: Int,
         unread: @autoclosure () -> Int,
         roundTrip: Duration,
         at now: MonotonicTime
     ) -> Bool {
-        taken += count
+        delivered += count
         credit += count
         let start = began ?? now
         began = start
-        guard taken >= size / 2 else { return false }
+        guard delivered >= size / 2 else { return false }
         let isSlow = size == FlowWindow.maximumSize || now.since(start) > roundTrip * 2
         let unread = isSlow ? 0 : unread()
-        guard taken - unread >= size / 2 else { return false }
-        taken = unread
+        guard delivered - unread >= size / 2 else { return false }
+        delivered = unread
         began = now
         if !isSlow { size = min(size * 8, FlowWindow.maximumSize) }
         return !isSlow
@@ -50,7 +52,7 @@ struct FlowWindow {
 
     /// Takes the credit for the server once it is an eighth of the window. Returns 0 before that.
     mutating func takeCredit() -> Int {
-        guard credit >= max(FlowWindow.smallestCredit, size / 8) else { return 0 }
+        guard credit >= max(FlowWindow.minimumCredit, size / 8) else { return 0 }
         defer { credit = 0 }
         return credit
     }

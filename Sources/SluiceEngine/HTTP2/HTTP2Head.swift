@@ -31,13 +31,13 @@ struct HTTP2RequestHead {
             add(":authority") { $0.append(hostOf: request) }
         }
         add(":path", request.path)
-        let own = addFields(of: request.headers, omitsExpect: omitsExpect)
-        if !own.hasAccept { add("accept", "*/*") }
-        if let codings, !own.hasAcceptEncoding { add("accept-encoding", "\(codings)") }
+        let present = addFields(of: request.headers, omitsExpect: omitsExpect)
+        if !present.hasAccept { add("accept", "*/*") }
+        if let codings, !present.hasAcceptEncoding { add("accept-encoding", "\(codings)") }
         if let length, length > 0 || request.method.announcesNoContent { add("content-length", "\(length)") }
     }
 
-    /// Appends fields after the request's own.
+    /// Appends fields of the transport after those of the request.
     mutating func add(_ headers: HTTPHeaders) {
         if !headers.isEmpty { _ = addFields(of: headers, omitsExpect: false) }
     }
@@ -55,13 +55,13 @@ struct HTTP2RequestHead {
         fields.append(Field(name: name, value: end..<bytes.count, isSecret: isSecret(name, length: bytes.count - end)))
     }
 
-    /// Appends the request's own fields except the connection-specific ones of HTTP/1.1 (RFC 9113 §8.2.2).
+    /// Appends fields except the connection-specific ones of HTTP/1.1 (RFC 9113 §8.2.2).
     private mutating func addFields(
         of headers: HTTPHeaders,
         omitsExpect: Bool
     ) -> (hasAccept: Bool, hasAcceptEncoding: Bool) {
         var (hasAccept, hasAcceptEncoding) = (false, false)
-        let named = headers.namedByConnection
+        let connectionOptions = headers.connectionOptions
         headers.bytes.withUnsafeBytes { source in
             for index in 0..<headers.count {
                 let line = headers.line(at: index)
@@ -86,7 +86,7 @@ struct HTTP2RequestHead {
                 let start = bytes.count
                 for byte in name { bytes.append(byte.asciiLowercased) }
                 let end = bytes.count
-                if !named.isEmpty, named.contains(Array(bytes[start..<end])) {
+                if !connectionOptions.isEmpty, connectionOptions.contains(Array(bytes[start..<end])) {
                     bytes.removeSubrange(start...)
                     continue
                 }
@@ -103,7 +103,7 @@ struct HTTP2RequestHead {
         return (hasAccept, hasAcceptEncoding)
     }
 
-    /// Returns true for a value that intermediaries must not add to a dynamic table that others can probe (RFC 7541 §7.1.3).
+    /// Returns true for a value that must not be added to a dynamic table, where others could probe for it (RFC 7541 §7.1.3).
     private func isSecret(_ name: Range<Int>, length: Int) -> Bool {
         bytes.withUnsafeBytes { bytes in
             let name = UnsafeRawBufferPointer(rebasing: bytes[name])
@@ -139,13 +139,13 @@ struct HTTP2RequestHead {
     }
 }
 
-/// The fields of a response, collected one by one.
+/// The fields of one head or trailer section of a response, which nghttp2 passes one by one.
 struct HTTP2ResponseHead {
     private(set) var status = 0
     private(set) var fields = HTTPHeaders()
 
     /// Adds a field that nghttp2 has validated.
-    mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    mutating func append(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if name.first == UInt8(ascii: ":") {
             if name.count == 7 { status = value.reduce(0) { $0 * 10 + Int($1 &- 48) } }
         } else {
@@ -161,30 +161,11 @@ struct HTTP2ResponseHead {
         return response
     }
 
-    /// Returns the trailer section.
+    /// Returns the trailer section and resets the fields.
     mutating func takeTrailers() -> HTTPHeaders {
         defer { fields = HTTPHeaders() }
         return fields
     }
 }
 
-extension HTTPMethod {
-    /// True for methods whose request without content sends `content-length: 0` (RFC 9110 §8.6).
-    fileprivate var announcesNoContent: Bool {
-        switch rawValue {
-        case "POST", "PUT", "PATCH": true
-        default: false
-        }
-    }
-}
-
-extension HTTPHeaders {
-    /// The lower-case names of the connection-specific fields that `Connection` lists (RFC 9110 §7.6.1).
-    fileprivate var namedByConnection: [[UInt8]] {
-        guard contains(.connection) else { return [] }
-        return values(for: .connection).flatMap { value in
-            value.utf8.split { $0 == UInt8(ascii: ",") || $0.isBlank }.map { $0.map(\.asciiLowercased) }
-        }
-    }
-}
 #endif

@@ -4,9 +4,9 @@ import SluiceHTTP
 ///
 /// ```
 ///             silence                no answer
-/// alive ─────────────────▶ asked ─────────────────▶ lost
+/// alive ────────────────▶ PING sent ──────────────▶ lost
 ///   ▲                        │
-///   └───── anything comes ───┘
+///   └───────── input ────────┘
 /// ```
 ///
 /// While a response is outstanding, a PING is sent after a time without input. The interval increases while only PING answers arrive,
@@ -20,13 +20,15 @@ struct HTTP2Liveness {
         case lost
     }
 
-    /// The intervals between PINGs, as multiples of the first.
+    /// The intervals before the first and later PINGs, as multiples of ``interval``.
     private static let factors = [1, 2, 4, 30]
 
     /// The time without input before the first PING, and the time allowed for its answer.
     private let interval: Duration
+    /// The number of PINGs since the last input for a request.
     private var pings = 0
-    private var asked: MonotonicTime?
+    /// The time at which the unanswered PING was sent.
+    private var pingSent: MonotonicTime?
     /// The time of the last input.
     private(set) var lastInput: MonotonicTime
     /// True if a request has timed out and nothing was received since, so the connection may be dead.
@@ -43,15 +45,15 @@ struct HTTP2Liveness {
     }
 
     /// Records input. Returns true if the connection was suspect.
-    mutating func hear(at now: MonotonicTime) -> Bool {
+    mutating func recordInput(at now: MonotonicTime) -> Bool {
         lastInput = now
-        asked = nil
+        pingSent = nil
         defer { isSuspect = false }
         return isSuspect
     }
 
     /// Records input for a request.
-    mutating func progress() {
+    mutating func recordProgress() {
         pings = 0
     }
 
@@ -62,19 +64,19 @@ struct HTTP2Liveness {
         return true
     }
 
-    /// Returns the time of the next step.
-    func deadline(owesAnswer: Bool) -> MonotonicTime {
-        if let asked { return asked + interval }
-        guard owesAnswer || isSuspect else { return .distantFuture }
+    /// Returns the time of the next step. `awaitsResponse` is true if a request is active.
+    func deadline(awaitsResponse: Bool) -> MonotonicTime {
+        if let pingSent { return pingSent + interval }
+        guard awaitsResponse || isSuspect else { return .distantFuture }
         if isSuspect { return lastInput }
         return lastInput + interval * HTTP2Liveness.factors[min(pings, HTTP2Liveness.factors.count - 1)]
     }
 
     /// Returns the action to take when the deadline has passed.
-    mutating func step(owesAnswer: Bool, at now: MonotonicTime) -> Step {
-        guard deadline(owesAnswer: owesAnswer) <= now else { return .nothing }
-        if asked != nil { return .lost }
-        asked = now
+    mutating func step(awaitsResponse: Bool, at now: MonotonicTime) -> Step {
+        guard deadline(awaitsResponse: awaitsResponse) <= now else { return .nothing }
+        if pingSent != nil { return .lost }
+        pingSent = now
         pings += 1
         return .ping
     }

@@ -57,7 +57,7 @@ import Testing
     func rejectsTransferCodingsOtherThanChunked(value: String) {
         for version in ["HTTP/1.1", "HTTP/1.0"] {
             let text = Self.head("\(version) 200 OK", ["Transfer-Encoding: \(value)"])
-            #expect(ResponseReading(text).events == [ResponseReading.failed(.unaskedCoding)])
+            #expect(ResponseReading(text).events == [ResponseReading.failed(.unsupportedTransferCoding)])
         }
         // In a response without a body, the field has no effect.
         let text = Self.head("HTTP/1.1 200 OK", ["Transfer-Encoding: \(value)"])
@@ -155,7 +155,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("", .closedUnanswered), ("H", .closedInHead), ("HTTP/1.1 200 OK\r\nContent-Le", .closedInHead),
+            ("", .closedBeforeResponse), ("H", .closedInHead), ("HTTP/1.1 200 OK\r\nContent-Le", .closedInHead),
             ("HTTP/1.1 200 OK\r\n", .closedInHead), ("HTTP/1.1 200 OK\r\n\r", .closedInHead),
             ("HTTP/1.1 100 Continue\r\n\r\n", .closedInHead),
             ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", .closedInBody),
@@ -173,10 +173,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (ResponseSyntaxError.closedUnanswered, SluiceError.Code.connectionLost), (.closedInHead, .connectionLost),
-        (.closedInBody, .truncatedBody), (.noStatusLine, .invalidResponse), (.headTooLarge(limit: 1), .headersTooLarge),
+        (ResponseSyntaxError.closedBeforeResponse, SluiceError.Code.connectionLost), (.closedInHead, .connectionLost),
+        (.closedInBody, .truncatedBody), (.malformedStatusLine, .invalidResponse),
+        (.headTooLarge(limit: 1), .headersTooLarge),
         (.trailersTooLarge(limit: 1), .headersTooLarge), (.tooManyFields, .headersTooLarge),
-        (.malformedChunk, .invalidResponse), (.unaskedCoding, .invalidResponse), (.unaskedSwitch, .invalidResponse),
+        (.malformedChunk, .invalidResponse), (.unsupportedTransferCoding, .invalidResponse),
+        (.unexpectedUpgrade, .invalidResponse),
     ])
     func syntaxErrorsHaveErrorCodes(flaw: ResponseSyntaxError, code: SluiceError.Code) {
         #expect(flaw.error.code == code)

@@ -29,13 +29,13 @@ import Testing
     ])
     func rejectsMalformedStatusLines(line: String) {
         let events = ResponseReading("\(line)\r\nContent-Length: 0\r\n\r\n").events
-        #expect(events == [ResponseReading.failed(.noStatusLine)])
+        #expect(events == [ResponseReading.failed(.malformedStatusLine)])
     }
 
     /// The error does not depend on a line ending, which might never arrive.
     @Test(arguments: ["X", "SSH-2.0-OpenSSH", "HTTP/2", "HTTP/0", "\r", "\n", "\0", "HTTP/1.1 200 O\0", "HTTP/1.1\r2"])
     func rejectsAnInvalidStartBeforeTheLineEnds(start: String) {
-        #expect(ResponseReading(start, thenClose: false).events == [ResponseReading.failed(.noStatusLine)])
+        #expect(ResponseReading(start, thenClose: false).events == [ResponseReading.failed(.malformedStatusLine)])
     }
 
     @Test(arguments: ["", "H", "HTTP/", "HTTP/1.", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r", "HTTP/1.1 2"])
@@ -117,10 +117,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", ResponseSyntaxError.unaskedSwitch),
+        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", ResponseSyntaxError.unexpectedUpgrade),
         ("HTTP/1.1 103 \r\nContent-Length: x\r\n\r\n", .malformedLength),
-        ("HTTP/1.1 103 \r\n\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", .noStatusLine),
-        ("HTTP/1.1 103 \r\n\r\nHTTP/2 200 OK\r\n\r\n", .noStatusLine),
+        ("HTTP/1.1 103 \r\n\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", .malformedStatusLine),
+        ("HTTP/1.1 103 \r\n\r\nHTTP/2 200 OK\r\n\r\n", .malformedStatusLine),
     ])
     func rejectsInvalidInformationalHeads(text: String, flaw: ResponseSyntaxError) {
         #expect(ResponseReading(text).events.last == ResponseReading.failed(flaw))

@@ -13,13 +13,13 @@ import Testing
     /// Returns the number of frames without content that the guard accepts at a time.
     private mutating func admitted(at milliseconds: Int64, upTo limit: Int = 10_000) -> Int {
         var count = 0
-        while count < limit, floodGuard.admit(at: Self.time(milliseconds)) { count += 1 }
+        while count < limit, floodGuard.takeToken(at: Self.time(milliseconds)) { count += 1 }
         return count
     }
 
     @Test mutating func admitsUpToTheCapacityAtOnce() {
         expect(admitted(at: 0), FloodGuard.capacity)
-        expect(floodGuard.admit(at: Self.time(0)), false)
+        expect(floodGuard.takeToken(at: Self.time(0)), false)
     }
 
     @Test(arguments: [(9, 0), (10, 1), (1000, 100), (5000, 500), (1_000_000, FloodGuard.capacity)] as [(Int64, Int)])

@@ -13,7 +13,7 @@ import Testing
     private var window = FlowWindow()
 
     private mutating func take(_ count: Int, unread: Int = 0, at milliseconds: Int64) -> Bool {
-        window.take(count, unread: unread, roundTrip: roundTrip, at: Self.time(milliseconds))
+        window.recordDelivered(count, unread: unread, roundTrip: roundTrip, at: Self.time(milliseconds))
     }
 
     @Test mutating func growsAfterHalfTheWindowIsReceived() {
