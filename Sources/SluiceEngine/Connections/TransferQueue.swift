@@ -6,6 +6,7 @@ import SluiceHTTP
 /// arrival. A request with a low priority waits as long as requests with a higher one can start. If the maximum number of requests is
 /// waiting, further ones are refused at once.
 package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
+    /// The result of ``admit(_:id:host:priority:)``.
     package enum Admission: Equatable {
         case admitted
         case waiting
@@ -13,37 +14,40 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         case refused
     }
 
-    /// A place in the queue. The number distinguishes it from an earlier place whose element had the same identity.
-    fileprivate struct Place {
+    /// A waiting element. The number distinguishes it from an earlier element with the same identity.
+    fileprivate struct Entry {
         let id: ID
         let number: Int
     }
 
-    /// The places of one host and one priority, in order of arrival. Places of removed elements are skipped.
-    fileprivate struct Places {
-        var waiting: [Place] = []
+    /// The entries of one host and one priority, in order of arrival. Entries of removed elements are skipped.
+    fileprivate struct EntryQueue {
+        var entries: [Entry] = []
+        /// The index of the first entry that has not been removed.
         var next = 0
     }
 
-    fileprivate struct Line {
+    fileprivate struct HostQueue {
+        /// The number of running elements of the host.
         var active = 0
-        /// The places by priority, the lowest first. Empty until an element waits.
-        var places: [Places] = []
+        /// The entries by priority, the lowest first. Empty until an element waits.
+        var queues: [EntryQueue] = []
     }
 
-    /// The number of queues up to which empty ones are kept for reuse.
-    private static var maximumLines: Int { 1024 }
+    /// The number of host queues above which empty ones are removed.
+    private static var maximumHostQueues: Int { 1024 }
 
     private let limit: Int
     private let limitPerHost: Int
     private let maximumWaiting: Int
-    private var lines: [Host: Line] = [:]
+    private var hostQueues: [Host: HostQueue] = [:]
     /// The hosts with waiting elements, in the order of their turns, by priority, the lowest first.
     private var turns: [[Host]] = Array(repeating: [], count: RequestPriority.allCases.count)
     private var elements: [ID: (number: Int, element: Element)] = [:]
     private var lastNumber = 0
-    /// The number of places of removed elements.
-    private var vacancies = 0
+    /// The number of entries of removed elements.
+    private var staleEntries = 0
+    /// The number of running elements.
     package private(set) var active = 0
 
     package init(limit: Int, limitPerHost: Int, maximumWaiting: Int = .max) {
@@ -52,16 +56,19 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         self.maximumWaiting = max(0, maximumWaiting)
     }
 
+    /// The waiting elements, in no order.
     package var waiting: some Collection<Element> { elements.values.lazy.map(\.element) }
 
-    /// The number of places in all queues, including those of removed elements.
-    package var places: Int { lines.values.reduce(0) { $0 + $1.places.reduce(0) { $0 + $1.waiting.count - $1.next } } }
+    /// The number of entries in all queues, including those of removed elements.
+    package var entryCount: Int {
+        hostQueues.values.reduce(0) { $0 + $1.queues.reduce(0) { $0 + $1.entries.count - $1.next } }
+    }
 
     /// Starts an element, adds it to the queue of its host, or refuses it.
     package mutating func admit(_ element: Element, id: ID, host: Host, priority: RequestPriority = .normal)
         -> Admission
     {
-        if active < limit, lines[host, default: Line()].occupy(upTo: limitPerHost) {
+        if active < limit, hostQueues[host, default: HostQueue()].acquireSlot(upTo: limitPerHost) {
             active += 1
             return .admitted
         }
@@ -69,23 +76,25 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         lastNumber += 1
         elements[id] = (lastNumber, element)
         let level = Int(priority.rawValue)
-        if lines[host, default: Line()].append(Place(id: id, number: lastNumber), level) { turns[level].append(host) }
+        if hostQueues[host, default: HostQueue()].append(Entry(id: id, number: lastNumber), level) {
+            turns[level].append(host)
+        }
         return .waiting
     }
 
     /// Removes a waiting element. Returns nil if it is not waiting.
     package mutating func remove(_ id: ID) -> Element? {
         guard let element = elements.removeValue(forKey: id)?.element else { return nil }
-        vacancies += 1
-        if vacancies > max(64, elements.count, lines.count) { closeUp() }
+        staleEntries += 1
+        if staleEntries > max(64, elements.count, hostQueues.count) { compact() }
         return element
     }
 
     /// Releases the slot of an element. Returns the element that may start in its place.
     package mutating func release(host: Host) -> Element? {
         active -= 1
-        lines[host]?.active -= 1
-        if lines.count > TransferQueue.maximumLines { lines = lines.filter { !$0.value.isEmpty } }
+        hostQueues[host]?.active -= 1
+        removeIfUnneeded(host)
         guard active < limit else { return nil }
         for level in turns.indices.reversed() where !turns[level].isEmpty {
             if let next = next(level) { return next }
@@ -93,91 +102,99 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
         return nil
     }
 
+    /// Starts the next element of a priority whose host has a free slot.
     private mutating func next(_ level: Int) -> Element? {
         var index = 0
         while index < turns[level].count {
             let host = turns[level][index]
-            guard var line = lines[host], line.active < limitPerHost else {
+            guard var hostQueue = hostQueues[host], hostQueue.active < limitPerHost else {
                 index += 1
                 continue
             }
             var found: Element?
-            while found == nil, let place = line.places[level].popFirst() {
-                if elements[place.id]?.number == place.number {
-                    found = elements.removeValue(forKey: place.id)?.element
+            while found == nil, let entry = hostQueue.queues[level].popFirst() {
+                if elements[entry.id]?.number == entry.number {
+                    found = elements.removeValue(forKey: entry.id)?.element
                 } else {
-                    vacancies -= 1
+                    staleEntries -= 1
                 }
             }
             turns[level].remove(at: index)
-            if !line.places[level].isEmpty { turns[level].append(host) }
+            if !hostQueue.queues[level].isEmpty { turns[level].append(host) }
             if found != nil {
-                line.active += 1
+                hostQueue.active += 1
                 active += 1
             }
-            lines[host] = line
+            hostQueues[host] = hostQueue
             if found != nil { return found }
+            removeIfUnneeded(host)
         }
         return nil
     }
 
-    /// Removes the places of removed elements. This happens once they outnumber the waiting elements, so the average cost is constant.
-    private mutating func closeUp() {
-        vacancies = 0
+    /// Removes the queue of a host if it is empty and there are too many queues.
+    private mutating func removeIfUnneeded(_ host: Host) {
+        guard hostQueues.count > TransferQueue.maximumHostQueues, hostQueues[host]?.isEmpty == true else { return }
+        hostQueues[host] = nil
+    }
+
+    /// Removes the entries of removed elements. This happens once they outnumber the waiting elements, so the average cost is constant.
+    private mutating func compact() {
+        staleEntries = 0
         let elements = elements
-        for host in lines.keys {
-            lines[host]?.keep { elements[$0.id]?.number == $0.number }
+        for host in hostQueues.keys {
+            hostQueues[host]?.filterEntries { elements[$0.id]?.number == $0.number }
         }
         for level in turns.indices {
-            turns[level].removeAll { lines[$0].map { $0.places[level].isEmpty } ?? true }
+            turns[level].removeAll { hostQueues[$0].map { $0.queues[level].isEmpty } ?? true }
         }
-        if lines.count > TransferQueue.maximumLines { lines = lines.filter { !$0.value.isEmpty } }
+        if hostQueues.count > TransferQueue.maximumHostQueues { hostQueues = hostQueues.filter { !$0.value.isEmpty } }
     }
 }
 
-extension TransferQueue.Line {
-    fileprivate var isEmpty: Bool { active == 0 && places.allSatisfy(\.isEmpty) }
+extension TransferQueue.HostQueue {
+    fileprivate var isEmpty: Bool { active == 0 && queues.allSatisfy(\.isEmpty) }
 
     /// Takes a slot if one is free.
-    fileprivate mutating func occupy(upTo limit: Int) -> Bool {
+    fileprivate mutating func acquireSlot(upTo limit: Int) -> Bool {
         guard active < limit else { return false }
         active += 1
         return true
     }
 
-    fileprivate mutating func keep(_ isKept: (TransferQueue.Place) -> Bool) {
-        for level in places.indices where !places[level].isEmpty { places[level].keep(isKept) }
+    fileprivate mutating func filterEntries(_ isIncluded: (TransferQueue.Entry) -> Bool) {
+        for level in queues.indices where !queues[level].isEmpty { queues[level].filterEntries(isIncluded) }
     }
 
-    /// Adds a place at the end of its priority. Returns true if it is the first.
-    fileprivate mutating func append(_ place: TransferQueue.Place, _ level: Int) -> Bool {
-        if places.isEmpty { places = Array(repeating: .init(), count: RequestPriority.allCases.count) }
-        defer { places[level].waiting.append(place) }
-        return places[level].isEmpty
+    /// Adds an entry at the end of its priority. Returns true if it is the first.
+    fileprivate mutating func append(_ entry: TransferQueue.Entry, _ level: Int) -> Bool {
+        if queues.isEmpty { queues = Array(repeating: .init(), count: RequestPriority.allCases.count) }
+        defer { queues[level].entries.append(entry) }
+        return queues[level].isEmpty
     }
 }
 
-extension TransferQueue.Places {
-    fileprivate var isEmpty: Bool { next == waiting.count }
+extension TransferQueue.EntryQueue {
+    fileprivate var isEmpty: Bool { next == entries.count }
 
-    fileprivate mutating func keep(_ isKept: (TransferQueue.Place) -> Bool) {
-        waiting = waiting[next...].filter(isKept)
+    fileprivate mutating func filterEntries(_ isIncluded: (TransferQueue.Entry) -> Bool) {
+        entries = entries[next...].filter(isIncluded)
         next = 0
     }
 
-    /// Removes the first place. The consumed half of the array is removed at once, so the average cost is constant.
-    fileprivate mutating func popFirst() -> TransferQueue.Place? {
-        guard next < waiting.count else { return nil }
+    /// Removes the first entry. The consumed half of the array is removed at once, so the average cost is constant.
+    fileprivate mutating func popFirst() -> TransferQueue.Entry? {
+        guard next < entries.count else { return nil }
         defer {
             next += 1
-            if next == waiting.count {
-                waiting.removeAll()
+            if next == entries.count {
+                entries.removeAll()
                 next = 0
-            } else if next >= 64, next * 2 >= waiting.count {
-                waiting.removeFirst(next)
+            } else if next >= 64, next * 2 >= entries.count {
+                entries.removeFirst(next)
                 next = 0
             }
         }
-        return waiting[next]
+        return entries[next]
     }
 }
