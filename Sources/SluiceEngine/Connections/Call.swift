@@ -50,7 +50,7 @@ package final class Call: Sendable {
         var authentication: CallAuthentication?
     }
 
-    /// True if the request may answer challenges. If false, `authentication` is not used.
+    /// True if the request may answer challenges.
     let hasCredentials: Bool
 
     /// The state that carries over between attempts. Only the current connection of the call changes it.
@@ -59,11 +59,11 @@ package final class Call: Sendable {
         var resends = 0
         /// True once the server has refused the Expect field (417).
         var omitsExpect = false
-        /// The opened body. A stream that can be read only once moves on to the next attempt.
+        /// The rewound body of the previous attempt, for the next one.
         var body: UploadBody?
         /// The connection that sends the body in pieces.
         var sender: (any RequestCarrier)?
-        /// The time at which the first attempt had its slot, once a challenge has ended it.
+        /// The start of the first attempt, if a challenge has ended it.
         var began: MonotonicTime?
     }
 
@@ -126,13 +126,13 @@ package final class Call: Sendable {
     ///
     /// - Parameter head: The final head of a response, with any status.
     /// - Returns: True if the request must be sent again with its whole body, and the response discarded.
-    func answer(challenge head: HTTPResponse) -> Bool {
+    func processChallenge(in head: HTTPResponse) -> Bool {
         guard hasCredentials else { return false }
         return state.withLockUnchecked { $0.authentication?.processHead(head, in: pool.protectionSpaces) ?? false }
     }
 
     /// Records the acceptance of the credentials and the next nonce from the head of the caller's response.
-    func takeAuthenticationInfo(of head: HTTPResponse) {
+    func recordAuthentication(of head: HTTPResponse) {
         guard hasCredentials else { return }
         state.withLockUnchecked { $0.authentication?.recordAcceptance(of: head, in: pool.protectionSpaces) }
     }
@@ -141,7 +141,7 @@ package final class Call: Sendable {
     func cookieHeader() -> FieldValue? { cookies?.header() }
 
     /// Stores the cookies that a response sets. Call it with each head except informational ones.
-    func takeCookies(of head: HTTPResponse) { cookies?.store(head) }
+    func storeCookies(of head: HTTPResponse) { cookies?.store(head) }
 
     /// Reads or changes the state of the attempts.
     func withAttempt<Value>(_ body: (inout Attempt) -> Value) -> Value {
@@ -179,8 +179,8 @@ package final class Call: Sendable {
         }
     }
 
-    /// Records that the request has left its connection and will get another. Returns false if it was cancelled.
-    func beginAgain() -> Bool {
+    /// Records that the request has no connection again, before it is sent on another. Returns false if it was cancelled.
+    func returnToWaiting() -> Bool {
         state.withLockUnchecked { state in
             guard case .running = state.stage else { return false }
             state.stage = .waiting
@@ -189,7 +189,7 @@ package final class Call: Sendable {
     }
 
     /// Sends the request again with HTTP/1.1, which the server requires for it (RFC 9113 §7). Its body has been rewound.
-    func beginByHTTP1() {
+    func resendOverHTTP1() {
         let next = Call(
             request,
             upload: upload,
@@ -224,7 +224,7 @@ package final class Call: Sendable {
         if isFirst { completion(result) }
     }
 
-    /// Takes the lock once, so that the thread sanitizer orders the writes before the answer before the caller's reads.
+    /// Takes the lock once, so that the thread sanitizer orders writes before the answer before the caller's reads.
     func synchronize() {
         state.synchronize()
     }
@@ -245,7 +245,7 @@ package final class Call: Sendable {
             return before
         }
         switch before {
-        case .waiting: pool.withdraw(self)
+        case .waiting: pool.removeWaiting(self)
         case .running(let connection): connection.abandon(self)
         case .replaced(let next): return next.cancel()
         case .answered, .cancelled: return

@@ -21,7 +21,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         /// Received bytes that precede the next input.
         var rest: [UInt8] = []
         /// True if `rest` contains more than an incomplete line.
-        var isRestUnseen = false
+        var hasUnparsedRest = false
         /// True while the socket accepts no more output.
         var isBlocked = false
         /// The message of a failed write. Input that the server sent before is still read.
@@ -34,7 +34,7 @@ package final class Connection: LoopHandler, RequestCarrier {
 
     let pool: ConnectionPool
     let group: ConnectionPool.State.GroupID
-    private let place: LoopPlace
+    private let registration: LoopRegistration
     private let descriptor: Int32
     private let remoteAddress: String
     private let timings: ConnectionTimings
@@ -50,7 +50,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     init(_ dialed: DialedSocket, from dial: Dial) {
         pool = dial.pool
         group = dial.group
-        place = LoopPlace(loop: dial.loop, registration: dialed.registration)
+        registration = LoopRegistration(loop: dial.loop, registration: dialed.registration)
         descriptor = dialed.descriptor
         remoteAddress = dialed.remoteAddress
         timings = dialed.timings
@@ -61,7 +61,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     /// Returns true if the thread belongs to the connection's loop.
-    func isOf(_ thread: LoopThread?) -> Bool { place.isOf(thread) }
+    func runs(on thread: LoopThread?) -> Bool { registration.runs(on: thread) }
 
     // MARK: Beginning
 
@@ -112,7 +112,7 @@ package final class Connection: LoopHandler, RequestCarrier {
 
     /// Sends more of the request body, on the loop.
     func bodyHasMore(of call: Call) {
-        place.loop.post { [self] in ready(0, on: $0) }
+        registration.loop.post { [self] in ready(0, on: $0) }
     }
 
     // MARK: Turns
@@ -120,9 +120,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     package func ready(_ events: UInt32, on thread: LoopThread) {
         locked(events, on: thread) { state, effects, events in
             if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
-            let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
-            if events & (EPOLLIN.rawValue | ends) != 0 { state.stream.mayRead = true }
-            if events & ends != 0 { state.stream.hasHungUp = true }
+            state.stream.recordEvents(events)
             turn(&state, &effects, on: thread)
         }
     }
@@ -184,7 +182,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         }
         guard transaction.deadline(hasOutput: !state.output.isEmpty) <= now else { return }
         if case .waitsForContinue = transaction.sending, transaction.call.deadline > now {
-            transaction.waitNoLongerForContinue()
+            transaction.stopWaitingForContinue()
             return push(&state, transaction, now: now, limit: Connection.turnBytes, &effects)
         }
         fail(&state, transaction, transaction.call.timeoutError(at: now), &effects)
@@ -255,26 +253,26 @@ package final class Connection: LoopHandler, RequestCarrier {
         let now = thread.now
         var output = Connection.turnBytes
         var input = Connection.turnBytes
-        if state.isRestUnseen || transaction.hasUndecoded, !transaction.isPaused {
-            state.isRestUnseen = false
+        if state.hasUnparsedRest || transaction.hasUndecoded, !transaction.isPaused {
+            state.hasUnparsedRest = false
             let status = processRest(&state, transaction, &output, now)
-            guard goesOn(status, &state, transaction, &effects, now) else { return }
+            guard handle(status, &state, transaction, &effects, now) else { return }
         }
-        while state.stream.mayRead, !transaction.isPaused, !state.isRestUnseen, input > 0 {
+        while state.stream.mayRead, !transaction.isPaused, !state.hasUnparsedRest, input > 0 {
             let (moved, status) = readOnce(&state, transaction, &output, on: thread)
             switch moved {
             case .wouldBlock: continue
             case .bytes(let count):
                 transaction.lastActivity = now
                 input -= count
-                guard goesOn(status, &state, transaction, &effects, now) else { return }
-            case .end(let isClean): return ended(&state, transaction, isClean: isClean, &effects, now)
-            case .failed: return died(&state, transaction, lost(state), &effects)
+                guard handle(status, &state, transaction, &effects, now) else { return }
+            case .end(let isClean): return inputEnded(&state, transaction, isClean: isClean, &effects, now)
+            case .failed: return connectionLost(&state, transaction, lossError(state), &effects)
             }
         }
         transaction.flush()
         takeAnswer(of: transaction, &effects)
-        let hasMore = state.stream.mayRead || state.isRestUnseen || transaction.hasUndecoded
+        let hasMore = state.stream.mayRead || state.hasUnparsedRest || transaction.hasUndecoded
         if hasMore, !transaction.isPaused { effects.wantsTurn = true }
     }
 
@@ -323,7 +321,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     /// Acts on the status after a piece of input. Returns true if more may be read.
-    private func goesOn(
+    private func handle(
         _ status: Transaction.Status,
         _ state: inout State,
         _ transaction: HTTP1Transaction,
@@ -333,7 +331,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         switch status {
         case .needsInput: return true
         case .blocked:
-            state.isRestUnseen = !state.rest.isEmpty
+            state.hasUnparsedRest = !state.rest.isEmpty
             transaction.flush()
             takeAnswer(of: transaction, &effects)
             if !transaction.isPaused { effects.wantsTurn = true }
@@ -342,7 +340,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             complete(&state, transaction, &effects, now)
             return false
         case .failed(let error):
-            if transaction.repetition != nil {
+            if transaction.resendReason != nil {
                 resend(&state, transaction, &effects)
             } else {
                 fail(&state, transaction, error, &effects)
@@ -362,7 +360,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         let isReusable =
             transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty && state.rest.isEmpty
             && !state.stream.hasHungUp && expires > now && !transaction.call.request.headers.closesConnection
-        if transaction.repetition != nil {
+        if transaction.resendReason != nil {
             guard isReusable else { return resend(&state, transaction, &effects) }
             return sendAgain(&state, transaction, &effects, now)
         }
@@ -376,7 +374,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     /// Handles the end of the stream from the server.
-    private func ended(
+    private func inputEnded(
         _ state: inout State,
         _ transaction: HTTP1Transaction,
         isClean: Bool,
@@ -388,29 +386,29 @@ package final class Connection: LoopHandler, RequestCarrier {
             if !isClean, transaction.parser.length == .untilClose, transaction.head != nil {
                 return fail(&state, transaction, ResponseSyntaxError.closedInBody.error, &effects)
             }
-            _ = goesOn(transaction.end(), &state, transaction, &effects, now)
+            _ = handle(transaction.end(), &state, transaction, &effects, now)
             return
         }
         let host = transaction.call.serverName
         let error =
             state.writeFailure == nil
             ? SluiceError(.connectionLost, "The server at \(host) closed the connection without sending a response.")
-            : lost(state)
-        died(&state, transaction, error, &effects)
+            : lossError(state)
+        connectionLost(&state, transaction, error, &effects)
     }
 
     /// Handles the loss of the connection: sends the request again on another connection if possible, and fails it otherwise.
     ///
     /// A server may close an idle connection at any time. The server may have processed the request, so only an idempotent request is sent
     /// again (RFC 9110 §9.2.2).
-    private func died(
+    private func connectionLost(
         _ state: inout State,
         _ transaction: HTTP1Transaction,
         _ error: SluiceError,
         _ effects: inout Effects
     ) {
         let call = transaction.call
-        if transaction.repetition != nil { return resend(&state, transaction, &effects) }
+        if transaction.resendReason != nil { return resend(&state, transaction, &effects) }
         guard transaction.isReused, !transaction.parser.hasBegun else {
             return fail(&state, transaction, error, &effects)
         }
@@ -443,7 +441,7 @@ package final class Connection: LoopHandler, RequestCarrier {
 
     /// Sends a request again on another connection.
     private func resend(_ state: inout State, _ transaction: HTTP1Transaction, _ effects: inout Effects) {
-        if transaction.repetition == .withoutExpect { transaction.call.withAttempt { $0.omitsExpect = true } }
+        if transaction.resendReason == .withoutExpect { transaction.call.withAttempt { $0.omitsExpect = true } }
         guard transaction.rewindBody() else { return fail(&state, transaction, .bodyNotRewound, &effects) }
         effects.resend = transaction.call
         state.transaction = nil
@@ -485,7 +483,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     /// Resets the request of a caller that has left.
     func abandon(_ call: Call) {
         state.abandon(call)
-        place.loop.post { [self] in ready(0, on: $0) }
+        registration.loop.post { [self] in ready(0, on: $0) }
     }
 
     /// Closes a connection that the pool has removed from its idle connections.
@@ -498,7 +496,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     /// Returns the error for a lost connection.
-    private func lost(_ state: State) -> SluiceError {
+    private func lossError(_ state: State) -> SluiceError {
         let call = state.transaction?.call
         let cause = state.writeFailure ?? state.stream.lastFailure
         let host = call?.serverName ?? ""
@@ -529,13 +527,13 @@ package final class Connection: LoopHandler, RequestCarrier {
     private func perform(_ effects: Effects, on thread: LoopThread?) {
         if thread == nil {
             let missed = state.takeMissedEvents()
-            if missed != 0 { place.loop.post { [self] in ready(missed, on: $0) } }
+            if missed != 0 { registration.loop.post { [self] in ready(missed, on: $0) } }
         }
         if effects.isClosed {
-            place.leave(on: thread)
+            registration.unregister(on: thread)
         } else {
-            if let timer = effects.timer { place.setTimer(at: timer, on: thread) }
-            if effects.wantsTurn { place.runAgain(self, on: thread) }
+            if let timer = effects.timer { registration.setTimer(at: timer, on: thread) }
+            if effects.wantsTurn { registration.runAgain(self, on: thread) }
         }
         if effects.leavesPool { pool.remove(.http1(self), on: thread) }
         if let isReusable = effects.release { pool.release(isReusable ? .http1(self) : nil, of: group, on: thread) }
@@ -554,7 +552,7 @@ package final class Connection: LoopHandler, RequestCarrier {
                     if let transaction = state.transaction, transaction.call === call { transaction.resume(now: .now) }
                 }
                 let missed = state.takeMissedEvents()
-                place.loop.post { [self] in ready(missed, on: $0) }
+                registration.loop.post { [self] in ready(missed, on: $0) }
             },
             onAbandon: { [self] in abandon(call) }
         )

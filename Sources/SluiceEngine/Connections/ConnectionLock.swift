@@ -67,15 +67,15 @@ struct ConnectionLock<State>: ~Copyable, Sendable {
 /// A connection's registration on its loop, usable from any thread.
 ///
 /// Each function takes the loop's thread if the caller runs on it. Otherwise it posts a job.
-struct LoopPlace: Sendable {
+struct LoopRegistration: Sendable {
     let loop: EventLoop
     let registration: LoopThread.Registration
 
     /// Returns true if the thread belongs to the loop.
-    func isOf(_ thread: LoopThread?) -> Bool { thread?.loop === loop }
+    func runs(on thread: LoopThread?) -> Bool { thread?.loop === loop }
 
     /// Unregisters from the loop after the socket has been closed.
-    func leave(on thread: LoopThread?) {
+    func unregister(on thread: LoopThread?) {
         if let thread { return thread.unregister(registration) }
         loop.post { [registration] in $0.unregister(registration) }
     }

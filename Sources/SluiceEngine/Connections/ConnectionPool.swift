@@ -12,9 +12,9 @@ package final class ConnectionPool: LoopHandler {
     private let state: Locked<State>
     /// The loop for the deadlines of requests without a connection.
     private let loop: EventLoop
-    private let alarm = Locked(Alarm())
+    private let deadlineTimer = Locked(DeadlineTimer())
 
-    private struct Alarm: Sendable {
+    private struct DeadlineTimer: Sendable {
         var registration: LoopThread.Registration?
         /// The time for which the timer is set.
         var time = MonotonicTime.distantFuture
@@ -53,7 +53,7 @@ package final class ConnectionPool: LoopHandler {
         }
         switch acquisition {
         case .connection(let connection):
-            if !connection.begin(call, on: nil) { beginAgain(call, in: group, refusing: connection, on: nil) }
+            if !connection.begin(call, on: nil) { reacquire(call, in: group, refusing: connection, on: nil) }
         case .dial:
             watchDeadlines()
             dial(for: call, in: group)
@@ -63,7 +63,7 @@ package final class ConnectionPool: LoopHandler {
     }
 
     /// Finds another connection for a request whose connection was dead before anything was sent.
-    private func beginAgain(
+    private func reacquire(
         _ call: Call,
         in group: State.GroupID,
         fresh: Bool = false,
@@ -110,8 +110,8 @@ package final class ConnectionPool: LoopHandler {
         in group: State.GroupID,
         on thread: LoopThread?
     ) {
-        if call.beginAgain() {
-            beginAgain(call, in: group, fresh: connection == nil, leaving: connection, on: thread)
+        if call.returnToWaiting() {
+            reacquire(call, in: group, fresh: connection == nil, leaving: connection, on: thread)
         } else if case .http2(let connection)? = connection {
             releaseStreams(1, of: connection, on: thread)
         } else {
@@ -120,7 +120,7 @@ package final class ConnectionPool: LoopHandler {
     }
 
     /// Removes a cancelled request that has no connection.
-    func withdraw(_ call: Call) {
+    func removeWaiting(_ call: Call) {
         let actions = state.withLockUnchecked { $0.remove(call, at: .now) }
         perform(actions ?? [], on: nil)
     }
@@ -201,15 +201,15 @@ package final class ConnectionPool: LoopHandler {
         }
         for connection in idle { connection.closeIdle() }
         loop.post { [self] thread in
-            alarm.withLock { $0.isClosed = true }
-            leaveLoop(on: thread)
+            deadlineTimer.withLock { $0.isClosed = true }
+            unregisterIfUnused(on: thread)
         }
     }
 
-    /// Unregisters from the loop once the client is released and no request has a deadline.
-    private func leaveLoop(on thread: LoopThread) {
+    /// Unregisters from the loop if the client is released and no request has a deadline.
+    private func unregisterIfUnused(on thread: LoopThread) {
         guard state.withLockUnchecked({ $0.nextDeadline }) == .distantFuture else { return }
-        let registration = alarm.withLock { $0.isClosed ? $0.registration.take() : nil }
+        let registration = deadlineTimer.withLock { $0.isClosed ? $0.registration.take() : nil }
         if let registration { thread.unregister(registration) }
     }
 
@@ -225,7 +225,7 @@ package final class ConnectionPool: LoopHandler {
             switch action {
             case .start(let call, let connection):
                 if !connection.begin(call, on: thread) {
-                    beginAgain(call, in: connection.group, refusing: connection, on: thread)
+                    reacquire(call, in: connection.group, refusing: connection, on: thread)
                 }
             case .dial(let call, let group):
                 watchDeadlines()
@@ -246,16 +246,16 @@ package final class ConnectionPool: LoopHandler {
     /// Moves the timer forward if a deadline is earlier.
     private func watchDeadlines() {
         let next = state.withLockUnchecked { $0.nextDeadline }
-        let isEarlier = alarm.withLock { alarm in
-            guard next < alarm.time else { return false }
-            alarm.time = next
+        let isEarlier = deadlineTimer.withLock { timer in
+            guard next < timer.time else { return false }
+            timer.time = next
             return true
         }
         guard isEarlier else { return }
         loop.post { [self] thread in
-            let registration = alarm.withLock { alarm in
-                if alarm.registration == nil { alarm.registration = thread.register(self) }
-                return alarm.registration
+            let registration = deadlineTimer.withLock { timer in
+                if timer.registration == nil { timer.registration = thread.register(self) }
+                return timer.registration
             }
             if let registration { thread.setTimer(registration, at: next) }
         }
@@ -264,11 +264,11 @@ package final class ConnectionPool: LoopHandler {
     package func ready(_ events: UInt32, on thread: LoopThread) {}
 
     package func deadlinePassed(on thread: LoopThread) {
-        alarm.withLock { $0.time = .distantFuture }
+        deadlineTimer.withLock { $0.time = .distantFuture }
         let actions = state.withLockUnchecked { $0.expire(at: thread.now) }
         perform(actions, on: thread)
         watchDeadlines()
-        leaveLoop(on: thread)
+        unregisterIfUnused(on: thread)
     }
 }
 
@@ -307,8 +307,8 @@ enum PooledConnection: Sendable, Identifiable {
     /// - Returns: False if the connection cannot take the request. Nothing was sent then.
     func begin(_ call: Call, on thread: LoopThread?) -> Bool {
         switch self {
-        case .http1(let connection): connection.begin(call, on: connection.isOf(thread) ? thread : nil)
-        case .http2(let connection): connection.begin(call, on: connection.isOf(thread) ? thread : nil)
+        case .http1(let connection): connection.begin(call, on: connection.runs(on: thread) ? thread : nil)
+        case .http2(let connection): connection.begin(call, on: connection.runs(on: thread) ? thread : nil)
         }
     }
 

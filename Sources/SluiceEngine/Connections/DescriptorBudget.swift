@@ -10,8 +10,8 @@ final class DescriptorBudget: Sendable {
     private let open = Atomic(0)
     private let pools = Locked<[ObjectIdentifier: WeakPool]>([:])
 
-    /// A limit for tests that replaces the default limit. 0 for none.
-    let chosenLimit = Atomic(0)
+    /// A limit that replaces the default, or 0 for none. Set by tests only.
+    let limitOverride = Atomic(0)
 
     private struct WeakPool: Sendable {
         weak var pool: ConnectionPool?
@@ -19,8 +19,8 @@ final class DescriptorBudget: Sendable {
 
     /// Three quarters of the process's limit. The rest is for the program.
     private var limit: Int {
-        let chosen = chosenLimit.load(ordering: .relaxed)
-        if chosen > 0 { return chosen }
+        let override = limitOverride.load(ordering: .relaxed)
+        if override > 0 { return override }
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 768 }
         return Int(clamping: limit.rlim_cur) / 4 * 3

@@ -25,8 +25,9 @@ struct DialedSocket {
 /// Without a proxy, the socket connects to the origin. With a proxy, it connects to the address of the proxy, and the name of the origin
 /// is resolved only if the proxy protocol needs an address.
 ///
-/// The pool selects the request, the time-out and the receiver of the connection. All functions run on the thread of one loop. The lock
-/// is never contended. It is needed only for the concurrency checks of the compiler.
+/// The pool selects the request, the time-out and the receiver of the connection. All functions run on the thread of one loop, except
+/// ``start()``, ``cancel()`` and ``lastFailure``. The lock around the state is never contended. Only the concurrency checks of the
+/// compiler need it.
 package final class Dial: LoopHandler {
     struct State {
         var isOver = false
@@ -35,7 +36,7 @@ package final class Dial: LoopHandler {
         var ticket: Resolver.Ticket?
         /// The registration of the dial on the loop, for the timer of the race.
         var registration: LoopThread.Registration?
-        /// The attempt to repeat after a lack of descriptors or a full backlog.
+        /// The attempt to repeat after a short time, because there was no descriptor or the backlog was full.
         var postponed: (index: Int, address: Target)?
         /// True once the socket is readable or closed. The loop reports this only once.
         var hasInput = false
@@ -101,7 +102,7 @@ package final class Dial: LoopHandler {
     /// Begins to connect.
     func start() {
         loop.post { [self] thread in
-            guard with({ !$0.isOver }) else { return }
+            guard withState({ !$0.isOver }) else { return }
             origin.scheme == "https" ? prepareTLS(on: thread) : prepareProxyTLS(on: thread)
         }
     }
@@ -111,7 +112,7 @@ package final class Dial: LoopHandler {
         loop.post { [self] thread in tearDown(on: thread) }
     }
 
-    private func with<Value>(_ body: (inout State) -> Value) -> Value {
+    private func withState<Value>(_ body: (inout State) -> Value) -> Value {
         state.withLockUnchecked(body)
     }
 
@@ -121,7 +122,7 @@ package final class Dial: LoopHandler {
         prepare(plan.tls, offering: plan.protocols, on: thread) { [self] result, thread in
             switch result {
             case .success(let context):
-                with { $0.tlsContext = context }
+                withState { $0.tlsContext = context }
                 prepareProxyTLS(on: thread)
             case .failure(let failure): fail(failure.error(host: serverName), on: thread)
             }
@@ -133,7 +134,7 @@ package final class Dial: LoopHandler {
         prepare(tls, offering: ["http/1.1"], on: thread) { [self] result, thread in
             switch result {
             case .success(let context):
-                with { $0.proxyContext = context }
+                withState { $0.proxyContext = context }
                 resolve(on: thread)
             case .failure(let failure): fail(route.error(of: failure), on: thread)
             }
@@ -155,7 +156,7 @@ package final class Dial: LoopHandler {
                 try TLSContext.context(for: policy, offering: protocols)
             }
             loop.post { [self] thread in
-                if with({ !$0.isOver }) { completion(result, thread) }
+                if withState({ !$0.isOver }) { completion(result, thread) }
             }
         }
     }
@@ -189,11 +190,11 @@ package final class Dial: LoopHandler {
         }
     }
 
-    /// Creates the handshake of a proxy, and resolves its name.
+    /// Creates the handshake of a proxy, and resolves the proxy's name.
     private func resolve(_ route: ProxyRoute, for addresses: [SocketAddress], on thread: LoopThread) {
         do throws(ProxyError) {
             let tunnel = try route.handshake(for: addresses, in: pool.protectionSpaces).map { ProxyTunnel($0) }
-            with { $0.tunnel = tunnel }
+            withState { $0.tunnel = tunnel }
         } catch {
             return fail(error.error(to: serverName, by: route.name), on: thread)
         }
@@ -213,7 +214,7 @@ package final class Dial: LoopHandler {
     ) {
         let resolution = Resolver.shared.resolve(host, port: port) { [self] answer in
             loop.post { [self] thread in
-                let isOver = with { state in
+                let isOver = withState { state in
                     state.ticket = nil
                     return state.isOver
                 }
@@ -222,12 +223,12 @@ package final class Dial: LoopHandler {
         }
         switch resolution {
         case .answer(let answer): completion(answer, thread)
-        case .pending(let ticket): with { $0.ticket = ticket }
+        case .pending(let ticket): withState { $0.ticket = ticket }
         }
     }
 
     private func race(_ addresses: [SocketAddress], on thread: LoopThread) {
-        with { $0.timings.nameLookup = MonotonicTime.now.since(began) }
+        withState { $0.timings.nameLookup = MonotonicTime.now.since(began) }
         let allowed = addresses.filter { plan.addresses.allows($0.address) }
         guard !allowed.isEmpty else {
             // Do not reveal the address. The error may be shown to the party that supplied the host name.
@@ -240,7 +241,7 @@ package final class Dial: LoopHandler {
             )
         }
         let registration = thread.register(self)
-        with { state in
+        withState { state in
             state.registration = registration
             state.race = AddressRace(allowed)
         }
@@ -252,12 +253,12 @@ package final class Dial: LoopHandler {
     /// Performs the actions of the race until it has to wait.
     private func advance(on thread: LoopThread) {
         while true {
-            guard let action = with({ state in state.isOver ? nil : state.race?.next(at: .now) }) else { return }
+            guard let action = withState({ state in state.isOver ? nil : state.race?.next(at: .now) }) else { return }
             switch action {
             case .attempt(let index, let address):
                 if !attempt(index, .address(address), on: thread) { return }
             case .wait(let time):
-                if let registration = with({ $0.registration }) { thread.setTimer(registration, at: time) }
+                if let registration = withState({ $0.registration }) { thread.setTimer(registration, at: time) }
                 return
             case .won(let index, let losers):
                 for loser in losers { close(loser, on: thread) }
@@ -272,10 +273,10 @@ package final class Dial: LoopHandler {
     package func ready(_ events: UInt32, on thread: LoopThread) {}
 
     package func deadlinePassed(on thread: LoopThread) {
-        if let (index, target) = with({ $0.postponed.take() }) {
+        if let (index, target) = withState({ $0.postponed.take() }) {
             guard attempt(index, target, on: thread) else { return }
         }
-        if with({ $0.race != nil }) { advance(on: thread) }
+        if withState({ $0.race != nil }) { advance(on: thread) }
     }
 
     /// Starts to connect a socket. Returns false if the attempt must wait for a descriptor or for the backlog.
@@ -306,7 +307,7 @@ package final class Dial: LoopHandler {
             return true
         }
         let registration = thread.register(DialAttempt(dial: self, index: index))
-        with { $0.attempts[index] = Attempt(descriptor: descriptor, registration: registration, target: target) }
+        withState { $0.attempts[index] = Attempt(descriptor: descriptor, registration: registration, target: target) }
         guard thread.watch(descriptor, for: registration) else {
             let error = errno
             close(index, on: thread)
@@ -317,8 +318,8 @@ package final class Dial: LoopHandler {
     }
 
     private func postpone(_ index: Int, _ target: Target, on thread: LoopThread) {
-        let registration = with { $0.registration } ?? thread.register(self)
-        with { state in
+        let registration = withState { $0.registration } ?? thread.register(self)
+        withState { state in
             state.registration = registration
             state.postponed = (index, target)
         }
@@ -328,7 +329,7 @@ package final class Dial: LoopHandler {
     private func attemptFailed(_ index: Int, _ error: Int32, on thread: LoopThread) {
         let cause = SystemError(number: error)
         failure.withLock { $0 = cause }
-        let isRace = with { state in
+        let isRace = withState { state in
             state.race?.attemptFailed(index, at: .now)
             return state.race != nil
         }
@@ -346,20 +347,20 @@ package final class Dial: LoopHandler {
 
     /// Handles readiness of an attempt's socket.
     fileprivate func attemptReady(_ index: Int, _ events: UInt32, on thread: LoopThread) {
-        guard let attempt = with({ $0.isOver ? nil : $0.attempts[index] }) else { return }
-        if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { with { $0.hasInput = true } }
-        if with({ $0.isConnected }) { return proceed(attempt, on: thread) }
+        guard let attempt = withState({ $0.isOver ? nil : $0.attempts[index] }) else { return }
+        if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { withState { $0.hasInput = true } }
+        if withState({ $0.isConnected }) { return proceed(attempt, on: thread) }
         guard events & (EPOLLOUT.rawValue | EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 else { return }
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(attempt.descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
         if error == 0, events & EPOLLHUP.rawValue != 0, events & EPOLLOUT.rawValue == 0 { error = ECONNREFUSED }
-        let isRace = with { $0.race != nil }
+        let isRace = withState { $0.race != nil }
         if error != 0 {
             close(index, on: thread)
             attemptFailed(index, error, on: thread)
         } else if isRace {
-            with { $0.race?.attemptConnected(index) }
+            withState { $0.race?.attemptConnected(index) }
         } else {
             return connected(index, on: thread)
         }
@@ -367,7 +368,7 @@ package final class Dial: LoopHandler {
     }
 
     private func close(_ index: Int, on thread: LoopThread) {
-        guard let attempt = with({ $0.attempts.removeValue(forKey: index) }) else { return }
+        guard let attempt = withState({ $0.attempts.removeValue(forKey: index) }) else { return }
         thread.unregister(attempt.registration)
         pool.engine.descriptors.close(attempt.descriptor)
     }
@@ -375,10 +376,12 @@ package final class Dial: LoopHandler {
     // MARK: Handshakes
 
     private func connected(_ index: Int, on thread: LoopThread) {
-        guard let attempt = with({ $0.attempts[index] }) else { return }
-        if let registration = with({ $0.registration.take() }) { thread.unregister(registration) }
-        with { $0.timings.connect = MonotonicTime.now.since(began) }
-        guard let route, let context = with({ $0.proxyContext }) else { return reached(attempt, on: thread) }
+        guard let attempt = withState({ $0.attempts[index] }) else { return }
+        if let registration = withState({ $0.registration.take() }) { thread.unregister(registration) }
+        withState { $0.timings.connect = MonotonicTime.now.since(began) }
+        guard let route, let context = withState({ $0.proxyContext }) else {
+            return startProxyHandshake(attempt, on: thread)
+        }
         do throws(TLSFailure) {
             let stream = try TLSStream(
                 context,
@@ -387,7 +390,7 @@ package final class Dial: LoopHandler {
                 port: Int(route.port),
                 pins: nil
             )
-            with { state in
+            withState { state in
                 state.proxyTLS = stream
                 state.stage = .proxyTLS(stream)
             }
@@ -398,19 +401,19 @@ package final class Dial: LoopHandler {
     }
 
     /// Starts the proxy handshake, or TLS with the origin if there is no handshake.
-    private func reached(_ attempt: Attempt, on thread: LoopThread) {
-        let hasTunnel = with { state in
+    private func startProxyHandshake(_ attempt: Attempt, on thread: LoopThread) {
+        let hasTunnel = withState { state in
             guard state.tunnel != nil else { return false }
             state.tunnel?.begin(on: SocketStream(attempt.descriptor, state.proxyTLS))
             state.stage = .tunnel
             return true
         }
-        if hasTunnel { proceed(attempt, on: thread) } else { secure(attempt, on: thread) }
+        if hasTunnel { proceed(attempt, on: thread) } else { startTLS(attempt, on: thread) }
     }
 
     /// Starts TLS with the origin, if the scheme requires it.
-    private func secure(_ attempt: Attempt, on thread: LoopThread) {
-        let (context, outer) = with { ($0.tlsContext, $0.proxyTLS) }
+    private func startTLS(_ attempt: Attempt, on thread: LoopThread) {
+        let (context, outer) = withState { ($0.tlsContext, $0.proxyTLS) }
         guard let context else { return succeed(attempt, on: thread) }
         do throws(TLSFailure) {
             let stream = try TLSStream(
@@ -421,24 +424,24 @@ package final class Dial: LoopHandler {
                 port: origin.port,
                 pins: plan.tls.pins
             )
-            with { $0.stage = .tls(stream) }
+            withState { $0.stage = .tls(stream) }
         } catch {
             return fail(error.error(host: serverName), on: thread)
         }
         proceed(attempt, on: thread)
     }
 
-    /// Continues the current stage as far as the socket allows.
+    /// Continues the current stage until the socket is neither readable nor writable.
     private func proceed(_ attempt: Attempt, on thread: LoopThread) {
-        switch with({ $0.stage }) {
+        switch withState({ $0.stage }) {
         case .connecting: return
         case .proxyTLS(let stream):
             switch stream.handshake() {
             case .wantsRead, .wantsWrite: return
             case .failed(let error): fail(route?.error(ofHandshake: error) ?? error, on: thread)
             case .done:
-                with { $0.timings.tls = MonotonicTime.now.since(began) }
-                reached(attempt, on: thread)
+                withState { $0.timings.tls = MonotonicTime.now.since(began) }
+                startProxyHandshake(attempt, on: thread)
             }
         case .tunnel: proceedTunnel(attempt, on: thread)
         case .tls(let stream):
@@ -446,20 +449,20 @@ package final class Dial: LoopHandler {
             case .wantsRead, .wantsWrite: return
             case .failed(let error): fail(error, on: thread)
             case .done:
-                with { $0.timings.tls = MonotonicTime.now.since(began) }
+                withState { $0.timings.tls = MonotonicTime.now.since(began) }
                 succeed(attempt, on: thread)
             }
         }
     }
 
     private func proceedTunnel(_ attempt: Attempt, on thread: LoopThread) {
-        let step = with { state in
+        let step = withState { state in
             state.tunnel?.advance(reading: thread.scratch, precedesTLS: state.tlsContext != nil)
         }
         guard let route, let step else { return }
         switch step {
         case .wait: return
-        case .done: secure(attempt, on: thread)
+        case .done: startTLS(attempt, on: thread)
         case .reconnect: reconnect(to: attempt.target, on: thread)
         case .failed(let flaw): fail(flaw.error(to: serverName, by: route.name), on: thread)
         case .tlsFailed(let failure): fail(route.error(of: failure), on: thread)
@@ -468,8 +471,8 @@ package final class Dial: LoopHandler {
 
     /// Opens a new connection to the proxy, at the address that worked before.
     private func reconnect(to target: Target, on thread: LoopThread) {
-        for index in with({ Array($0.attempts.keys) }) { close(index, on: thread) }
-        with { state in
+        for index in withState({ Array($0.attempts.keys) }) { close(index, on: thread) }
+        withState { state in
             state.race = nil
             state.proxyTLS = nil
             state.stage = .connecting
@@ -481,7 +484,7 @@ package final class Dial: LoopHandler {
     // MARK: Ends
 
     private func succeed(_ attempt: Attempt, on thread: LoopThread) {
-        let (dialed, hasInput) = with { state in
+        let (dialed, hasInput) = withState { state in
             state.isOver = true
             state.attempts = [:]
             return (
@@ -499,11 +502,11 @@ package final class Dial: LoopHandler {
         let connection: PooledConnection
         if isHTTP2 {
             guard let session = HTTP2Connection(dialed, from: self) else {
-                return unopened(attempt, Engine.unavailable, on: thread)
+                return failConnected(attempt, Engine.unavailable, on: thread)
             }
             connection = .http2(session)
         } else if plan.httpVersion == .http2PriorKnowledge {
-            return unopened(
+            return failConnected(
                 attempt,
                 SluiceError(.unsupported, "The server at \(serverName) did not negotiate HTTP/2."),
                 on: thread
@@ -518,21 +521,21 @@ package final class Dial: LoopHandler {
         if hasInput { thread.runAgain(attempt.registration) }
     }
 
-    /// Fails with an open socket that no connection has taken over, and closes the socket.
-    private func unopened(_ attempt: Attempt, _ error: SluiceError, on thread: LoopThread) {
+    /// Closes a connected socket that cannot be used, and fails.
+    private func failConnected(_ attempt: Attempt, _ error: SluiceError, on thread: LoopThread) {
         thread.unregister(attempt.registration)
         pool.engine.descriptors.close(attempt.descriptor)
         pool.dialFailed(self, with: error, on: thread)
     }
 
     private func fail(_ error: SluiceError, on thread: LoopThread) {
-        guard with({ !$0.isOver }) else { return }
+        guard withState({ !$0.isOver }) else { return }
         tearDown(on: thread)
         pool.dialFailed(self, with: error, on: thread)
     }
 
     private func tearDown(on thread: LoopThread) {
-        let (indices, registration, ticket) = with { state in
+        let (indices, registration, ticket) = withState { state in
             state.isOver = true
             _ = state.takeTLS()
             return (Array(state.attempts.keys), state.registration.take(), state.ticket.take())

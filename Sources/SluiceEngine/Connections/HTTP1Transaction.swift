@@ -14,11 +14,19 @@ final class HTTP1Transaction: Transaction {
         isReused: Bool,
         began: MonotonicTime,
         timings: ConnectionTimings,
-        isShared: Bool = true,
+        hasServedOtherCalls: Bool = true,
         now: MonotonicTime
     ) {
         parser = ResponseParser(for: call.request.method, headLimit: call.context.limits.headers)
-        super.init(call, on: carrier, isReused: isReused, began: began, timings: timings, isShared: isShared, now: now)
+        super.init(
+            call,
+            on: carrier,
+            isReused: isReused,
+            began: began,
+            timings: timings,
+            hasServedOtherCalls: hasServedOtherCalls,
+            now: now
+        )
     }
 
     override var trailers: HTTPHeaders { parser.trailers }
@@ -84,9 +92,9 @@ final class HTTP1Transaction: Transaction {
 
     // MARK: Receiving
 
-    /// The number of remaining body bytes if the body can be read into separate buffers without the parser's input, or nil.
+    /// The number of remaining body bytes, if they can be read into buffers that are delivered without a copy. Nil otherwise.
     var largeRead: Int? {
-        guard head != nil, decoder == nil, repetition == nil, let left = parser.bytesLeft, left >= 64 << 10 else {
+        guard head != nil, decoder == nil, resendReason == nil, let left = parser.bytesLeft, left >= 64 << 10 else {
             return nil
         }
         return Int(clamping: left)
@@ -105,7 +113,7 @@ final class HTTP1Transaction: Transaction {
         guard case .needsInput = status else { return status }
         receivedEncoded += Int64(piece.count)
         if let error = count(piece.count) { return .failed(error) }
-        writeWhole(piece)
+        writePiece(piece)
         guard parser.bytesLeft == 0 else { return .needsInput }
         return piece.withUnsafeBytes { input in
             var end = input.count
@@ -137,13 +145,13 @@ final class HTTP1Transaction: Transaction {
             case .needsMore:
                 if firstByte == nil, parser.hasBegun { firstByte = now }
                 return .needsInput
-            case .informational(let head): takeInformational(head)
+            case .informational(let head): processInformational(head)
             case .head(let head):
                 if firstByte == nil { firstByte = now }
                 if let error = take(head, hasBody: parser.length != .none) { return .failed(error) }
-                if repetition != nil, !isWorthDraining(head) { return .complete }
+                if resendReason != nil, !isWorthDraining(head) { return .complete }
             case .body(let range):
-                if let status = takeBody(UnsafeRawBufferPointer(rebasing: input[range]), budget: &budget) {
+                if let status = processBody(UnsafeRawBufferPointer(rebasing: input[range]), budget: &budget) {
                     return status
                 }
             case .end: return complete(endsWithConnection: parser.length == .untilClose)

@@ -38,7 +38,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     let pool: ConnectionPool
     let group: ConnectionPool.State.GroupID
-    private let place: LoopPlace
+    private let registration: LoopRegistration
     private let descriptor: Int32
     private let remoteAddress: String
     private let timings: ConnectionTimings
@@ -58,7 +58,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         guard let session = HTTP2Session(at: now) else { return nil }
         pool = dial.pool
         group = dial.group
-        place = LoopPlace(loop: dial.loop, registration: dialed.registration)
+        registration = LoopRegistration(loop: dial.loop, registration: dialed.registration)
         descriptor = dialed.descriptor
         remoteAddress = dialed.remoteAddress
         timings = dialed.timings
@@ -76,11 +76,11 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Returns true if the thread belongs to the connection's loop.
-    func isOf(_ thread: LoopThread?) -> Bool { place.isOf(thread) }
+    func runs(on thread: LoopThread?) -> Bool { registration.runs(on: thread) }
 
-    /// Sends the settings, if no request has sent them before.
+    /// Requests a turn that sends the settings, if no request has sent them before.
     func start(on thread: LoopThread) {
-        place.runAgain(self, on: thread)
+        registration.runAgain(self, on: thread)
     }
 
     // MARK: Beginning
@@ -119,7 +119,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             var (head, hasBody) = stream.start(now: now)
             guard state.session.submit(stream, &head, hasBody: hasBody) else {
                 stream.body.close()
-                _ = call.beginAgain()
+                _ = call.returnToWaiting()
                 retire(&state, &effects)
                 return false
             }
@@ -139,24 +139,23 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         return isBegun
     }
 
+    /// Sends more of the request body, on the loop.
     func bodyHasMore(of call: Call) {
         bodiesHaveMore.store(true, ordering: .sequentiallyConsistent)
-        place.loop.post { [self] in ready(0, on: $0) }
+        registration.loop.post { [self] in ready(0, on: $0) }
     }
 
     // MARK: Turns
 
-    package func ready(_ events: UInt32, on thread: LoopThread) {
+    func ready(_ events: UInt32, on thread: LoopThread) {
         locked(events, on: thread) { state, effects, events in
             if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
-            let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
-            if events & (EPOLLIN.rawValue | ends) != 0 { state.stream.mayRead = true }
-            if events & ends != 0 { state.stream.hasHungUp = true }
+            state.stream.recordEvents(events)
             turn(&state, &effects, on: thread)
         }
     }
 
-    package func deadlinePassed(on thread: LoopThread) {
+    func deadlinePassed(on thread: LoopThread) {
         locked(0, on: thread) { state, effects, _ in
             state.timerAt = .distantFuture
             expire(&state, &effects, on: thread)
@@ -181,7 +180,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         effects.isGone = !state.isOpen
         state.awaitsTurn = false
         for call in self.state.takeAbandoned() {
-            if let stream = state.session.stream(of: call) { end(stream, .cancelled, &state, &effects, thread.now) }
+            if let stream = state.session.stream(of: call) { fail(stream, .cancelled, &state, &effects, thread.now) }
         }
         if bodiesHaveMore.exchange(false, ordering: .sequentiallyConsistent) {
             state.session.forEach { stream in
@@ -192,10 +191,10 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         }
         pull(&state, &effects, on: thread)
         push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
-        // The output may have produced an error that concerns the input.
-        settle(&state, &effects, now: thread.now)
+        // While producing output, nghttp2 may have found an error.
+        processTouchedStreams(&state, &effects, now: thread.now)
         if state.isOpen, let failure = state.session.failure {
-            lose(&state, failure, isFault: true, &effects, thread.now)
+            connectionLost(&state, failure, isProtocolError: true, &effects, thread.now)
         }
         setTimer(for: nil, &state, &effects, now: thread.now)
     }
@@ -242,26 +241,28 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 recordInput(&state, &effects, at: now)
                 let bytes = UnsafeRawBufferPointer(rebasing: thread.scratch[..<count])
                 state.session.receive(bytes, budget: &output, at: now)
-                settle(&state, &effects, now: now)
-                if let failure = state.session.failure { return lose(&state, failure, isFault: true, &effects, now) }
-                note(&state, &effects)
+                processTouchedStreams(&state, &effects, now: now)
+                if let failure = state.session.failure {
+                    return connectionLost(&state, failure, isProtocolError: true, &effects, now)
+                }
+                applySessionChanges(&state, &effects)
                 guard state.isOpen else { return }
-            case .end: return lose(&state, nil, &effects, now)
-            case .failed: return lose(&state, lost(state), &effects, now)
+            case .end: return connectionLost(&state, nil, &effects, now)
+            case .failed: return connectionLost(&state, lossError(state), &effects, now)
             }
         }
-        settle(&state, &effects, now: now)
+        processTouchedStreams(&state, &effects, now: now)
         let hasMore = state.stream.mayRead || state.session.undecoded.contains { !$0.isPaused }
         if hasMore { effects.wantsTurn = true }
     }
 
-    /// Records a sign of life of the server.
+    /// Records input from the server. If the connection was suspect, the pool may use it again.
     private func recordInput(_ state: inout State, _ effects: inout HTTP2Effects, at now: MonotonicTime) {
         if state.liveness.recordInput(at: now) { effects.capacity = state.capacity }
     }
 
     /// Passes a GOAWAY or a changed limit on concurrent requests to the pool.
-    private func note(_ state: inout State, _ effects: inout HTTP2Effects) {
+    private func applySessionChanges(_ state: inout State, _ effects: inout HTTP2Effects) {
         if state.session.isGoingAway {
             retire(&state, &effects)
             if state.session.count == 0 { close(&state, &effects) }
@@ -272,20 +273,20 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Processes the streams that have received something.
-    private func settle(_ state: inout State, _ effects: inout HTTP2Effects, now: MonotonicTime) {
+    private func processTouchedStreams(_ state: inout State, _ effects: inout HTTP2Effects, now: MonotonicTime) {
         let touched = state.session.takeTouched()
         if !touched.isEmpty { state.liveness.recordProgress() }
         for stream in touched {
             if stream.hasBodyFailed {
-                end(stream, stream.bodyFailure ?? Engine.unavailable, &state, &effects, now)
+                fail(stream, stream.bodyFailure ?? Engine.unavailable, &state, &effects, now)
                 continue
             }
             switch stream.outcome() {
             case .complete?: complete(stream, &state, &effects, now)
-            case .failed(let error)?: end(stream, error, &state, &effects, now)
+            case .failed(let error)?: fail(stream, error, &state, &effects, now)
             case .needsInput?, .blocked?, nil:
                 if stream.isClosed, !stream.hasEnded {
-                    reset(stream, &state, &effects, now)
+                    handleEarlyClose(stream, &state, &effects, now)
                 } else {
                     stream.flush()
                     if let answer = stream.takeAnswer() { effects.answers.append((stream.call, answer)) }
@@ -302,16 +303,16 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ effects: inout HTTP2Effects,
         _ now: MonotonicTime
     ) {
-        if let repetition = stream.repetition {
-            if repetition == .withoutExpect { stream.call.withAttempt { $0.omitsExpect = true } }
+        if let resendReason = stream.resendReason {
+            if resendReason == .withoutExpect { stream.call.withAttempt { $0.omitsExpect = true } }
             return repeatRequest(stream, &state, &effects, now)
         }
         stream.finish(now: now, remoteAddress: remoteAddress)
-        leave(stream, &state, &effects, now)
+        deliver(stream, &state, &effects, now)
     }
 
     /// Fails a request and resets its stream.
-    private func end(
+    private func fail(
         _ stream: HTTP2Stream,
         _ error: SluiceError,
         _ state: inout State,
@@ -319,11 +320,11 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ now: MonotonicTime
     ) {
         stream.fail(error)
-        leave(stream, &state, &effects, now)
+        deliver(stream, &state, &effects, now)
     }
 
     /// Delivers the outcome of a stream to its caller, and releases its slot.
-    private func leave(
+    private func deliver(
         _ stream: HTTP2Stream,
         _ state: inout State,
         _ effects: inout HTTP2Effects,
@@ -331,11 +332,12 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     ) {
         if let answer = stream.takeAnswer() { effects.answers.append((stream.call, answer)) }
         if let end = stream.takeBodyEnd() { effects.bodyEnds.append(end) }
-        forget(stream, &state, &effects, now)
+        removeStream(stream, &state, &effects, now)
         effects.released += 1
     }
 
-    private func forget(
+    /// Removes a stream, and closes the connection if it is retired and has no other.
+    private func removeStream(
         _ stream: HTTP2Stream,
         _ state: inout State,
         _ effects: inout HTTP2Effects,
@@ -352,14 +354,13 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Handles a stream that was closed before its response was complete, by the server or because the response is malformed.
-    private func reset(
+    private func handleEarlyClose(
         _ stream: HTTP2Stream,
         _ state: inout State,
         _ effects: inout HTTP2Effects,
         _ now: MonotonicTime
     ) {
         let host = stream.call.serverName
-        let name = HTTP2Session.name(of: stream.closeCode)
         if stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue, stream.head == nil {
             // The server has not processed the request (RFC 9113 §8.7).
             let error = SluiceError(.connectionLost, "The server at \(host) refused the request's stream.")
@@ -368,27 +369,23 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if stream.closeCode == NGHTTP2_HTTP_1_1_REQUIRED.rawValue, stream.head == nil,
             stream.call.plan.httpVersion == .automatic
         {
-            guard stream.rewindBody() else { return end(stream, .bodyNotRewound, &state, &effects, now) }
+            guard stream.rewindBody() else { return fail(stream, .bodyNotRewound, &state, &effects, now) }
             effects.downgrades.append(stream.call)
-            forget(stream, &state, &effects, now)
+            removeStream(stream, &state, &effects, now)
             effects.released += 1
             return
         }
         if !stream.wasReset {
             let isShort = stream.head?.bodyLength(of: stream.call.request.method).map { stream.receivedEncoded < $0 }
-            let error = isShort == true ? ResponseSyntaxError.closedInBody.error : state.session.malformedAnswer
-            return end(stream, error, &state, &effects, now)
+            let error = isShort == true ? ResponseSyntaxError.closedInBody.error : state.session.malformedResponse
+            return fail(stream, error, &state, &effects, now)
         }
         if stream.closeCode == NGHTTP2_NO_ERROR.rawValue, stream.head != nil {
-            return end(stream, ResponseSyntaxError.closedInBody.error, &state, &effects, now)
+            return fail(stream, ResponseSyntaxError.closedInBody.error, &state, &effects, now)
         }
-        end(
-            stream,
-            SluiceError(.connectionLost, "The server at \(host) ended the request's stream: \(name)."),
-            &state,
-            &effects,
-            now
-        )
+        let name = HTTP2Session.name(of: stream.closeCode)
+        let error = SluiceError(.connectionLost, "The server at \(host) ended the request's stream: \(name).")
+        fail(stream, error, &state, &effects, now)
     }
 
     /// Sends a request again, on this connection or another. Fails it after too many attempts.
@@ -403,19 +400,20 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             attempt.resends += 1
             return attempt.resends
         }
-        guard attempts <= 3 else { return end(stream, error, &state, &effects, now) }
+        guard attempts <= 3 else { return fail(stream, error, &state, &effects, now) }
         repeatRequest(stream, &state, &effects, now)
     }
 
+    /// Sends a request again, on this connection or another.
     private func repeatRequest(
         _ stream: HTTP2Stream,
         _ state: inout State,
         _ effects: inout HTTP2Effects,
         _ now: MonotonicTime
     ) {
-        guard stream.rewindBody() else { return end(stream, .bodyNotRewound, &state, &effects, now) }
+        guard stream.rewindBody() else { return fail(stream, .bodyNotRewound, &state, &effects, now) }
         effects.resends.append(stream.call)
-        forget(stream, &state, &effects, now)
+        removeStream(stream, &state, &effects, now)
     }
 
     // MARK: Ends of the connection
@@ -430,26 +428,27 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     /// Handles the loss of the connection: sends requests again if possible, and fails the others.
     ///
-    /// The error is nil if the server has closed the connection. After a protocol violation, requests that were written are not sent again.
-    private func lose(
+    /// The error is nil if the server has closed the connection. After a protocol error, requests that were written are not sent again.
+    private func connectionLost(
         _ state: inout State,
         _ error: SluiceError?,
-        isFault: Bool = false,
+        isProtocolError: Bool = false,
         _ effects: inout HTTP2Effects,
         _ now: MonotonicTime
     ) {
         retire(&state, &effects)
-        for stream in state.session.all {
+        for stream in state.session.activeStreams {
             stream.isClosed = true
             // The whole response has been received, and only waits to be decoded.
             if stream.hasEnded, stream.failure == nil, stream.hasUndecoded { continue }
-            let failure = error ?? stream.closedEarly(goAway: state.session.goAwayReason)
+            let failure = error ?? stream.earlyCloseError(goAway: state.session.goAwayReason)
             let isUnanswered = stream.firstByte == nil && stream.failure == nil
-            let mayHaveBeenSeen = stream.hasWritten && (!stream.isReused || !stream.call.request.method.isIdempotent)
-            if isUnanswered, !mayHaveBeenSeen, !isFault || !stream.hasWritten {
+            let mayHaveBeenProcessed =
+                stream.hasWritten && (!stream.isReused || !stream.call.request.method.isIdempotent)
+            if isUnanswered, !mayHaveBeenProcessed, !isProtocolError || !stream.hasWritten {
                 resend(stream, else: failure, &state, &effects, now)
             } else {
-                end(stream, stream.failure ?? failure, &state, &effects, now)
+                fail(stream, stream.failure ?? failure, &state, &effects, now)
             }
         }
         close(&state, &effects)
@@ -479,7 +478,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     /// Resets the stream of a request whose caller has left.
     func abandon(_ call: Call) {
         state.abandon(call)
-        place.loop.post { [self] in ready(0, on: $0) }
+        registration.loop.post { [self] in ready(0, on: $0) }
     }
 
     /// Closes a connection that the pool has removed from its idle connections.
@@ -493,9 +492,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Returns the error for a lost connection.
-    private func lost(_ state: State) -> SluiceError {
+    private func lossError(_ state: State) -> SluiceError {
         let cause = state.writeFailure ?? state.stream.lastFailure
-        let host = state.session.all.first?.call.serverName ?? ""
+        let host = state.session.activeStreams.first?.call.serverName ?? ""
         // With TLS 1.3, a missing or refused client certificate is only reported after the handshake.
         if let failure = state.stream.tls?.failure { return failure.error(host: host) }
         return SluiceError(.connectionLost, "The connection to \(host) was lost: \(cause).")
@@ -504,9 +503,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     private func expire(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
         guard state.isOpen else { return }
         let now = thread.now
-        for stream in state.session.all where stream.deadline(hasOutput: false) <= now {
+        for stream in state.session.activeStreams where stream.deadline(hasOutput: false) <= now {
             if case .waitsForContinue = stream.sending, stream.call.deadline > now {
-                stream.waitNoLongerForContinue()
+                stream.stopWaitingForContinue()
                 state.session.resume(stream)
                 continue
             }
@@ -514,7 +513,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 // Nothing has been received since the request was sent. Do not send others until the server responds.
                 effects.capacity = 0
             }
-            end(stream, stream.call.timeoutError(at: now), &state, &effects, now)
+            fail(stream, stream.call.timeoutError(at: now), &state, &effects, now)
         }
         guard state.isOpen else { return }
         switch state.liveness.step(awaitsResponse: state.session.count > 0, at: now) {
@@ -522,7 +521,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         case .ping: state.session.ping(at: now)
         case .lost:
             let error = SluiceError(.connectionLost, "The connection was lost: the server no longer responds.")
-            return lose(&state, error, &effects, now)
+            return connectionLost(&state, error, &effects, now)
         }
         if state.session.count == 0, idleDeadline(state) <= now { retire(&state, &effects) }
     }
@@ -555,24 +554,25 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     private func perform(_ effects: HTTP2Effects, on thread: LoopThread?) {
         if thread == nil {
             let missed = state.takeMissedEvents()
-            if missed != 0 { place.loop.post { [self] in ready(missed, on: $0) } }
+            if missed != 0 { registration.loop.post { [self] in ready(missed, on: $0) } }
         }
         if effects.isClosed {
-            place.leave(on: thread)
+            registration.unregister(on: thread)
         } else if !effects.isGone, let timer = effects.timer {
-            place.setTimer(at: timer, on: thread)
+            registration.setTimer(at: timer, on: thread)
         }
-        if effects.wantsTurn { place.runAgain(self, on: effects.isGone ? nil : thread) }
+        if effects.wantsTurn { registration.runAgain(self, on: effects.isGone ? nil : thread) }
         if effects.leavesPool { pool.remove(.http2(self), on: thread) }
         if let capacity = effects.capacity { pool.setCapacity(capacity, of: self, on: thread) }
         if effects.released > 0 { pool.releaseStreams(effects.released, of: self, on: thread) }
         for call in effects.resends { pool.resend(call, leaving: .http2(self), in: group, on: thread) }
-        for call in effects.downgrades { call.beginByHTTP1() }
+        for call in effects.downgrades { call.resendOverHTTP1() }
         // Deliver last, so that the caller's next request finds the connection and the slot free.
         for (call, result) in effects.answers { call.answer(result) }
         for end in effects.bodyEnds { end.pipe.finish(end.result, trailers: end.trailers) }
     }
 
+    /// Creates the pipe for a body that does not arrive at once.
     func makePipe(for call: Call) -> ResponsePipe {
         ResponsePipe(
             highWater: pool.configuration.responseBuffer,
@@ -582,7 +582,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                     guard let stream = state.session.stream(of: call) else { return }
                     let now = MonotonicTime.now
                     stream.resume(now: now)
-                    state.session.give(stream.takeCredit(), back: stream, at: now)
+                    state.session.returnCredit(stream.takeCredit(), to: stream, at: now)
                     setTimer(for: stream, &state, &effects, now: now)
                     effects.wantsTurn = true
                 }

@@ -14,8 +14,9 @@ struct HTTP2Effects {
     var capacity: Int?
     /// True to remove the connection from the pool.
     var leavesPool = false
+    /// True if the socket was closed in this turn.
     var isClosed = false
-    /// True if the socket is closed, so the connection leaves the loop.
+    /// True if the socket was closed in this turn or an earlier one. The connection is then not registered on the loop.
     var isGone = false
     var timer: MonotonicTime?
     var wantsTurn = false

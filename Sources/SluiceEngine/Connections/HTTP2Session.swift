@@ -26,9 +26,9 @@ final class HTTP2Session {
     private var now: MonotonicTime
     /// The number of decoded bytes that the turn may still produce.
     private var outputBudget = 0
-    /// The time at which the unanswered PING or settings were sent, or nil.
-    private var askedAt: MonotonicTime?
-    private var pingIsOut = false
+    /// The time at which the PING or the settings that measure the round-trip time were sent. Nil after the answer.
+    private var roundTripStart: MonotonicTime?
+    private var awaitsPingAnswer = false
 
     /// The measured round-trip time, from the settings or the last PING.
     private(set) var roundTrip = Duration.milliseconds(100)
@@ -39,11 +39,11 @@ final class HTTP2Session {
     /// The error that ends the connection.
     private(set) var failure: SluiceError?
     /// The message of nghttp2 for the last invalid frame.
-    private var words: String?
+    private var lastErrorMessage: String?
     /// The reason that the server gave with GOAWAY, if it was an error.
     private(set) var goAwayReason: String?
 
-    /// Creates a session with its settings ready to be sent. Returns nil if memory is short.
+    /// Creates a session whose output starts with the settings. Returns nil if memory is short.
     init?(at now: MonotonicTime) {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
@@ -54,7 +54,7 @@ final class HTTP2Session {
             nghttp2_session_callbacks_del(callbacks)
             nghttp2_option_del(options)
         }
-        HTTP2Session.set(callbacks)
+        HTTP2Session.install(callbacks)
         // Windows are updated when readers consume bytes. Closed streams are not retained.
         nghttp2_option_set_no_auto_window_update(options, 1)
         nghttp2_option_set_no_closed_streams(options, 1)
@@ -66,7 +66,7 @@ final class HTTP2Session {
         raw = session
         self.now = now
         floodGuard = FloodGuard(at: now)
-        askedAt = now
+        roundTripStart = now
         nghttp2_session_set_user_data(raw, Unmanaged.passUnretained(self).toOpaque())
         let settings = [
             nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
@@ -88,7 +88,8 @@ final class HTTP2Session {
 
     /// The number of active streams.
     var count: Int { streams.count }
-    var all: [HTTP2Stream] { Array(streams.values) }
+    /// The streams whose requests have not ended.
+    var activeStreams: [HTTP2Stream] { Array(streams.values) }
 
     func forEach(_ body: (HTTP2Stream) -> Void) {
         for stream in streams.values { body(stream) }
@@ -140,7 +141,7 @@ final class HTTP2Session {
     }
 
     /// Returns flow-control credit for bytes that the reader of a stream has consumed.
-    func give(_ count: Int, back stream: HTTP2Stream, at now: MonotonicTime) {
+    func returnCredit(_ count: Int, to stream: HTTP2Stream, at now: MonotonicTime) {
         guard !stream.isClosed, !stream.hasEnded else { return }
         if stream.window.recordDelivered(count, unread: stream.awaitDrain(), roundTrip: roundTrip, at: now) {
             nghttp2_session_set_local_window_size(raw, 0, stream.id, Int32(stream.window.size))
@@ -152,8 +153,8 @@ final class HTTP2Session {
     /// Sends a PING.
     func ping(at now: MonotonicTime) {
         guard nghttp2_submit_ping(raw, 0, nil) == 0 else { return }
-        pingIsOut = true
-        askedAt = now
+        awaitsPingAnswer = true
+        roundTripStart = now
     }
 
     /// Submits a GOAWAY frame without an error.
@@ -170,7 +171,7 @@ final class HTTP2Session {
             var data: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(raw, &data)
             if count < 0 {
-                failure = failure ?? HTTP2Session.failure(Int32(count), words)
+                failure = failure ?? HTTP2Session.failure(Int32(count), lastErrorMessage)
                 return
             }
             guard count > 0, let data else { return }
@@ -215,27 +216,27 @@ final class HTTP2Session {
         let count = nghttp2_session_mem_recv(raw, base, bytes.count)
         budget = outputBudget
         if count < 0 {
-            failure = failure ?? HTTP2Session.failure(Int32(count), words)
+            failure = failure ?? HTTP2Session.failure(Int32(count), lastErrorMessage)
         } else if !isGoingAway, nghttp2_session_check_request_allowed(raw) == 0 {
-            noteFault()
+            recordProtocolError()
         }
     }
 
     /// Records a protocol error found by nghttp2, which must not receive any more input.
-    private func noteFault() {
+    private func recordProtocolError() {
         failure =
             failure
             ?? SluiceError(
                 .invalidResponse,
-                "The response is not valid HTTP/2\(words.map { ": \($0)" } ?? "")."
+                "The response is not valid HTTP/2\(lastErrorMessage.map { ": \($0)" } ?? "")."
             )
     }
 
-    /// Decodes the rest of earlier turns, as far as the readers have room.
+    /// Decodes received bytes of earlier turns, except for streams whose readers exert back-pressure.
     func decodeMore(budget: inout Int, at now: MonotonicTime) {
         guard !undecoded.isEmpty else { return }
         for stream in undecoded where !stream.isPaused {
-            give(stream.decodeMore(budget: &budget), back: stream, at: now)
+            returnCredit(stream.decodeMore(budget: &budget), to: stream, at: now)
             touch(stream)
         }
         undecoded.removeAll { !$0.hasUndecoded }
@@ -257,11 +258,11 @@ final class HTTP2Session {
     }
 
     /// The error of a stream that nghttp2 has reset because its response is malformed.
-    var malformedAnswer: SluiceError { HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, words) }
+    var malformedResponse: SluiceError { HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, lastErrorMessage) }
 
-    private static func failure(_ code: Int32, _ words: String?) -> SluiceError {
+    private static func failure(_ code: Int32, _ message: String?) -> SluiceError {
         if code == NGHTTP2_ERR_NOMEM.rawValue { return Engine.unavailable }
-        let reason = words ?? String(cString: nghttp2_strerror(code))
+        let reason = message ?? String(cString: nghttp2_strerror(code))
         return SluiceError(.invalidResponse, "The response is not valid HTTP/2: \(reason).")
     }
 
@@ -271,7 +272,7 @@ final class HTTP2Session {
         user.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private static func set(_ callbacks: OpaquePointer) {
+    private static func install(_ callbacks: OpaquePointer) {
         nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, user in
             header.flatMap { HTTP2Session.of(user)?.beginFrame($0.pointee) } ?? 0
         }
@@ -288,7 +289,7 @@ final class HTTP2Session {
             _,
             user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
-            return session.field(
+            return session.receivedField(
                 of: frame.pointee.hd.stream_id,
                 UnsafeRawBufferPointer(start: name, count: nameLength),
                 UnsafeRawBufferPointer(start: value, count: length)
@@ -301,20 +302,20 @@ final class HTTP2Session {
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
-            return session.received(frame.pointee)
+            return session.receivedFrame(frame.pointee)
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { raw, _, id, data, length, user in
             guard let session = HTTP2Session.of(user) else { return 0 }
-            session.data(id, UnsafeRawBufferPointer(start: data, count: length))
+            session.receivedData(id, UnsafeRawBufferPointer(start: data, count: length))
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, user in
-            HTTP2Session.of(user)?.closed(id, code)
+            HTTP2Session.of(user)?.streamClosed(id, code)
             return 0
         }
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, code, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
-            session.invalid(frame.pointee.hd.stream_id, code)
+            session.receivedInvalidFrame(frame.pointee.hd.stream_id, code)
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
@@ -322,25 +323,25 @@ final class HTTP2Session {
             switch UInt32(frame.pointee.hd.type) {
             case NGHTTP2_HEADERS.rawValue: session.streams[frame.pointee.hd.stream_id]?.hasWritten = true
             case NGHTTP2_GOAWAY.rawValue where frame.pointee.goaway.error_code != NGHTTP2_NO_ERROR.rawValue:
-                session.noteFault()
+                session.recordProtocolError()
             default: break
             }
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, user in
             guard let frame, frame.pointee.hd.type == NGHTTP2_HEADERS.rawValue else { return 0 }
-            HTTP2Session.of(user)?.closed(frame.pointee.hd.stream_id, NGHTTP2_REFUSED_STREAM.rawValue)
+            HTTP2Session.of(user)?.streamClosed(frame.pointee.hd.stream_id, NGHTTP2_REFUSED_STREAM.rawValue)
             return 0
         }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, length, user in
             guard let text, let session = HTTP2Session.of(user) else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: text, count: length)
-            session.words = String(decoding: bytes.filter { (32..<127).contains($0) }, as: UTF8.self)
+            session.lastErrorMessage = String(decoding: bytes.filter { (32..<127).contains($0) }, as: UTF8.self)
             return 0
         }
     }
 
-    /// Counts frames that carry nothing. Fails the connection if there are too many.
+    /// Counts frames without content. Fails the connection if there are too many.
     private func beginFrame(_ header: nghttp2_frame_hd) -> Int32 {
         let ends = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         // The frame may contain only padding.
@@ -361,20 +362,20 @@ final class HTTP2Session {
         return 0
     }
 
-    private func field(of id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int32 {
+    private func receivedField(of id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int32 {
         guard let stream = streams[id] else {
-            // The response of a removed stream also costs work.
+            // Decoding the response of a removed stream also takes time.
             guard floodGuard.takeToken(at: now) else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
             return 0
         }
-        guard let error = stream.takeField(name, value) else { return 0 }
+        guard let error = stream.appendField(name, value) else { return 0 }
         fail(id, error)
-        guard stream.isHopeless else { return 0 }
+        guard stream.exceedsSkipLimit else { return 0 }
         failure = error
         return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
     }
 
-    private func received(_ frame: nghttp2_frame) -> Int32 {
+    private func receivedFrame(_ frame: nghttp2_frame) -> Int32 {
         let ends = frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         switch UInt32(frame.hd.type) {
         case NGHTTP2_HEADERS.rawValue:
@@ -394,8 +395,8 @@ final class HTTP2Session {
                 capacity = min(Int(limit), HTTP2Session.maximumStreams)
             }
         case NGHTTP2_PING.rawValue:
-            if frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0, pingIsOut {
-                pingIsOut = false
+            if frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0, awaitsPingAnswer {
+                awaitsPingAnswer = false
                 measureRoundTrip()
             }
         case NGHTTP2_RST_STREAM.rawValue: streams[frame.hd.stream_id]?.wasReset = true
@@ -411,28 +412,28 @@ final class HTTP2Session {
     }
 
     private func measureRoundTrip() {
-        if let asked = askedAt.take() { roundTrip = now.since(asked) }
+        if let asked = roundTripStart.take() { roundTrip = now.since(asked) }
     }
 
-    private func data(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
+    private func receivedData(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
         nghttp2_session_consume_connection(raw, bytes.count)
         guard let stream = streams[id] else { return }
         floodGuard.reward()
         touch(stream)
         let credit = stream.receive(bytes, budget: &outputBudget, now: now)
         if stream.hasUndecoded, !undecoded.contains(where: { $0 === stream }) { undecoded.append(stream) }
-        give(credit, back: stream, at: now)
+        returnCredit(credit, to: stream, at: now)
     }
 
-    private func closed(_ id: Int32, _ code: UInt32) {
+    private func streamClosed(_ id: Int32, _ code: UInt32) {
         guard let stream = streams[id] else { return }
         stream.isClosed = true
         stream.closeCode = code
         touch(stream)
     }
 
-    private func invalid(_ id: Int32, _ code: Int32) {
-        fail(id, HTTP2Session.failure(code, words))
+    private func receivedInvalidFrame(_ id: Int32, _ code: Int32) {
+        fail(id, HTTP2Session.failure(code, lastErrorMessage))
     }
 
     private func fail(_ id: Int32, _ error: SluiceError) {

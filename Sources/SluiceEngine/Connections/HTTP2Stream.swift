@@ -28,16 +28,16 @@ final class HTTP2Stream: Transaction {
     var closeCode: UInt32 = 0
     /// The error that ends the stream.
     var failure: SluiceError?
-    /// True once there are so many fields that skipping them costs too much.
-    private(set) var isHopeless = false
+    /// True once the fields exceed twice a limit, so that the connection is closed instead of skipping them.
+    private(set) var exceedsSkipLimit = false
 
     private var fields = HTTP2ResponseHead()
     private var fieldBytes = 0
     private var fieldCount = 0
-    private var informational = 0
+    private var informationalCount = 0
     private var trailerFields = HTTPHeaders()
-    /// The number of body bytes for which the server has no credit yet.
-    private var held = 0
+    /// The number of received body bytes for which no flow-control credit has been returned to the server.
+    private var withheldCredit = 0
 
     override var trailers: HTTPHeaders { trailerFields }
 
@@ -86,12 +86,12 @@ final class HTTP2Stream: Transaction {
     // MARK: Receiving
 
     /// Adds a field of a head or of the trailer section. Returns an error if it exceeds a limit.
-    func takeField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> SluiceError? {
+    func appendField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> SluiceError? {
         fieldBytes += name.count + value.count + 4
         fieldCount += 1
         let limit = call.context.limits.headers
         if fieldBytes > limit || fieldCount > HTTP2Stream.fieldLimit {
-            isHopeless = fieldBytes > 2 * limit || fieldCount > 2 * HTTP2Stream.fieldLimit
+            exceedsSkipLimit = fieldBytes > 2 * limit || fieldCount > 2 * HTTP2Stream.fieldLimit
             return fieldBytes > limit
                 ? ResponseSyntaxError.headTooLarge(limit: limit).error : ResponseSyntaxError.tooManyFields.error
         }
@@ -113,11 +113,11 @@ final class HTTP2Stream: Transaction {
         switch response.status.rawValue {
         case 101: failure = ResponseSyntaxError.unexpectedUpgrade.error
         case ..<200:
-            informational += 1
-            if informational > ResponseParser.informationalLimit {
+            informationalCount += 1
+            if informationalCount > ResponseParser.informationalLimit {
                 failure = ResponseSyntaxError.tooManyInformational.error
             } else {
-                takeInformational(response)
+                processInformational(response)
             }
         default:
             let hasBody = !ends && call.request.method.rawValue != "HEAD"
@@ -130,11 +130,11 @@ final class HTTP2Stream: Transaction {
     /// - Returns: The number of bytes of credit to return to the server at once.
     func receive(_ bytes: UnsafeRawBufferPointer, budget: inout Int, now: MonotonicTime) -> Int {
         lastActivity = now
-        held += bytes.count
+        withheldCredit += bytes.count
         guard failure == nil else { return 0 }
         // RFC 9113 §8.1: nghttp2 ensures that no body precedes the head.
         if head == nil { return 0 }
-        take(takeBody(bytes, budget: &budget))
+        recordFailure(of: processBody(bytes, budget: &budget))
         return takeCredit()
     }
 
@@ -142,23 +142,23 @@ final class HTTP2Stream: Transaction {
     ///
     /// - Returns: The number of bytes of credit to return to the server.
     func decodeMore(budget: inout Int) -> Int {
-        take(decodeRest(budget: &budget))
+        recordFailure(of: decodeRest(budget: &budget))
         return takeCredit()
     }
 
-    private func take(_ status: Status?) {
+    private func recordFailure(of status: Status?) {
         if case .failed(let error)? = status { failure = failure ?? error }
     }
 
     /// Takes the credit for bytes that the reader has room for.
     func takeCredit() -> Int {
         if isPaused || hasUndecoded { return 0 }
-        defer { held = 0 }
-        return held
+        defer { withheldCredit = 0 }
+        return withheldCredit
     }
 
     /// Returns the error of a stream whose connection the server has closed, with the reason from GOAWAY if there is one.
-    func closedEarly(goAway reason: String?) -> SluiceError {
+    func earlyCloseError(goAway reason: String?) -> SluiceError {
         let host = call.serverName
         if let reason {
             return SluiceError(.connectionLost, "The server at \(host) ended the connection: \(reason).")
@@ -171,7 +171,7 @@ final class HTTP2Stream: Transaction {
     func outcome() -> Status? {
         if let failure { return .failed(failure) }
         // The request is sent again, so the rest of this response is discarded.
-        if repetition != nil { return .complete }
+        if resendReason != nil { return .complete }
         guard hasEnded, !hasUndecoded else { return nil }
         guard head != nil else { return .failed(ResponseSyntaxError.closedInHead.error) }
         return complete()

@@ -52,7 +52,7 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     /// The number of dials in progress or about to be started.
     var dials = 0
     /// The dials without an owner, in the order in which they lost it.
-    var spareDials: [ObjectIdentifier] = []
+    var unownedDials: [ObjectIdentifier] = []
     /// True after a dial failed while other connections exist. Requests then wait for these connections.
     var hasFailedToGrow = false
     /// The number of requests and dials that keep the group alive.

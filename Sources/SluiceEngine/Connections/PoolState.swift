@@ -4,8 +4,8 @@ import SluiceHTTP
 ///
 /// A request first receives a slot. The number of slots is limited for each origin and for the client. With a slot, the request takes the
 /// most recently used connection to its origin, or dials one. A released connection goes to the oldest request that is connecting to the
-/// same origin. The dial of that request is then left without an owner. The next request that needs a connection takes the dial over, so
-/// that dials and connections together do not exceed the slots.
+/// same origin. The dial of that request then has no owner. The next request that needs a connection takes the dial over, so that dials
+/// and connections together do not exceed the slots.
 ///
 /// ```
 /// queued ──slot──▶ connecting ──connection──▶ running ──▶ done
@@ -36,8 +36,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         var connectTimeout: Duration?
         /// True once the request has a slot.
         var isConnecting = false
-        /// True from the decision to start a dial for the request until the dial ends.
-        var dials = false
+        /// True from the decision to start a dial for the request until the dial ends or has another owner.
+        var hasDial = false
         var dial: Dial?
         /// The time since which the request has a slot.
         var since = MonotonicTime.distantFuture
@@ -89,6 +89,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     package var idleCount: Int {
         groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }
     }
+    /// The number of dials in progress.
     package var dialCount: Int { dials.count }
 
     /// True if the request has a slot and waits for a connection.
@@ -171,22 +172,22 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// Removes a request that has no connection. Returns nil if it has one or has ended.
     package mutating func remove(_ call: Call, at now: MonotonicTime) -> [Action]? {
         let id = ObjectIdentifier(call)
-        guard let pending = take(id) else { return nil }
+        guard let pending = takePending(id) else { return nil }
         var actions: [Action] = []
         if pending.isConnecting {
             groups[pending.group]?.connecting.removeAll { $0 === call }
             if let dial = pending.dial {
-                if let heir = requestWithoutDial(in: pending.group) {
-                    adopt(dial, by: heir)
+                if let successor = requestWithoutDial(in: pending.group) {
+                    assign(dial, to: successor)
                 } else {
-                    forget(dial)
+                    removeUnneeded(dial)
                     actions.append(.cancel(dial))
                 }
             }
             releaseSlot(of: pending.group, at: now, &actions)
         } else {
             _ = queue.remove(id)
-            leave(pending.group)
+            releaseUse(of: pending.group)
         }
         return actions
     }
@@ -200,7 +201,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
                 actions.append(.cancel(dialing.dial))
                 _ = remove(dialing.dial)
                 connectOthers(of: dialing.group, &actions)
-                leave(dialing.group)
+                releaseUse(of: dialing.group)
             }
             pending[id]?.timer = nil
             guard let expired = pending[id] else { continue }
@@ -316,11 +317,11 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         }
         guard let owner else {
             groups[group]?.dials -= 1
-            leave(group)
+            releaseUse(of: group)
             return false
         }
         pending[ObjectIdentifier(owner)]?.dial = dial
-        pending[ObjectIdentifier(owner)]?.dials = true
+        pending[ObjectIdentifier(owner)]?.hasDial = true
         let since = pending[ObjectIdentifier(owner)]?.since ?? .distantFuture
         dials[ObjectIdentifier(dial)] = Dialing(dial: dial, group: group, since: since, owner: owner)
         return true
@@ -356,14 +357,14 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             if let served = offer(connection, to: group, at: now, &actions), let owner, owner !== served.call {
                 // The owner is still waiting. It takes over the dial, started or not, of the request that received the connection.
                 if let dial = served.dial {
-                    adopt(dial, by: owner)
-                } else if served.dials {
-                    pending[ObjectIdentifier(owner)]?.dials = true
+                    assign(dial, to: owner)
+                } else if served.hasDial {
+                    pending[ObjectIdentifier(owner)]?.hasDial = true
                 }
             }
         }
         connectOthers(of: group, &actions)
-        leave(group)
+        releaseUse(of: group)
         return (true, actions)
     }
 
@@ -372,7 +373,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// If the group has a shared connection, requests wait for its streams instead of failing.
     package mutating func dialFailed(_ dial: Dial, with error: SluiceError, at now: MonotonicTime) -> [Action] {
         guard let (owner, group) = remove(dial) else { return [] }
-        defer { leave(group) }
+        defer { releaseUse(of: group) }
         if groups[group]?.shared.isEmpty == false {
             groups[group]?.hasFailedToGrow = true
             return []
@@ -380,7 +381,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         var failed = owner.map { [$0] } ?? []
         if groups[group]?.sharing != .exclusive, groups[group]?.dials == 0 {
             failed += (groups[group]?.connecting ?? []).filter {
-                pending[ObjectIdentifier($0)]?.dials == false && $0 !== owner
+                pending[ObjectIdentifier($0)]?.hasDial == false && $0 !== owner
             }
         }
         var actions: [Action] = []
@@ -392,8 +393,9 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return actions
     }
 
-    // MARK: Parts
+    // MARK: Groups and pending requests
 
+    /// Returns the group for an origin and a policy, and creates it if there is none.
     private mutating func group(_ origin: HTTPOrigin, _ plan: ConnectionPlan) -> GroupID {
         let number: Int
         if let known = originNumbers[origin] {
@@ -420,7 +422,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return id
     }
 
-    private mutating func leave(_ group: GroupID) {
+    /// Records that a request or a dial no longer uses a group.
+    private mutating func releaseUse(of group: GroupID) {
         groups[group]?.users -= 1
         removeIfUnused(group)
     }
@@ -436,7 +439,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         }
     }
 
-    /// Adds a request with a slot to those that need a connection. Returns true if a dial must be started for it.
+    /// Adds a request with a slot to those that wait for a connection. Returns true if a dial must be started for it.
     private mutating func connect(_ id: ObjectIdentifier, at now: MonotonicTime) -> Bool {
         guard let request = pending[id] else { return false }
         let deadline: MonotonicTime = min(request.total, request.connectTimeout.map { now + $0 } ?? .distantFuture)
@@ -446,19 +449,19 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         groups[request.group]?.connecting.append(request.call)
         setTimer(id, at: deadline)
         guard groups[request.group]?.needsDial == true else { return false }
-        if groups[request.group]?.sharing == .exclusive, let last = groups[request.group]?.spareDials.last,
+        if groups[request.group]?.sharing == .exclusive, let last = groups[request.group]?.unownedDials.last,
             let spare = dials[last], spare.since + Self.maximumAgeOfDial > now
         {
-            adopt(spare.dial, by: request.call)
+            assign(spare.dial, to: request.call)
             return false
         }
-        willDial(id, in: request.group)
+        reserveDial(id, in: request.group)
         return true
     }
 
     /// Records that a dial will be started. The dial keeps the group alive until it ends, even if the request leaves first.
-    private mutating func willDial(_ id: ObjectIdentifier, in group: GroupID) {
-        pending[id]?.dials = true
+    private mutating func reserveDial(_ id: ObjectIdentifier, in group: GroupID) {
+        pending[id]?.hasDial = true
         groups[group]?.dials += 1
         groups[group]?.users += 1
     }
@@ -466,14 +469,14 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// Starts dials for requests that waited for a dial which has ended, or that need more connections.
     private mutating func connectOthers(of group: GroupID, _ actions: inout [Action]) {
         while groups[safe: group]??.needsDial == true, let call = requestWithoutDial(in: group) {
-            willDial(ObjectIdentifier(call), in: group)
+            reserveDial(ObjectIdentifier(call), in: group)
             actions.append(.dial(call, group))
         }
     }
 
     /// Returns the oldest request that needs a connection and has no dial.
     private func requestWithoutDial(in group: GroupID) -> Call? {
-        groups[safe: group]??.connecting.first { pending[ObjectIdentifier($0)]?.dials == false }
+        groups[safe: group]??.connecting.first { pending[ObjectIdentifier($0)]?.hasDial == false }
     }
 
     private func sharedIndex(of connection: Connection, in group: GroupID) -> Int? {
@@ -490,12 +493,12 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         }
     }
 
-    /// Removes the oldest request that needs a connection. Its dial remains for others.
+    /// Removes the oldest request that needs a connection. Its dial remains without an owner.
     private mutating func takeOldestConnecting(of group: GroupID) -> Pending? {
         guard groups[safe: group]??.connecting.isEmpty == false, let call = groups[group]?.connecting.removeFirst(),
-            let served = take(ObjectIdentifier(call))
+            let served = takePending(ObjectIdentifier(call))
         else { return nil }
-        if let dial = served.dial { disown(dial, until: served.deadline) }
+        if let dial = served.dial { detachOwner(of: dial, until: served.deadline) }
         return served
     }
 
@@ -504,7 +507,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         if deadline != .distantFuture { pending[id]?.timer = timers.insert(id, at: deadline) }
     }
 
-    private mutating func take(_ id: ObjectIdentifier) -> Pending? {
+    /// Removes a request that has no connection, and its timer.
+    private mutating func takePending(_ id: ObjectIdentifier) -> Pending? {
         guard let request = pending.removeValue(forKey: id) else { return nil }
         if let timer = request.timer { timers.remove(timer) }
         return request
@@ -530,51 +534,54 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return served
     }
 
-    /// Leaves a dial without an owner. It ends at the deadline of its former owner.
-    private mutating func disown(_ dial: Dial, until deadline: MonotonicTime) {
+    /// Removes the owner of a dial, which ends at the deadline of its former owner.
+    private mutating func detachOwner(of dial: Dial, until deadline: MonotonicTime) {
         let id = ObjectIdentifier(dial)
         guard let group = dials[id]?.group else { return }
         dials[id]?.owner = nil
-        groups[group]?.spareDials.append(id)
+        groups[group]?.unownedDials.append(id)
         if deadline != .distantFuture { dials[id]?.timer = timers.insert(id, at: deadline) }
     }
 
-    private mutating func adopt(_ dial: Dial, by owner: Call) {
+    /// Makes a request the owner of a dial.
+    private mutating func assign(_ dial: Dial, to owner: Call) {
         let id = ObjectIdentifier(dial)
         guard let group = dials[id]?.group else { return }
         pending[ObjectIdentifier(owner)]?.dial = dial
-        pending[ObjectIdentifier(owner)]?.dials = true
+        pending[ObjectIdentifier(owner)]?.hasDial = true
         dials[id]?.owner = owner
-        groups[group]?.spareDials.removeAll { $0 == id }
+        groups[group]?.unownedDials.removeAll { $0 == id }
         if let timer = dials[id]?.timer.take() { timers.remove(timer) }
     }
 
+    /// Removes a dial that has ended. Returns nil if it was removed before.
     private mutating func remove(_ dial: Dial) -> (owner: Call?, group: GroupID)? {
         guard let dialing = dials.removeValue(forKey: ObjectIdentifier(dial)) else { return nil }
         if let timer = dialing.timer { timers.remove(timer) }
         groups[dialing.group]?.dials -= 1
         if let owner = dialing.owner {
             pending[ObjectIdentifier(owner)]?.dial = nil
-            pending[ObjectIdentifier(owner)]?.dials = false
+            pending[ObjectIdentifier(owner)]?.hasDial = false
         } else {
-            groups[dialing.group]?.spareDials.removeAll { $0 == ObjectIdentifier(dial) }
+            groups[dialing.group]?.unownedDials.removeAll { $0 == ObjectIdentifier(dial) }
         }
         return (dialing.owner, dialing.group)
     }
 
-    private mutating func forget(_ dial: Dial) {
-        if let group = remove(dial)?.group { leave(group) }
+    /// Removes a dial that no request needs.
+    private mutating func removeUnneeded(_ dial: Dial) {
+        if let group = remove(dial)?.group { releaseUse(of: group) }
     }
 
     /// Releases a slot, and passes it to the next request.
     private mutating func releaseSlot(of group: GroupID, at now: MonotonicTime, _ actions: inout [Action]) {
         let next = queue.release(host: groups[group]?.origin ?? 0)
-        leave(group)
+        releaseUse(of: group)
         guard let next else { return }
         let id = ObjectIdentifier(next)
         guard let request = pending[id] else { return }
         if let connection = groups[request.group]?.takeConnection() {
-            _ = take(id)
+            _ = takePending(id)
             actions.append(.start(next, connection))
         } else if connect(id, at: now) {
             actions.append(.dial(next, request.group))

@@ -48,7 +48,7 @@ public struct SocketTransport: Transport {
         } catch {
             throw error.with(request: request)
         }
-        let running = RunningCall()
+        let running = CancellableCall()
         defer { running.synchronize() }
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Continuation) in
@@ -150,7 +150,7 @@ extension SocketTransport: CallbackTransport {
 }
 
 /// Forwards the cancellation of a task to a call that may not have started.
-private final class RunningCall: Sendable {
+private final class CancellableCall: Sendable {
     private enum Stage {
         case idle
         case running(Call)

@@ -2,7 +2,7 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// One request on one connection, for any version of HTTP: the sent and received parts of the exchange, and its deadlines.
+/// One request on one connection, for any version of HTTP: the parts that were sent and received, and the deadlines.
 ///
 /// It performs no I/O. The connection, which holds the lock, writes the output queue and passes in received bytes.
 ///
@@ -36,7 +36,7 @@ class Transaction {
     static let drainedBody = 64 << 10
 
     /// The reason why a response is discarded and the request sent again.
-    enum Repetition {
+    enum ResendReason {
         /// The server has refused the Expect field (417).
         case withoutExpect
         /// The server or a proxy has sent a challenge, or has accepted the request without the body that was held back.
@@ -66,19 +66,23 @@ class Transaction {
     /// Encoded bytes that were received but not decoded in their turn.
     private var encoded: [UInt8] = []
     private var encodedPosition = 0
+    /// Body bytes that have not been delivered.
     private var pending = Data()
-    /// True if the pipe must be asked to report when everything, including `pending`, has been read.
+    /// True if a drain was requested before `pending` was delivered. The request is repeated after the delivery.
     private var awaitsDrain = false
+    /// The number of body bytes after decoding.
     private var received: Int64 = 0
+    /// The number of body bytes before decoding.
     final var receivedEncoded: Int64 = 0
     private var pipe: ResponsePipe?
     private var run: TransferMeter.Run?
     /// The reason why the request must be sent again, or nil if the response is for the caller.
-    private(set) final var repetition: Repetition?
+    private(set) final var resendReason: ResendReason?
+    /// The number of body bytes of a discarded response.
     private var drained = 0
     private(set) final var isComplete = false
     /// True if the connection has carried requests of other calls before.
-    private let isShared: Bool
+    private let hasServedOtherCalls: Bool
     /// True if the body is not sent before a challenge has been received.
     private(set) final var holdsBodyBack = false
 
@@ -98,13 +102,13 @@ class Transaction {
         isReused: Bool,
         began: MonotonicTime,
         timings: ConnectionTimings,
-        isShared: Bool = true,
+        hasServedOtherCalls: Bool = true,
         now: MonotonicTime
     ) {
         self.call = call
         self.carrier = carrier
         self.isReused = isReused
-        self.isShared = isReused && isShared
+        self.hasServedOtherCalls = isReused && hasServedOtherCalls
         self.began = began
         self.timings = timings
         lastActivity = now
@@ -120,7 +124,7 @@ class Transaction {
             isReused: true,
             began: previous.began,
             timings: previous.timings,
-            isShared: previous.isShared,
+            hasServedOtherCalls: previous.hasServedOtherCalls,
             now: now
         )
     }
@@ -174,13 +178,13 @@ class Transaction {
     // MARK: Receiving
 
     /// Processes an informational head.
-    final func takeInformational(_ head: HTTPResponse) {
+    final func processInformational(_ head: HTTPResponse) {
         if case .waitsForContinue = sending, head.status == 100 { sending = .body }
         call.context.onInformational?(head)
     }
 
     /// Starts to send the body without a 100 (Continue) response.
-    func waitNoLongerForContinue() {
+    func stopWaitingForContinue() {
         if case .waitsForContinue = sending { sending = .body }
     }
 
@@ -189,21 +193,21 @@ class Transaction {
     /// - Parameters:
     ///   - head: The head.
     ///   - hasBody: True if a body may follow.
-    /// - Returns: The error that ends the request, or nil. If ``repetition`` is set, the response is discarded.
+    /// - Returns: The error that ends the request, or nil. If ``resendReason`` is set, the response is discarded.
     final func take(_ head: HTTPResponse, hasBody: Bool) -> SluiceError? {
-        call.takeCookies(of: head)
+        call.storeCookies(of: head)
         if case .waitsForContinue = sending, head.status == 417 {
             sending = .stopped
-            repetition = .withoutExpect
+            resendReason = .withoutExpect
             return nil
         }
-        if call.answer(challenge: head) {
+        if call.processChallenge(in: head) {
             if sending != .sent { sending = .stopped }
             awaitsBody = false
-            repetition = .withCredentials
+            resendReason = .withCredentials
             return nil
         }
-        call.takeAuthenticationInfo(of: head)
+        call.recordAuthentication(of: head)
         if case .waitsForContinue = sending {
             sending = .stopped
             body.close()
@@ -229,8 +233,8 @@ class Transaction {
     }
 
     /// Processes a piece of the body. Returns nil if more may follow at once.
-    final func takeBody(_ bytes: UnsafeRawBufferPointer, budget: inout Int) -> Status? {
-        if repetition != nil {
+    final func processBody(_ bytes: UnsafeRawBufferPointer, budget: inout Int) -> Status? {
+        if resendReason != nil {
             drained += bytes.count
             return drained > Transaction.drainedBody ? .complete : nil
         }
@@ -310,11 +314,11 @@ class Transaction {
     final func complete(endsWithConnection: Bool = false) -> Status {
         isComplete = true
         // A body that ends with the connection may have lost all of its bytes.
-        if decoder != nil, receivedEncoded == 0, endsWithConnection { return .failed(.encodingCutShort) }
+        if decoder != nil, receivedEncoded == 0, endsWithConnection { return .failed(.truncatedEncoding) }
         if let decoder, receivedEncoded > 0 {
             switch decoder.finish() {
             case nil: break
-            case .truncated: return .failed(.encodingCutShort)
+            case .truncated: return .failed(.truncatedEncoding)
             default: return .failed(.damagedEncoding)
             }
         }
@@ -324,7 +328,7 @@ class Transaction {
     /// The trailer section. Valid once the response is complete.
     var trailers: HTTPHeaders { [:] }
 
-    // MARK: Handing over
+    // MARK: Delivery
 
     private var answer: Result<TransportResponse, SluiceError>?
 
@@ -364,7 +368,7 @@ class Transaction {
     }
 
     /// Delivers a piece without a copy, after the pending bytes.
-    final func writeWhole(_ piece: Data) {
+    final func writePiece(_ piece: Data) {
         if !pending.isEmpty { flushPending() }
         write(piece)
     }
@@ -423,7 +427,7 @@ class Transaction {
     ///
     /// - Returns: False if bytes of the body have been consumed and cannot be read again.
     func rewindBody() -> Bool {
-        if repetition == .withCredentials { call.withAttempt { $0.began = began } }
+        if resendReason == .withCredentials { call.withAttempt { $0.began = began } }
         if holdsBodyBack { return true }
         guard body.rewind() else { return false }
         call.withAttempt { $0.body = body }
@@ -443,7 +447,7 @@ class Transaction {
         metrics.bytesReceived = receivedEncoded
         metrics.version = head.version
         metrics.remoteAddress = remoteAddress
-        metrics.isConnectionReused = isShared
+        metrics.isConnectionReused = hasServedOtherCalls
         return metrics
     }
 
@@ -471,7 +475,7 @@ extension SluiceError {
         SluiceError(.invalidResponse, "The response's content encoding is damaged or unknown.")
     }
 
-    static var encodingCutShort: SluiceError {
+    static var truncatedEncoding: SluiceError {
         SluiceError(.truncatedBody, "The response's compressed body ended before it was complete.")
     }
 

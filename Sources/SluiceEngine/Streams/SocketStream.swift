@@ -1,4 +1,5 @@
 #if os(Linux)
+import CLinux
 import Glibc
 
 /// The byte stream of a connection: a non-blocking socket, with or without TLS. It never raises SIGPIPE.
@@ -30,6 +31,13 @@ struct SocketStream {
         self.tls = tls
         // The socket read that ended the handshake may also have read TLS tickets.
         mayRead = tls != nil
+    }
+
+    /// Records events of epoll.
+    mutating func recordEvents(_ events: UInt32) {
+        let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
+        if events & (EPOLLIN.rawValue | ends) != 0 { mayRead = true }
+        if events & ends != 0 { hasHungUp = true }
     }
 
     /// Writes as many bytes as the socket accepts.

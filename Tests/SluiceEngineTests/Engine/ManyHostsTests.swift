@@ -21,8 +21,8 @@ extension EngineTests {
 
         @Test func idleConnectionsAreClosedAtTheDescriptorLimit() async throws {
             let budget = 50
-            engine.descriptors.chosenLimit.store(budget, ordering: .relaxed)
-            defer { engine.descriptors.chosenLimit.store(0, ordering: .relaxed) }
+            engine.descriptors.limitOverride.store(budget, ordering: .relaxed)
+            defer { engine.descriptors.limitOverride.store(0, ordering: .relaxed) }
             let transport = SocketTransport { $0.maximumTransfers = 20 }
             for part in 0..<5 {
                 let answers = await withTaskGroup(of: String?.self) { group in
@@ -44,8 +44,8 @@ extension EngineTests {
 
         /// No connection is refused while all are in use: the limit is a share of the system's limit.
         @Test func connectionsInUseStayOpen() async throws {
-            engine.descriptors.chosenLimit.store(5, ordering: .relaxed)
-            defer { engine.descriptors.chosenLimit.store(0, ordering: .relaxed) }
+            engine.descriptors.limitOverride.store(5, ordering: .relaxed)
+            defer { engine.descriptors.limitOverride.store(0, ordering: .relaxed) }
             let signal = LoopbackSignal()
             server.on("/held/*", .after(signal, .text("held")))
             let transport = SocketTransport()
@@ -62,7 +62,7 @@ extension EngineTests {
 
         @Test func socketsAreCounted() {
             let budget = DescriptorBudget()
-            budget.chosenLimit.store(2, ordering: .relaxed)
+            budget.limitOverride.store(2, ordering: .relaxed)
             let sockets = (0..<3).map { _ in budget.socket(AF_INET) }
             #expect(sockets.allSatisfy { $0 >= 0 })
             #expect(Set(sockets).count == 3)
