@@ -336,7 +336,10 @@ final class HTTP2Session {
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, length, user in
             guard let text, let session = HTTP2Session.of(user) else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: text, count: length)
-            session.lastErrorMessage = String(decoding: bytes.filter { (32..<127).contains($0) }, as: UTF8.self)
+            let message = String(decoding: bytes.filter { (32..<127).contains($0) }, as: UTF8.self)
+            // The message about an invalid field ends with its value, which may be a secret.
+            let value = message.utf8.firstRange(of: ", value: [".utf8)
+            session.lastErrorMessage = value.map { String(message[..<$0.lowerBound]) } ?? message
             return 0
         }
     }
