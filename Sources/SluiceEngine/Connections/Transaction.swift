@@ -94,7 +94,7 @@ class Transaction {
     ///   - isReused: True if the connection has carried another request before.
     ///   - began: The time at which the request had its slot.
     ///   - timings: The durations of the connection setup. Zero for an existing connection.
-    ///   - isShared: True if the earlier requests belonged to other calls.
+    ///   - hasServedOtherCalls: True if the earlier requests belonged to other calls.
     ///   - now: The current time.
     init(
         _ call: Call,
