@@ -60,18 +60,16 @@ package final class Connection: LoopHandler, RequestCarrier {
         state = ConnectionLock(State(stream: SocketStream(descriptor, dialed.tls), idleSince: .now))
     }
 
-    /// Returns true if the thread belongs to the connection's loop.
-    func runs(on thread: LoopThread?) -> Bool { registration.runs(on: thread) }
-
     // MARK: Beginning
 
     /// Sends a request on this connection, from any thread.
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - thread: The loop's thread, if the caller runs on it.
+    ///   - caller: The thread of a loop, if the caller runs on one.
     /// - Returns: False if the connection has died since it was last used. Nothing was sent then.
-    func begin(_ call: Call, on thread: LoopThread? = nil) -> Bool {
+    func begin(_ call: Call, on caller: LoopThread?) -> Bool {
+        let thread = registration.runs(on: caller) ? caller : nil
         let now = MonotonicTime.now
         var effects = Effects()
         let isAlive = state.withLock { state in

@@ -307,8 +307,8 @@ enum PooledConnection: Sendable, Identifiable {
     /// - Returns: False if the connection cannot take the request. Nothing was sent then.
     func begin(_ call: Call, on thread: LoopThread?) -> Bool {
         switch self {
-        case .http1(let connection): connection.begin(call, on: connection.runs(on: thread) ? thread : nil)
-        case .http2(let connection): connection.begin(call, on: connection.runs(on: thread) ? thread : nil)
+        case .http1(let connection): connection.begin(call, on: thread)
+        case .http2(let connection): connection.begin(call, on: thread)
         }
     }
 

@@ -75,9 +75,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         )
     }
 
-    /// Returns true if the thread belongs to the connection's loop.
-    func runs(on thread: LoopThread?) -> Bool { registration.runs(on: thread) }
-
     /// Requests a turn that sends the settings, if no request has sent them before.
     func start(on thread: LoopThread) {
         registration.runAgain(self, on: thread)
@@ -89,9 +86,10 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     ///
     /// - Parameters:
     ///   - call: The request.
-    ///   - thread: The loop's thread, if the caller runs on it.
+    ///   - caller: The thread of a loop, if the caller runs on one.
     /// - Returns: False if the connection currently takes no further request. Nothing was sent then.
-    func begin(_ call: Call, on thread: LoopThread? = nil) -> Bool {
+    func begin(_ call: Call, on caller: LoopThread?) -> Bool {
+        let thread = registration.runs(on: caller) ? caller : nil
         let now = MonotonicTime.now
         var effects = HTTP2Effects()
         let isBegun = state.withLock { state in
