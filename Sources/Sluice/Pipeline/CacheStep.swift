@@ -61,7 +61,7 @@ struct CacheStep: Sendable {
             )
         case .success(let response) where response.failure != nil:
             // The server has failed, and would fail for this request too.
-            let serving = cache.rules.serving(for: forwarding, now: cache.time.date)
+            let serving = cache.rules.servableResponse(for: forwarding, now: cache.time.date)
             if let serving { return try await given(serving, insteadOf: response.failure, to: question.request) }
         default:
             // The response is only for the first request, or the failure is due to the options of the first request.
@@ -119,7 +119,7 @@ struct CacheStep: Sendable {
             return try await fetch(forwarding)
         } catch {
             guard !error.isCancellation,
-                let serving = cache.rules.serving(for: forwarding, now: cache.time.date)
+                let serving = cache.rules.servableResponse(for: forwarding, now: cache.time.date)
             else { return RequestCoalescer.Fetched(outcome: .failure(error), entry: nil) }
             attempt.call?.notify(.received, attempt.number) { .received(.failure(error)) }
             return await Self.fetched { () async throws(SluiceError) in
@@ -134,8 +134,8 @@ struct CacheStep: Sendable {
         let ticket = cache.fetches.begin()
         let requested = cache.time.date
         let answer = try await attempt.transported(forwarding.sent, transfer)
-        let reception = cache.rules.reception(
-            of: answer.head,
+        let reception = cache.rules.update(
+            for: answer.head,
             to: forwarding,
             requested: requested,
             received: cache.time.date
@@ -171,13 +171,13 @@ struct CacheStep: Sendable {
     private func passedOn(
         _ head: HTTPResponse,
         _ answer: TransportResponse,
-        _ storing: [CacheStoring],
+        _ storing: [StorableResponse],
         _ request: HTTPRequest,
         by ticket: RequestCoalescer.Ticket
     ) async throws(SluiceError) -> RequestCoalescer.Fetched {
-        let others = storing.filter { !$0.takesReceived }
+        let others = storing.filter { !$0.includesReceivedBytes }
         for other in others { _ = cache.keep(other, of: request, received: nil, by: ticket) }
-        let kept = storing.first { $0.takesReceived }
+        let kept = storing.first { $0.includesReceivedBytes }
         var body = answer.body
         if body.whole == nil, attempt.follows(head, to: request) {
             guard kept != nil, let brief = await body.collectedBriefly() else {

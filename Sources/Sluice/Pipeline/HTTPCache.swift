@@ -52,32 +52,32 @@ final class HTTPCache: Sendable {
     func remove(_ reception: CacheUpdate, of request: HTTPRequest) {
         if !reception.removing.isEmpty {
             let key = key(of: request)
-            for variant in reception.removing { store.discard(CacheSelection(key, variant: variant)) }
+            for variant in reception.removing { store.remove(CacheSelection(key, variant: variant)) }
         }
         for name in reception.invalidating {
             let key = CacheKey(name, in: .exchanges, partition: partition)
             // A response to a request sent before the change must not be shared with later requests or stored.
             fetches.outdate(key)
-            store.discard(CacheSelection(key))
+            store.remove(CacheSelection(key))
         }
     }
 
     /// Stores a response. Returns nil if the body is incomplete or the response has been invalidated.
-    func keep(_ storing: CacheStoring, of request: HTTPRequest, received: Data?, by ticket: RequestCoalescer.Ticket)
+    func keep(_ storing: StorableResponse, of request: HTTPRequest, received: Data?, by ticket: RequestCoalescer.Ticket)
         -> CacheEntry?
     {
         guard ticket.isCurrent(key(of: request)) else { return nil }
         if let count = storing.receivedCount, count != Int64(received?.count ?? 0) { return nil }
         let entry = entry(storing, of: request, body: storing.body.bytes(received: received ?? Data()))
-        let others = store.recall(entry.key).filter { $0.variant != entry.variant }
+        let others = store.entriesInMemory(for: entry.key).filter { $0.variant != entry.variant }
         for old in others.dropFirst(Self.variantLimit - 1) {
-            store.discard(CacheSelection(old.key, variant: old.variant))
+            store.remove(CacheSelection(old.key, variant: old.variant))
         }
-        store.keep(entry)
+        store.insert(entry)
         return entry
     }
 
-    func entry(_ storing: CacheStoring, of request: HTTPRequest, body: Data) -> CacheEntry {
+    func entry(_ storing: StorableResponse, of request: HTTPRequest, body: Data) -> CacheEntry {
         CacheEntry(
             key: key(of: request),
             variant: storing.variant,
@@ -115,7 +115,7 @@ struct CacheLookup: Sendable {
     /// reads storage.
     func plan(with known: [CacheEntry]? = nil) async -> CachePlan {
         guard isCacheable else { return plan(by: []) }
-        let near = cache.store.recall(key)
+        let near = cache.store.entriesInMemory(for: key)
         if !near.isEmpty {
             let plan = plan(by: near)
             if plan.serving != nil { return plan }
@@ -127,7 +127,7 @@ struct CacheLookup: Sendable {
     /// Returns the fresh response from memory, if there is one. Neither suspends nor creates a task.
     func immediateResponse(within limits: ResponseLimits) -> ServerResponse? {
         guard isCacheable else { return nil }
-        let near = cache.store.recall(key)
+        let near = cache.store.entriesInMemory(for: key)
         return near.isEmpty ? nil : response(by: near, within: limits)
     }
 
@@ -157,7 +157,9 @@ struct CacheLookup: Sendable {
 
     /// Returns a response that was stored after this request was planned, if it satisfies the request.
     func servingKept(after reason: CacheStatus.Forward) -> ServableResponse? {
-        guard case .serve(let serving) = plan(by: cache.store.recall(key), collapsed: reason) else { return nil }
+        guard case .serve(let serving) = plan(by: cache.store.entriesInMemory(for: key), collapsed: reason) else {
+            return nil
+        }
         return serving
     }
 
@@ -172,7 +174,7 @@ struct CacheLookup: Sendable {
         guard isCacheable else { return nil }
         switch await plan() {
         case .serve(let serving), .serveWhileRevalidating(let serving, _): return serving
-        case .send(let forwarding): return cache.rules.serving(for: forwarding, now: cache.time.date)
+        case .send(let forwarding): return cache.rules.servableResponse(for: forwarding, now: cache.time.date)
         case .refuse: return nil
         }
     }

@@ -86,7 +86,7 @@ final class SourcedRequest: Sendable {
             received: now
         )
         let expiration = caching.expiration ?? question.store.configuration.expiration
-        question.store.keep(
+        question.store.insert(
             CacheEntry(
                 key: key,
                 response: stored,
@@ -128,7 +128,7 @@ struct DataSourceLookup: Sendable {
         }
         guard let request = try? draft.build(for: pipeline),
             let key = key(of: request),
-            let response = store.recall(key).first.flatMap({ response(of: $0, to: request) }),
+            let response = store.entriesInMemory(for: key).first.flatMap({ response(of: $0, to: request) }),
             let made = judge(response)
         else { return nil }
         return .answered(callOutcome(response, made, observed(request)))
@@ -186,7 +186,7 @@ struct DataSourceLookup: Sendable {
         case .cache: .useKept
         case .cacheElseServer: kept == nil ? .send : .useKept
         case .cacheThenServer: .useKeptThenSend
-        case .firstLaunch: key.map(store.isAskedFirst) == true ? .useKeptThenSend : .send
+        case .firstLaunch: key.map(store.isFirstRequest(for:)) == true ? .useKeptThenSend : .send
         case .custom(let choice, _): await choice(request, kept)
         }
     }

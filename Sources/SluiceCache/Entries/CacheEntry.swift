@@ -126,8 +126,8 @@ extension CacheEntry {
             began = renewal > 0 ? ends - renewal : entry.stored.timeIntervalSinceReferenceDate
         }
 
-        /// Returns the time of the last access that storage knows of, as far as the entry shows.
-        func told(_ entry: CacheEntry) -> Double {
+        /// Returns the time of the last access that is recorded in storage, as far as the entry shows.
+        func lastAccess(of entry: CacheEntry) -> Double {
             max(renewal > 0 && ends < .infinity ? began : -.infinity, entry.stored.timeIntervalSinceReferenceDate)
         }
 

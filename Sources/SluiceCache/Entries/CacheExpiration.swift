@@ -55,7 +55,7 @@ public struct CacheExpiration: Sendable, Hashable {
     }
 
     /// Returns the expiration date of an entry stored at a time; nil for never.
-    public func date(from now: Date) -> Date? {
+    package func date(from now: Date) -> Date? {
         switch term {
         case .never: nil
         case .after(let duration): now + duration.longSeconds
@@ -64,7 +64,7 @@ public struct CacheExpiration: Sendable, Hashable {
     }
 
     /// The duration by which each access extends the lifetime; nil if it does not.
-    public var renewal: Duration? {
+    package var renewal: Duration? {
         guard isExtended, case .after(let duration) = term, duration > .zero else { return nil }
         return duration
     }

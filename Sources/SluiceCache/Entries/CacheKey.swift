@@ -75,10 +75,10 @@ public struct CacheSelection: Sendable, Hashable {
     public var expired: Date?
 
     /// Creates a selection of all entries. Set its properties to narrow it.
-    public init() {}
+    package init() {}
 
     /// Creates a selection of the entries under a key.
-    public init(_ key: CacheKey, variant: String? = nil) {
+    package init(_ key: CacheKey, variant: String? = nil) {
         spaces = [key.space]
         partition = key.partition
         name = key.name

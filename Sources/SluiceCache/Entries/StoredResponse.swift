@@ -132,17 +132,17 @@ package final class ResponseTerms: Sendable {
         plainVariant = VaryField.plainVariant(identity)
         self.part = part
         let headers = head.headers
-        let came = received.timeIntervalSinceReferenceDate
+        let receipt = received.timeIntervalSinceReferenceDate
         let sent = requested.timeIntervalSinceReferenceDate
         let directives = ResponseDirectives(headers)
-        let date = Self.date(in: headers, .date, now: received)?.timeIntervalSinceReferenceDate ?? came
+        let date = Self.date(in: headers, .date, now: received)?.timeIntervalSinceReferenceDate ?? receipt
         let modified = Self.date(in: headers, .lastModified, now: received)
         let explicitLifetime = Self.lifetime(directives, headers, date, now: received)
         self.directives = directives
         self.date = date
-        self.received = came
+        self.received = receipt
         // The clock may change while a request is in progress, so neither term is negative.
-        initialAge = DeltaSeconds.clamped(max(max(0, came - date), Self.age(in: headers) + max(0, came - sent)))
+        initialAge = DeltaSeconds.clamped(max(max(0, receipt - date), Self.age(in: headers) + max(0, receipt - sent)))
         self.explicitLifetime = explicitLifetime
         let isHeuristic =
             explicitLifetime == nil && (directives.isPublic || head.status.isHeuristicallyCacheable)
@@ -217,7 +217,7 @@ enum StoredHead {
     ]
 
     /// The fields that control reuse of the response. `Connection` cannot remove them.
-    private static let kept: [HTTPHeaderName] =
+    private static let reuseFields: [HTTPHeaderName] =
         bodyFields + [.age, .cacheControl, .date, .eTag, .expires, .lastModified, .vary]
 
     /// The fields that describe the stored bytes. An update must not change them.
@@ -235,7 +235,7 @@ enum StoredHead {
         let named = head.headers.values(for: .connection).flatMap { line in
             FieldElements(line.utf8[...]).map { HTTPHeaderName(String(Substring($0))) }
         }
-        for name in connectionFields + named.filter({ !kept.contains($0) }) { stored.headers.remove(name) }
+        for name in connectionFields + named.filter({ !reuseFields.contains($0) }) { stored.headers.remove(name) }
         let dates = head.headers.values(for: .date)
         if dates.count != 1 || HTTPDate.parse(dates[0], now: received) == nil {
             stored.headers[.date] = HTTPDate.string(from: received)

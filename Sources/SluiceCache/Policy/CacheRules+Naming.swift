@@ -72,17 +72,6 @@ extension CacheRules {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Returns the secondary cache key of a response, which is its ``CacheEntry/variant``.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - head: The response head with its `Vary` field.
-    ///   - identity: The digest of the credentials that the response is for; nil for anyone.
-    /// - Returns: The variant; nil for `Vary: *`, which no request can match.
-    static func variant(of request: HTTPRequest, head: HTTPResponse, identity: String?) -> String? {
-        VaryField(head.headers).variant(of: request, identity: identity)
-    }
-
     /// True if concurrent requests with the same cache key may share one fetch. After the response is stored, the
     /// waiting requests are planned again.
     ///
@@ -90,9 +79,9 @@ extension CacheRules {
     /// a newer response.
     package static func mayShare(_ request: HTTPRequest) -> Bool {
         guard request.method == .get, request.body.isNone else { return false }
-        let question = CacheQuestion(request)
-        return question.fields.isDisjoint(with: [.conditions, .range])
-            && !question.directives.demandsFreshness && !question.directives.isNoStore
+        let parsed = ParsedRequest(request)
+        return parsed.fields.isDisjoint(with: [.conditions, .range])
+            && !parsed.directives.demandsFreshness && !parsed.directives.isNoStore
     }
 
     /// Returns the cache keys to invalidate after a response to an unsafe request (RFC 9111 §4.4).

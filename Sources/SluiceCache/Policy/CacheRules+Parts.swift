@@ -2,13 +2,13 @@ import SluiceHTTP
 
 extension CacheRules {
     /// Handles a 206: combines it with stored parts of the same version (RFC 9111 §3.4), or stores it alone (§3.3).
-    func partialReception(
-        of head: HTTPResponse,
+    func partialContentUpdate(
+        for head: HTTPResponse,
         to forwarding: ConditionalRequest,
         _ times: Times
     ) -> CacheUpdate {
         let part = Self.part(in: head)
-        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
+        var update = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
         if forwarding.purpose == .completion {
             guard let part, let completed = completion(by: head, part, to: forwarding, times) else {
                 return CacheUpdate(answer: .again(unconditional(forwarding)))
@@ -17,21 +17,21 @@ extension CacheRules {
         }
         guard options.storesPartialResponses, forwarding.request.method == .get,
             forwarding.request.headers.contains(.range), let part, !head.headers.hasContentCoding
-        else { return reception }
+        else { return update }
         let validator = ResourceValidator(of: head)
-        var isOpen = validator != nil
+        var storesPart = validator != nil
         for entry in forwarding.matching {
-            switch meeting(of: entry, with: head, part, validator, for: forwarding, times) {
-            case .stays: isOpen = false
-            case .yields: reception.add(nil, inPlaceOf: entry)
-            case .becomes(let storing):
-                isOpen = false
-                reception.add(storing, inPlaceOf: entry)
+            switch merge(of: entry, with: head, part, validator, for: forwarding, times) {
+            case .unchanged: storesPart = false
+            case .removed: update.add(nil, inPlaceOf: entry)
+            case .combined(let storing):
+                storesPart = false
+                update.add(storing, inPlaceOf: entry)
             }
         }
         // A part may cover the entire representation.
         let isWhole = part.range == 0..<part.total
-        if isOpen,
+        if storesPart,
             let storing = storing(
                 Self.head(StoredHead.storable(head, received: times.received), of: part.range, part.total),
                 for: forwarding,
@@ -41,39 +41,42 @@ extension CacheRules {
                 receivedCount: part.range.upperBound - part.range.lowerBound
             )
         {
-            reception.storing.append(storing)
-            reception.removing.removeAll { $0 == storing.variant }
+            update.storing.append(storing)
+            update.removing.removeAll { $0 == storing.variant }
         }
-        let isStored = reception.storing.contains { $0.receivedCount != nil }
-        if isStored { reception.answer = .response(marked(head, forwarding, isStored: true)) }
-        return reception
+        let isStored = update.storing.contains { $0.receivedCount != nil }
+        if isStored { update.answer = .response(marked(head, forwarding, isStored: true)) }
+        return update
     }
 
     /// The effect of a received part on a stored response.
-    private enum Meeting {
+    private enum PartMerge {
         /// The stored response is kept and the part is not stored: they cannot be combined, or nothing tells which
         /// version is newer.
-        case stays
+        case unchanged
         /// The stored response is removed: it is outdated, or the received part replaces it.
-        case yields
+        case removed
         /// Both are parts of one version and are combined into this response.
-        case becomes(CacheStoring)
+        case combined(StorableResponse)
     }
 
-    private func meeting(
+    /// Returns the effect of a received part on a stored response.
+    private func merge(
         of entry: CacheEntry,
         with head: HTTPResponse,
         _ part: StoredPart,
         _ validator: ResourceValidator?,
         for forwarding: ConditionalRequest,
         _ times: Times
-    ) -> Meeting {
-        guard validator != nil, let stored = entry.response, let own = ResourceValidator(of: stored.head) else {
-            return .stays
+    ) -> PartMerge {
+        guard validator != nil, let stored = entry.response,
+            let storedValidator = ResourceValidator(of: stored.head)
+        else {
+            return .unchanged
         }
-        guard own.matches(head) == true else { return .yields }
-        if stored.terms.isEncoded { return .stays }
-        return combined(entry, stored, with: head, part, for: forwarding, times).map { .becomes($0) } ?? .yields
+        guard storedValidator.matches(head) == true else { return .removed }
+        if stored.terms.isEncoded { return .unchanged }
+        return combined(entry, stored, with: head, part, for: forwarding, times).map { .combined($0) } ?? .removed
     }
 
     /// Returns the part that a 206 contains; nil for several parts and for an unknown total length.
@@ -96,29 +99,32 @@ extension CacheRules {
         _ part: StoredPart,
         for forwarding: ConditionalRequest,
         _ times: Times
-    ) -> CacheStoring? {
+    ) -> StorableResponse? {
         guard !stored.terms.isEncoded, stored.part?.isWhole(in: entry) ?? (stored.head.status == .ok) else {
             return nil
         }
-        guard let own = stored.part else {
+        guard let storedPart = stored.part else {
             guard part.total == Int64(entry.body.count) else { return nil }
             return updated(entry, stored, with: head, for: forwarding, times).storing
         }
-        guard own.total == part.total, own.range.lowerBound <= part.range.upperBound,
-            part.range.lowerBound <= own.range.upperBound
+        guard storedPart.total == part.total, storedPart.range.lowerBound <= part.range.upperBound,
+            part.range.lowerBound <= storedPart.range.upperBound
         else { return nil }
-        if own.range.clamped(to: part.range) == part.range {
+        if storedPart.range.clamped(to: part.range) == part.range {
             return updated(entry, stored, with: head, for: forwarding, times).storing
         }
         let range =
-            min(own.range.lowerBound, part.range.lowerBound)..<max(own.range.upperBound, part.range.upperBound)
+            min(
+                storedPart.range.lowerBound,
+                part.range.lowerBound
+            )..<max(storedPart.range.upperBound, part.range.upperBound)
         var pieces: [CacheBody.Piece] = []
-        if own.range.lowerBound < part.range.lowerBound {
-            pieces.append(.stored(0..<Int(part.range.lowerBound - own.range.lowerBound)))
+        if storedPart.range.lowerBound < part.range.lowerBound {
+            pieces.append(.stored(0..<Int(part.range.lowerBound - storedPart.range.lowerBound)))
         }
         pieces.append(.received)
-        if part.range.upperBound < own.range.upperBound {
-            pieces.append(.stored(Int(part.range.upperBound - own.range.lowerBound)..<entry.body.count))
+        if part.range.upperBound < storedPart.range.upperBound {
+            pieces.append(.stored(Int(part.range.upperBound - storedPart.range.lowerBound)..<entry.body.count))
         }
         let isWhole = range == 0..<part.total
         return storing(
@@ -139,15 +145,16 @@ extension CacheRules {
         to forwarding: ConditionalRequest,
         _ times: Times
     ) -> CacheUpdate? {
-        guard let entry = forwarding.selected, let stored = entry.response, let own = stored.part,
+        guard let entry = forwarding.selected, let stored = entry.response, let storedPart = stored.part,
             let validator = ResourceValidator(of: stored.head), validator.matches(head) == true,
-            !head.headers.hasContentCoding, own.total == part.total,
-            part.range == own.range.upperBound..<own.total, own.range.lowerBound == 0, own.isWhole(in: entry)
+            !head.headers.hasContentCoding, storedPart.total == part.total,
+            part.range == storedPart.range.upperBound..<storedPart.total, storedPart.range.lowerBound == 0,
+            storedPart.isWhole(in: entry)
         else { return nil }
         let whole = Self.head(
             StoredHead.updated(stored.head, with: head, received: times.received),
-            of: 0..<own.total,
-            own.total
+            of: 0..<storedPart.total,
+            storedPart.total
         )
         let storing = storing(
             whole,
@@ -160,12 +167,12 @@ extension CacheRules {
         status.isStored = storing != nil
         var given = whole
         given.headers.append(.cacheStatus, status.text)
-        var reception = CacheUpdate(
+        var update = CacheUpdate(
             answer: .combined(given, .combined([.stored(0..<entry.body.count), .received], entry))
         )
-        reception.receivedCount = part.range.upperBound - part.range.lowerBound
-        reception.add(storing, inPlaceOf: entry)
-        return reception
+        update.receivedCount = part.range.upperBound - part.range.lowerBound
+        update.add(storing, inPlaceOf: entry)
+        return update
     }
 
     /// Returns the head for a byte range: 200 for the entire representation, otherwise 206.

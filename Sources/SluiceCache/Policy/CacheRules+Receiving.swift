@@ -10,44 +10,44 @@ extension CacheRules {
     ///   - requested: The time at which the request was sent.
     ///   - received: The time at which the head was received.
     /// - Returns: The answer to the caller and the changes to the store.
-    package func reception(
-        of head: HTTPResponse,
+    package func update(
+        for head: HTTPResponse,
         to forwarding: ConditionalRequest,
         requested: Date,
         received: Date
     ) -> CacheUpdate {
-        var reception = reception(of: head, to: forwarding, Times(requested: requested, received: received))
+        var update = self.update(for: head, to: forwarding, Times(requested: requested, received: received))
         if RequestDirectives(forwarding.request.headers).isNoStore {
             // Stored responses remain unchanged (RFC 9111 §5.2.1.5).
-            reception.storing = []
-            reception.removing = []
+            update.storing = []
+            update.removing = []
         }
-        return reception
+        return update
     }
 
-    private func reception(
-        of head: HTTPResponse,
+    private func update(
+        for head: HTTPResponse,
         to forwarding: ConditionalRequest,
         _ times: Times
     ) -> CacheUpdate {
         guard forwarding.concernsCache else {
-            var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
-            reception.invalidating = Self.invalidations(after: head, to: forwarding.sent)
-            return reception
+            var update = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
+            update.invalidating = Self.invalidations(after: head, to: forwarding.sent)
+            return update
         }
         switch head.status {
-        case .notModified: return confirmation(by: head, to: forwarding, times)
-        case .partialContent: return partialReception(of: head, to: forwarding, times)
+        case .notModified: return validationUpdate(by: head, to: forwarding, times)
+        case .partialContent: return partialContentUpdate(for: head, to: forwarding, times)
         case 412 where forwarding.purpose == .completion, 416 where forwarding.purpose == .completion:
             return CacheUpdate(answer: .again(unconditional(forwarding)))
         case let status where status.isServerFailure:
-            if let serving = serving(insteadOf: status, for: forwarding, now: times.received) {
+            if let serving = servableResponse(insteadOf: status, for: forwarding, now: times.received) {
                 return CacheUpdate(answer: .stored(serving))
             }
         default: break
         }
-        if forwarding.request.method == .head { return freshening(by: head, to: forwarding, times) }
-        return replacement(by: head, to: forwarding, times)
+        if forwarding.request.method == .head { return headUpdate(by: head, to: forwarding, times) }
+        return replacementUpdate(by: head, to: forwarding, times)
     }
 
     /// Returns the stored response to serve after a failure (RFC 9111 §4.2.4, RFC 5861 §4).
@@ -58,70 +58,70 @@ extension CacheRules {
     ///   - forwarding: The forwarded request.
     ///   - now: The current time.
     /// - Returns: The stored response; nil if the failure has to be reported.
-    package func serving(
+    package func servableResponse(
         insteadOf status: HTTPStatus? = nil,
         for forwarding: ConditionalRequest,
         now: Date
     ) -> ServableResponse? {
-        let question = CacheQuestion(forwarding.request)
+        let parsed = ParsedRequest(forwarding.request)
         guard let entry = forwarding.selected, let terms = entry.response?.terms,
-            let form = question.form(of: entry, terms)
+            let form = parsed.form(of: entry, terms)
         else {
             return nil
         }
         let age = terms.age(at: now)
         let lifetime = lifetime(of: terms)
-        let wishes = question.directives
+        let requestDirectives = parsed.directives
         if terms.directives.isNoCache { return nil }
-        if wishes.staleIfError == nil,
-            !wishes.accepts(age: age, lifetime: lifetime, isImmutable: terms.directives.isImmutable)
+        if requestDirectives.staleIfError == nil,
+            !requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: terms.directives.isImmutable)
         {
             return nil
         }
         if lifetime <= age {
-            let window = wishes.staleIfError ?? terms.directives.staleIfError ?? staleIfError
+            let window = requestDirectives.staleIfError ?? terms.directives.staleIfError ?? staleIfError
             guard let window, age - lifetime <= window, age < DeltaSeconds.limit, !terms.directives.mustRevalidate
             else {
                 return nil
             }
         }
         let cacheStatus = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: status)
-        return serving(Candidate(entry: entry, stored: terms, form: form), age, lifetime, cacheStatus)
+        return servable(Candidate(entry: entry, stored: terms, form: form), age, lifetime, cacheStatus)
     }
 
     /// Handles a response that is neither a 304 nor a 206: stores it, or at least removes the stored responses that it
     /// replaces.
-    private func replacement(
+    private func replacementUpdate(
         by head: HTTPResponse,
         to forwarding: ConditionalRequest,
         _ times: Times
     ) -> CacheUpdate {
         let storing = storing(head, for: forwarding, times)
-        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: storing != nil)))
-        if let storing { reception.storing = [storing] }
+        var update = CacheUpdate(answer: .response(marked(head, forwarding, isStored: storing != nil)))
+        if let storing { update.storing = [storing] }
         if storing != nil || head.status.replacesStored {
-            reception.removing = forwarding.matching.map(\.variant).filter { $0 != storing?.variant }
+            update.removing = forwarding.matching.map(\.variant).filter { $0 != storing?.variant }
         }
-        return reception
+        return update
     }
 
     /// Handles a response to HEAD, which updates or invalidates the stored GET responses (RFC 9111 §4.3.5).
-    private func freshening(
+    private func headUpdate(
         by head: HTTPResponse,
         to forwarding: ConditionalRequest,
         _ times: Times
     ) -> CacheUpdate {
-        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
+        var update = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
         if head.status.replacesStored, head.status != .ok {
-            reception.removing = forwarding.matching.map(\.variant)
+            update.removing = forwarding.matching.map(\.variant)
         }
-        guard head.status == .ok else { return reception }
+        guard head.status == .ok else { return update }
         for entry in forwarding.matching {
             guard let stored = entry.response, let isSame = stored.isSame(as: head, entry) else { continue }
             let storing = isSame ? updated(entry, stored, with: head, for: forwarding, times).storing : nil
-            reception.add(storing, inPlaceOf: entry)
+            update.add(storing, inPlaceOf: entry)
         }
-        return reception
+        return update
     }
 
     /// Returns the head with a `Cache-Status` field added.
@@ -154,10 +154,10 @@ extension StoredResponse {
             isSame = true
         }
         if let text = newer.headers[.contentLength], let length = Int64(text) {
-            let own =
+            let storedLength =
                 part?.total ?? head.headers[.contentLength].flatMap { Int64($0) }
                 ?? (terms.isEncoded ? nil : Int64(entry.body.count))
-            if let own, own != length { return false }
+            if let storedLength, storedLength != length { return false }
         }
         return isSame
     }
@@ -167,44 +167,44 @@ extension StoredResponse {
 
 extension CacheRules {
     /// Handles a 304: updates the stored responses that it identifies (RFC 9111 §4.3.3, §4.3.4).
-    func confirmation(
+    func validationUpdate(
         by head: HTTPResponse,
         to forwarding: ConditionalRequest,
         _ times: Times
     ) -> CacheUpdate {
-        var reception = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
+        var update = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
         var confirmed: ResponseTerms?
         for entry in identified(by: head, forwarding) {
             guard let stored = entry.response else { continue }
             var newer = head
-            if let own = stored.terms.entityTag, own.isWeak { newer.headers.set(.eTag, to: own.fieldValue) }
+            if let tag = stored.terms.entityTag, tag.isWeak { newer.headers.set(.eTag, to: tag.fieldValue) }
             let (response, storing) = updated(entry, stored, with: newer, for: forwarding, times)
-            reception.add(storing, inPlaceOf: entry)
+            update.add(storing, inPlaceOf: entry)
             if entry === forwarding.selected { confirmed = response.terms }
         }
         switch forwarding.purpose {
         // The conditions of the request itself were met, so the caller gets the 304.
         case .response: break
         // The request for missing bytes has no condition that a 304 could answer.
-        case .completion: reception.answer = .again(unconditional(forwarding))
+        case .completion: update.answer = .again(unconditional(forwarding))
         case .validation:
             guard let entry = forwarding.selected, let response = confirmed,
-                let form = CacheQuestion(forwarding.request).form(of: entry, response)
+                let form = ParsedRequest(forwarding.request).form(of: entry, response)
             else {
-                reception.answer = .again(unconditional(forwarding))
+                update.answer = .again(unconditional(forwarding))
                 break
             }
             let status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
-            let serving = serving(
+            let serving = servable(
                 Candidate(entry: entry, stored: response, form: form),
                 response.age(at: times.received),
                 lifetime(of: response),
                 status,
                 isRevalidated: true
             )
-            reception.answer = .stored(serving)
+            update.answer = .stored(serving)
         }
-        return reception
+        return update
     }
 
     /// Returns the stored responses that a 304 updates (RFC 9111 §4.3.4): with a strong validator, all that have it;
@@ -217,8 +217,10 @@ extension CacheRules {
     private func identified(by head: HTTPResponse, _ forwarding: ConditionalRequest) -> [CacheEntry] {
         if let tag = EntityTag(of: head) {
             let same = forwarding.matching.filter { entry in
-                guard let own = entry.response?.terms.entityTag, own.opaque == tag.opaque else { return false }
-                return tag.isWeak || !own.isWeak
+                guard let storedTag = entry.response?.terms.entityTag, storedTag.opaque == tag.opaque else {
+                    return false
+                }
+                return tag.isWeak || !storedTag.isWeak
             }
             if same.isEmpty, forwarding.purpose == .validation, let selected = forwarding.selected,
                 selected.response?.terms.entityTag?.opaque == tag.opaque
@@ -229,9 +231,9 @@ extension CacheRules {
         }
         if let modified = head.headers[.lastModified] {
             let same = forwarding.matching.filter { entry in
-                guard let stored = entry.response, let own = stored.terms.lastModified else { return false }
+                guard let stored = entry.response, let storedDate = stored.terms.lastModified else { return false }
                 return stored.head.headers[.lastModified] == modified
-                    || HTTPDate.parse(modified, now: stored.received) == own
+                    || HTTPDate.parse(modified, now: stored.received) == storedDate
             }
             return preferred(same, forwarding)
         }
@@ -261,7 +263,7 @@ extension CacheRules {
     }
 
     /// Returns the complete response to store, with the received body (RFC 9111 §3); nil if it must not be stored.
-    func storing(_ head: HTTPResponse, for forwarding: ConditionalRequest, _ times: Times) -> CacheStoring? {
+    func storing(_ head: HTTPResponse, for forwarding: ConditionalRequest, _ times: Times) -> StorableResponse? {
         guard forwarding.request.method == .get, head.status.isStorable else { return nil }
         return storing(StoredHead.storable(head, received: times.received), for: forwarding, times, body: .received)
     }
@@ -277,7 +279,7 @@ extension CacheRules {
         part: StoredPart? = nil,
         body: CacheBody,
         receivedCount: Int64? = nil
-    ) -> CacheStoring? {
+    ) -> StorableResponse? {
         if RequestDirectives(forwarding.request.headers).isNoStore { return nil }
         let response = StoredResponse(
             method: .get,
@@ -292,7 +294,7 @@ extension CacheRules {
         guard mayStore(head.status, terms), isUseful(terms, at: times.received), !terms.vary.names(anyOf: hiddenFields),
             let variant = terms.vary.variant(of: forwarding.request, identity: response.identity)
         else { return nil }
-        return CacheStoring(variant: variant, response: response, body: body, receivedCount: receivedCount)
+        return StorableResponse(variant: variant, response: response, body: body, receivedCount: receivedCount)
     }
 
     /// True if the response allows itself to be stored (RFC 9111 §3, §5.2.2.3).
@@ -307,6 +309,7 @@ extension CacheRules {
             || status.isHeuristicallyCacheable
     }
 
+    /// True if the response can ever be reused: it is fresh, has a validator, or may be served stale.
     private func isUseful(_ terms: ResponseTerms, at now: Date) -> Bool {
         let isFresh = lifetime(of: terms) > terms.age(at: now) && !terms.directives.isNoCache
         if isFresh || terms.entityTag != nil || terms.lastModified != nil { return true }
@@ -326,7 +329,7 @@ extension CacheRules {
         with head: HTTPResponse,
         for forwarding: ConditionalRequest,
         _ times: Times
-    ) -> (response: StoredResponse, storing: CacheStoring?) {
+    ) -> (response: StoredResponse, storing: StorableResponse?) {
         let head = StoredHead.updated(stored.head, with: head, received: times.received)
         let storing = storing(head, for: forwarding, times, part: stored.part, body: .stored(entry))
         let response =

@@ -53,23 +53,23 @@ extension CacheRules {
             return .send(forwarding(request, identity, .method))
         }
         guard request.body.isNone else { return .send(forwarding(request, identity, .bypass)) }
-        let question = CacheQuestion(request)
-        guard let selected = newest(in: stored, for: question, identity) else {
-            return call(question, identity, stored)
+        let parsed = ParsedRequest(request)
+        guard let selected = newest(in: stored, for: parsed, identity) else {
+            return plan(forwarding: parsed, identity, stored)
         }
         let age = selected.stored.age(at: now)
         let lifetime = lifetime(of: selected.stored)
-        let use = use(of: selected.stored, age, lifetime, question)
+        let use = use(of: selected.stored, age, lifetime, parsed)
         if use != .afterValidation {
             var status = CacheStatus(cache: cacheName, forward: collapsed)
             status.isCollapsed = collapsed != nil
-            let serving = serving(selected, age, lifetime, status)
-            guard use == .whileRevalidating, !question.directives.isOnlyIfCached else { return .serve(serving) }
-            return .serveWhileRevalidating(serving, revalidation(of: selected, question, identity, stored))
+            let serving = servable(selected, age, lifetime, status)
+            guard use == .whileRevalidating, !parsed.directives.isOnlyIfCached else { return .serve(serving) }
+            return .serveWhileRevalidating(serving, revalidation(of: selected, parsed, identity, stored))
         }
-        if question.directives.isOnlyIfCached { return .refuse(refusal) }
+        if parsed.directives.isOnlyIfCached { return .refuse(refusal) }
         let isFresh = lifetime > age && !selected.stored.directives.isNoCache
-        return .send(validation(of: selected, question, identity, stored, isFresh ? .request : .stale))
+        return .send(validation(of: selected, parsed, identity, stored, isFresh ? .request : .stale))
     }
 
     /// A stored response that satisfies a request, freshness aside.
@@ -81,29 +81,34 @@ extension CacheRules {
 
     /// The permitted use of a stored response (RFC 9111 §4.2.4, §5.2).
     enum Use {
-        case atOnce
+        /// Without validation: the response is fresh, or the request accepts a stale one.
+        case immediate
+        /// At once, while it is revalidated in the background.
         case whileRevalidating
+        /// Only after the origin server has validated it.
         case afterValidation
     }
 
+    /// Returns the permitted use of a stored response of this age and freshness lifetime.
     func use(
         of terms: ResponseTerms,
         _ age: Double,
         _ lifetime: Double,
-        _ question: CacheQuestion
+        _ parsed: ParsedRequest
     ) -> Use {
-        let wishes = question.directives
+        let requestDirectives = parsed.directives
         guard !terms.directives.isNoCache,
-            wishes.accepts(age: age, lifetime: lifetime, isImmutable: terms.directives.isImmutable)
+            requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: terms.directives.isImmutable)
         else { return .afterValidation }
-        if lifetime > age { return .atOnce }
+        if lifetime > age { return .immediate }
         if terms.directives.mustRevalidate { return .afterValidation }
-        if let maxStale = wishes.maxStale, age - lifetime <= maxStale, maxStale == .infinity || age < DeltaSeconds.limit
+        if let maxStale = requestDirectives.maxStale, age - lifetime <= maxStale,
+            maxStale == .infinity || age < DeltaSeconds.limit
         {
-            return .atOnce
+            return .immediate
         }
         // A request that demands a certain freshness gets no stale response unless it has `max-stale` (§5.2.1.1).
-        guard !wishes.demandsFreshness, !wishes.isNoStore,
+        guard !requestDirectives.demandsFreshness, !requestDirectives.isNoStore,
             let window = terms.directives.staleWhileRevalidate ?? staleWhileRevalidate,
             age - lifetime <= window, age < DeltaSeconds.limit
         else { return .afterValidation }
@@ -116,7 +121,8 @@ extension CacheRules {
         return terms.unchanged.map { min($0 * heuristicFraction, maximumHeuristicLifetime) } ?? 0
     }
 
-    func serving(
+    /// Returns the response to serve, with the remaining lifetime in its status.
+    func servable(
         _ candidate: Candidate,
         _ age: Double,
         _ lifetime: Double,
@@ -146,12 +152,12 @@ extension CacheRules {
     }
 
     /// Returns the newest stored response that satisfies a request (RFC 9111 §4.1).
-    private func newest(in entries: [CacheEntry], for question: CacheQuestion, _ identity: String?) -> Candidate? {
+    private func newest(in entries: [CacheEntry], for parsed: ParsedRequest, _ identity: String?) -> Candidate? {
         var newest: Candidate?
         for entry in entries {
             guard let stored = entry.response?.terms else { continue }
             if let newest, !Self.isNewer(stored, than: newest.stored) { continue }
-            guard matches(entry, stored, question.request, identity), let form = question.form(of: entry, stored) else {
+            guard matches(entry, stored, parsed.request, identity), let form = parsed.form(of: entry, stored) else {
                 continue
             }
             newest = Candidate(entry: entry, stored: stored, form: form)
@@ -159,6 +165,7 @@ extension CacheRules {
         return newest
     }
 
+    /// Compares two responses by `Date`, then by the time of receipt (RFC 9111 §4.1).
     static func isNewer(_ terms: ResponseTerms, than other: ResponseTerms) -> Bool {
         terms.date != other.date ? terms.date > other.date : terms.received > other.received
     }
@@ -207,17 +214,17 @@ extension CacheRules {
     }
 
     /// Returns the plan for a request that no stored response satisfies.
-    func call(_ question: CacheQuestion, _ identity: String?, _ stored: [CacheEntry]) -> CachePlan {
-        if question.directives.isOnlyIfCached { return .refuse(refusal) }
-        let matching = matching(stored, question.request, identity)
+    func plan(forwarding parsed: ParsedRequest, _ identity: String?, _ stored: [CacheEntry]) -> CachePlan {
+        if parsed.directives.isOnlyIfCached { return .refuse(refusal) }
+        let matching = matching(stored, parsed.request, identity)
         guard let first = matching.first else {
             let isEmpty = !stored.contains { $0.response != nil }
-            return .send(forwarding(question.request, identity, isEmpty ? .uriMiss : .varyMiss))
+            return .send(forwarding(parsed.request, identity, isEmpty ? .uriMiss : .varyMiss))
         }
-        if let sent = completing(question, first) {
+        if let sent = completing(parsed, first) {
             return .send(
                 forwarding(
-                    question.request,
+                    parsed.request,
                     identity,
                     .partial,
                     sent: sent,
@@ -228,19 +235,19 @@ extension CacheRules {
             )
         }
         let reason: CacheStatus.Forward = first.response?.part == nil ? .request : .partial
-        return .send(forwarding(question.request, identity, reason, matching: matching))
+        return .send(forwarding(parsed.request, identity, reason, matching: matching))
     }
 
     /// Returns the request for the rest of a representation of which the beginning is stored (RFC 9111 §3.3, RFC 9110
     /// §13.1.5). Returns nil if no beginning is stored, or if the request does not ask for the entire representation.
-    private func completing(_ question: CacheQuestion, _ entry: CacheEntry) -> HTTPRequest? {
-        guard options.storesPartialResponses, question.request.method == .get,
-            question.fields.isDisjoint(with: [.range, .conditions]), !question.directives.isNoStore,
+    private func completing(_ parsed: ParsedRequest, _ entry: CacheEntry) -> HTTPRequest? {
+        guard options.storesPartialResponses, parsed.request.method == .get,
+            parsed.fields.isDisjoint(with: [.range, .conditions]), !parsed.directives.isNoStore,
             let stored = entry.response, let part = stored.part, part.isWhole(in: entry), part.range.lowerBound == 0,
             part.range.upperBound < part.total, !stored.terms.isEncoded,
             let validator = ResourceValidator(of: stored.head)
         else { return nil }
-        var request = question.request
+        var request = parsed.request
         request.headers[.range] = "bytes=\(part.range.upperBound)-"
         request.headers.set(.ifRange, to: validator.ifRangeValue)
         return request
@@ -250,19 +257,19 @@ extension CacheRules {
     /// unchanged if it has its own conditions or if the stored response has no validator.
     func validation(
         of selected: Candidate,
-        _ question: CacheQuestion,
+        _ parsed: ParsedRequest,
         _ identity: String?,
         _ stored: [CacheEntry],
         _ reason: CacheStatus.Forward
     ) -> ConditionalRequest {
-        let validates = question.fields.isDisjoint(with: .conditions)
-        let sent = validates ? Self.conditional(question.request, by: selected.stored) : nil
+        let validates = parsed.fields.isDisjoint(with: .conditions)
+        let sent = validates ? Self.conditional(parsed.request, by: selected.stored) : nil
         return forwarding(
-            question.request,
+            parsed.request,
             identity,
             reason,
             sent: sent,
-            matching: matching(stored, question.request, identity),
+            matching: matching(stored, parsed.request, identity),
             selected: selected.entry,
             purpose: sent == nil ? .response : .validation
         )
@@ -271,11 +278,11 @@ extension CacheRules {
     /// Returns the background revalidation of a stale response. It always requests the entire representation.
     func revalidation(
         of selected: Candidate,
-        _ question: CacheQuestion,
+        _ parsed: ParsedRequest,
         _ identity: String?,
         _ stored: [CacheEntry]
     ) -> ConditionalRequest {
-        var request = question.request
+        var request = parsed.request
         for name in [HTTPHeaderName.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
         let sent = Self.conditional(request, by: selected.stored)
         return forwarding(

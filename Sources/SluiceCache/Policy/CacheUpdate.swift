@@ -21,14 +21,14 @@ package struct CacheUpdate: Sendable {
     package var receivedCount: Int64?
     /// The responses to store. Each replaces the stored response of the same variant. At most one of them uses the
     /// received body.
-    package var storing: [CacheStoring] = []
+    package var storing: [StorableResponse] = []
     /// The variants of the request's cache key to remove. None of them is also in `storing`.
     package var removing: [String] = []
     /// The cache keys to invalidate in the request's partition (RFC 9111 §4.4).
     package var invalidating: [String] = []
 
     /// Stores a response in the place of an entry; removes the entry if `storing` is nil.
-    mutating func add(_ storing: CacheStoring?, inPlaceOf entry: CacheEntry) {
+    mutating func add(_ storing: StorableResponse?, inPlaceOf entry: CacheEntry) {
         if let storing, !self.storing.contains(where: { $0.variant == storing.variant }) {
             self.storing.append(storing)
             removing.removeAll { $0 == storing.variant }
@@ -39,7 +39,7 @@ package struct CacheUpdate: Sendable {
 }
 
 /// A response to store.
-package struct CacheStoring: Sendable {
+package struct StorableResponse: Sendable {
     /// The variant to store the response under.
     package let variant: String
     package let response: StoredResponse
@@ -48,7 +48,7 @@ package struct CacheStoring: Sendable {
     package var receivedCount: Int64?
 
     /// True if the body includes received bytes.
-    package var takesReceived: Bool {
+    package var includesReceivedBytes: Bool {
         switch body {
         case .received: true
         case .stored: false

@@ -1,8 +1,7 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// Receives the body of an entry piece by piece. The entry becomes visible with ``commit()``; without it, nothing is
-/// stored.
+/// A writer that receives the body of an entry piece by piece. Nothing is stored without ``commit()``.
 ///
 /// A small body is stored in one piece, like any entry. A larger one goes to storage piece by piece, and no more of it
 /// stays in memory than the memory limit of one entry.
@@ -17,7 +16,7 @@ package final class CacheBodyWriter: Sendable {
         var writer: (any CacheWriter)?
         /// True if the entry is still to be stored in storage.
         var isForStorage: Bool
-        var isOver = false
+        var isFinished = false
     }
 
     /// The maximum body size, in bytes, that is stored without a storage writer.
@@ -41,7 +40,7 @@ package final class CacheBodyWriter: Sendable {
     package func write(_ piece: Data) async -> Bool {
         let (limits, head) = (store.configuration, entry.byteCount)
         let (pieces, writer, isWriterNeeded) = state.withLock { state -> (Data?, (any CacheWriter)?, Bool) in
-            guard !state.isOver else { return (nil, nil, false) }
+            guard !state.isFinished else { return (nil, nil, false) }
             let (count, overflow) = state.count.addingReportingOverflow(piece.count)
             let size = overflow ? .max : count.addingReportingOverflow(head).partialValue
             state.count = count
@@ -55,7 +54,7 @@ package final class CacheBodyWriter: Sendable {
             } else {
                 defer { state.buffer = nil }
                 guard state.isForStorage else {
-                    state.isOver = true
+                    state.isFinished = true
                     return (nil, nil, false)
                 }
                 if state.writer == nil { return ((state.buffer ?? Data()) + piece, nil, true) }
@@ -65,7 +64,7 @@ package final class CacheBodyWriter: Sendable {
             return (state.buffer ?? piece, nil, true)
         }
         if let pieces { await store(pieces, writer, opens: isWriterNeeded) }
-        return state.withLock { !$0.isOver }
+        return state.withLock { !$0.isFinished }
     }
 
     /// Sends pieces to storage. Opens a storage writer for the first ones.
@@ -74,7 +73,7 @@ package final class CacheBodyWriter: Sendable {
             var writer = writer
             if opens, let storage = store.storage {
                 let opened = try await storage.writer(for: entry)
-                state.withLock { $0.writer = $0.isOver ? nil : opened }
+                state.withLock { $0.writer = $0.isFinished ? nil : opened }
                 writer = opened
             }
             try await writer?.write(pieces)
@@ -82,7 +81,7 @@ package final class CacheBodyWriter: Sendable {
             state.withLock { state in
                 state.writer = nil
                 state.isForStorage = false
-                if state.buffer == nil { state.isOver = true }
+                if state.buffer == nil { state.isFinished = true }
             }
             store.notify(.writeFailed(error))
         }
@@ -94,19 +93,19 @@ package final class CacheBodyWriter: Sendable {
     ///   piece by piece, the call returns when storage has committed it.
     @discardableResult
     package func commit() async -> Bool {
-        let (buffer, writer, isOver) = state.withLock { state in
+        let (buffer, writer, isFinished) = state.withLock { state in
             defer {
-                state.isOver = true
+                state.isFinished = true
                 state.buffer = nil
                 state.writer = nil
             }
-            return (state.buffer, state.writer, state.isOver)
+            return (state.buffer, state.writer, state.isFinished)
         }
-        if isOver { return false }
+        if isFinished { return false }
         let whole = buffer.map { entry.with(body: $0) }
         guard let writer else {
             guard let whole else { return false }
-            store.keep(whole)
+            store.insert(whole)
             return true
         }
         let name = CacheStore.EntryName(key: entry.key, variant: entry.variant)
@@ -117,7 +116,7 @@ package final class CacheBodyWriter: Sendable {
     /// Discards the entry.
     package func abandon() {
         state.withLock { state in
-            state.isOver = true
+            state.isFinished = true
             state.buffer = nil
             state.writer = nil
         }

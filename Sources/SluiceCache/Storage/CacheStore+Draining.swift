@@ -20,10 +20,10 @@ extension CacheStore {
 
     /// Starts the task that writes pending changes. `beginDraining` must have returned true.
     nonisolated func startDraining() {
-        WriteBehindExit.enter()
+        WriteBehindExit.beginWriting()
         Task.detached {
             await self.drain()
-            WriteBehindExit.leave()
+            WriteBehindExit.endWriting()
         }
     }
 
@@ -34,20 +34,20 @@ extension CacheStore {
     public nonisolated func flush() async {
         guard hasStorage else { return }
         await withUnsafeContinuation { continuation in
-            let (isDone, begins) = state.withLock { state in
+            let (isDone, startsDraining) = state.withLock { state in
                 state.queueTouches()
-                let begins = state.beginDraining(retries: true)
+                let startsDraining = state.beginDraining(retries: true)
                 if state.isDraining { state.flushing.append((state.pending.lastNumber, continuation)) }
-                return (!state.isDraining, begins)
+                return (!state.isDraining, startsDraining)
             }
-            if begins { startDraining() }
+            if startsDraining { startDraining() }
             if isDone { continuation.resume() }
         }
         state.synchronize()
     }
 
     private func drain() async {
-        await beginLooking()
+        await beginForeignChecks()
         while let batch = nextBatch() {
             let failures = await write(batch)
             finish(batch, failures)
@@ -71,7 +71,7 @@ extension CacheStore {
         var changes: [(number: Int, change: CacheChange)] = []
         for (index, item) in batch.enumerated() {
             // Changes that failed before are retried separately, so that they do not affect the others.
-            if index > 0, batch[index - 1].isOwed, !item.isOwed {
+            if index > 0, batch[index - 1].isRetry, !item.isRetry {
                 await apply(changes, to: storage, failures: &failures)
                 changes = []
             }
@@ -107,7 +107,7 @@ extension CacheStore {
             failure = error
         }
         notify(.writeFailed(failure))
-        if failure.isOfLock {
+        if failure.isLockTimeout {
             for (number, _) in changes { failures[number] = failure }
             return
         }
@@ -150,19 +150,19 @@ extension CacheStore {
 
     /// Retries failed removals after a delay that doubles each time, up to one minute.
     private func retryLater() {
-        guard state.withLock({ !$0.pending.owed.isEmpty }) else {
+        guard state.withLock({ !$0.pending.failedRemovals.isEmpty }) else {
             retryDelay = .seconds(1)
             return
         }
         guard retry == nil else { return }
         retry = Task.detached { [weak self, time = configuration.time, retryDelay] in
             do { try await time.sleep(for: retryDelay) } catch { return }
-            await self?.retryOwed()
+            await self?.retryRemovals()
         }
         retryDelay = min(retryDelay * 2, .seconds(60))
     }
 
-    private func retryOwed() {
+    private func retryRemovals() {
         retry = nil
         if state.withLock({ $0.beginDraining(retries: true) }) { startDraining() }
     }
@@ -173,8 +173,8 @@ extension CacheStore.State {
     ///
     /// - Returns: True if the caller has to start the task.
     mutating func beginDraining(retries: Bool = false) -> Bool {
-        if retries, !pending.owed.isEmpty { retriesOwed = true }
-        guard !isDraining, retriesOwed || !pending.queue.isEmpty else { return false }
+        if retries, !pending.failedRemovals.isEmpty { retriesRemovals = true }
+        guard !isDraining, retriesRemovals || !pending.queue.isEmpty else { return false }
         isDraining = true
         return true
     }
@@ -190,8 +190,8 @@ extension CacheStore.State {
         _ limit: (count: Int, bytes: Int)
     ) -> ([PendingChanges.Item]?, [UnsafeContinuation<Void, Never>]) {
         if !pending.queue.isEmpty { queueTouches() }
-        let batch = pending.take(count: limit.count, bytes: limit.bytes, retries: retriesOwed)
-        retriesOwed = false
+        let batch = pending.take(count: limit.count, bytes: limit.bytes, retries: retriesRemovals)
+        retriesRemovals = false
         if batch != nil { return (batch, []) }
         isDraining = false
         defer { flushing = [] }
@@ -206,7 +206,7 @@ extension CacheStore.State {
         for (number, change) in awaited where number <= pending.taken {
             switch change {
             case .open: awaited[number] = .settled(failures[number])
-            case .asked(let continuation):
+            case .waiting(let continuation):
                 awaited[number] = nil
                 woken.append((continuation, failures[number]))
             case .settled: break
@@ -228,20 +228,20 @@ extension CacheStore {
     /// Evicts entries from storage if the writes since the last eviction may have exceeded its limits noticeably, or if
     /// that eviction was at least a minute ago.
     func evict(after batch: [PendingChanges.Item]) {
-        var isMuch = false
+        var isDue = false
         for item in batch {
             switch item.write {
-            case .commit: isMuch = true
+            case .commit: isDue = true
             case .change(.store):
                 written.bytes += item.bytes
                 written.count += 1
             case .change: break
             }
         }
-        if let bytes = configuration.disk.bytes, written.bytes >= bytes / 64 { isMuch = true }
-        if let count = configuration.disk.count, written.count >= count / 64 { isMuch = true }
+        if let bytes = configuration.disk.bytes, written.bytes >= bytes / 64 { isDue = true }
+        if let count = configuration.disk.count, written.count >= count / 64 { isDue = true }
         let now = configuration.time.now
-        guard isMuch || evicted.map({ now - $0 >= .seconds(60) }) ?? true else { return }
+        guard isDue || evicted.map({ now - $0 >= .seconds(60) }) ?? true else { return }
         written = CacheSize()
         evicted = now
         evictionIsDue = true
@@ -286,12 +286,12 @@ enum WriteBehindExit {
     }
 
     /// Records that a store begins to write.
-    static func enter() {
+    static func beginWriting() {
         writing.withLock { $0 += 1 }
     }
 
     /// Records that a store has written all changes.
-    static func leave() {
+    static func endWriting() {
         writing.withLock { $0 -= 1 }
     }
 

@@ -5,43 +5,43 @@ import SluiceHTTP
 
 extension CacheStore {
     /// The work that follows an access.
-    private struct Errand: OptionSet {
+    fileprivate struct FollowUp: OptionSet {
         let rawValue: Int
 
-        static let drain = Errand(rawValue: 1)
-        static let look = Errand(rawValue: 2)
+        static let drain = FollowUp(rawValue: 1)
+        static let checkForeignChanges = FollowUp(rawValue: 2)
     }
 
     /// Returns the unexpired entries for a key, in memory or waiting to be written, newest first. Never waits.
-    package nonisolated func recall(_ key: CacheKey) -> [CacheEntry] {
+    package nonisolated func entriesInMemory(for key: CacheKey) -> [CacheEntry] {
         let date = self.date
         let now = date.timeIntervalSinceReferenceDate
-        let (entries, errand) = state.withLock { state in
+        let (entries, followUp) = state.withLock { state in
             var touches: [MemoryTier.Touch] = []
-            var entries = state.memory.recall(key, at: now, touches: &touches)
-            if state.pending.concerns(key) { entries.merge(state.pending.unwritten(key), at: date) }
-            return (entries, occasion(of: touches, at: now, &state))
+            var entries = state.memory.entries(for: key, at: now, touches: &touches)
+            if state.pending.hasChange(to: key) { entries.merge(state.pending.unwritten(key), at: date) }
+            return (entries, state.recordAccesses(touches, at: now, inStorage: hasStorage))
         }
-        run(errand)
+        run(followUp)
         return entries
     }
 
-    /// Returns the entry for a key, in memory or waiting to be written, if it is the only one. Like ``recall(_:)``,
-    /// without an array.
-    package nonisolated func recallOnly(_ key: CacheKey) -> CacheEntry? {
+    /// Returns the entry for a key, in memory or waiting to be written, if it is the only one. Like
+    /// ``entriesInMemory(for:)``, without an array.
+    package nonisolated func onlyEntryInMemory(for key: CacheKey) -> CacheEntry? {
         let date = self.date
         let now = date.timeIntervalSinceReferenceDate
-        let (entry, errand) = state.withLock { state -> (CacheEntry?, Errand) in
+        let (entry, followUp) = state.withLock { state -> (CacheEntry?, FollowUp) in
             var touches: [MemoryTier.Touch] = []
-            var entry = state.memory.recallOnly(key, at: now, touches: &touches)
-            if state.pending.concerns(key) {
+            var entry = state.memory.onlyEntry(for: key, at: now, touches: &touches)
+            if state.pending.hasChange(to: key) {
                 var entries = entry.map { [$0] } ?? []
                 entries.merge(state.pending.unwritten(key), at: date)
                 entry = entries.count == 1 ? entries.first : nil
             }
-            return (entry, occasion(of: touches, at: now, &state))
+            return (entry, state.recordAccesses(touches, at: now, inStorage: hasStorage))
         }
-        run(errand)
+        run(followUp)
         return entry
     }
 
@@ -49,8 +49,8 @@ extension CacheStore {
     ///
     /// Entries read from storage are also kept in memory.
     package nonisolated func entries(for key: CacheKey) async -> [CacheEntry] {
-        guard let storage, key.space != .memoryValues else { return recall(key) }
-        await beginLooking()
+        guard let storage, key.space != .memoryValues else { return entriesInMemory(for: key) }
+        await beginForeignChecks()
         let begun = state.withLock { $0.pending.beginRead() }
         let found: Result<[CacheEntry], SluiceError>
         do throws(SluiceError) {
@@ -58,7 +58,7 @@ extension CacheStore {
         } catch {
             found = .failure(error)
         }
-        return recall(key, with: found, since: begun)
+        return merge(found, for: key, since: begun)
     }
 
     /// Reads entries like ``entries(for:)``, but without a task. Returns false if that is not possible because storage
@@ -68,17 +68,18 @@ extension CacheStore {
     {
         guard let storage = storage as? any CallbackCacheStorage else { return false }
         let begun: Int? = state.withLock { state in
-            state.looksForOthers ? state.pending.beginRead() : nil
+            state.checksForeignChanges ? state.pending.beginRead() : nil
         }
         guard let begun else { return false }
-        storage.entries(for: key, at: date) { [self] in completion(recall(key, with: $0, since: begun)) }
+        storage.entries(for: key, at: date) { [self] in completion(merge($0, for: key, since: begun)) }
         return true
     }
 
-    /// Returns the entries for a key, including those found in storage, which are also kept in memory.
-    private nonisolated func recall(
-        _ key: CacheKey,
-        with found: Result<[CacheEntry], SluiceError>,
+    /// Merges the result of a read of storage with the entries for its key in memory. Entries found in storage are also
+    /// kept in memory.
+    private nonisolated func merge(
+        _ found: Result<[CacheEntry], SluiceError>,
+        for key: CacheKey,
         since begun: Int
     ) -> [CacheEntry] {
         var stored: [CacheEntry] = []
@@ -88,69 +89,52 @@ extension CacheStore {
         }
         let date = self.date
         let now = date.timeIntervalSinceReferenceDate
-        let (entries, errand) = state.withLock { [stored] state in
+        let (entries, followUp) = state.withLock { [stored] state in
             let corrected = state.pending.correct(stored, of: key, since: begun)
             var touches: [MemoryTier.Touch] = []
-            var entries = state.memory.recall(key, at: now, touches: &touches)
+            var entries = state.memory.entries(for: key, at: now, touches: &touches)
             // Another process may have changed the storage since the read began, so the entry is returned but not kept
             // in memory.
             let added = entries.merge(corrected, at: date)
             for entry in added.reversed() {
-                let isStored = !state.pending.holds(entry)
-                if state.foreignChange <= begun, state.memory.insert(entry, isStored: isStored, at: now) {
+                let isStored = !state.pending.contains(entry)
+                if state.lastForeignChange <= begun, state.memory.insert(entry, isStored: isStored, at: now) {
                     continue
                 }
                 var lifetime = CacheEntry.Lifetime(of: entry)
-                let last = lifetime.told(entry)
+                let last = lifetime.lastAccess(of: entry)
                 lifetime.extend(at: now)
                 if isStored, let touch = MemoryTier.Touch(entry, lifetime, last: last, at: now) {
                     touches.append(touch)
                 }
             }
-            if !added.isEmpty { _ = state.memory.recall(key, at: now, touches: &touches) }
+            if !added.isEmpty { _ = state.memory.entries(for: key, at: now, touches: &touches) }
             state.pending.endRead(begun)
-            return (entries, occasion(of: touches, at: now, &state))
+            return (entries, state.recordAccesses(touches, at: now, inStorage: hasStorage))
         }
-        run(errand)
+        run(followUp)
         return entries
     }
 
-    /// Records accesses and returns the work to do after the lock is released.
-    private nonisolated func occasion(
-        of touches: [MemoryTier.Touch],
-        at now: Double,
-        _ state: inout State
-    ) -> Errand {
-        guard hasStorage else { return [] }
-        var errand: Errand = []
-        if !touches.isEmpty, state.note(touches) { errand.insert(.drain) }
-        // The absolute value, because the clock may have been set back.
-        if state.looksForOthers, abs(now - state.looked) >= 1 {
-            state.looked = now
-            errand.insert(.look)
-        }
-        return errand
-    }
-
-    private nonisolated func run(_ errand: Errand) {
-        guard !errand.isEmpty else { return }
-        if errand.contains(.drain) { startDraining() }
-        if errand.contains(.look) { Task.detached { await self.lookForForeignChanges() } }
+    private nonisolated func run(_ followUp: FollowUp) {
+        guard !followUp.isEmpty else { return }
+        if followUp.contains(.drain) { startDraining() }
+        if followUp.contains(.checkForeignChanges) { Task.detached { await self.checkForeignChanges() } }
     }
 
     /// Asks storage for foreign changes once before the first read or write, so that it reports later ones.
-    nonisolated func beginLooking() async {
+    nonisolated func beginForeignChecks() async {
         guard let storage else { return }
         let isFirst = state.withLock { state in
-            defer { state.looksForOthers = true }
-            return !state.looksForOthers
+            defer { state.checksForeignChanges = true }
+            return !state.checksForeignChanges
         }
         // An error is ignored, because the next operation fails with it too.
         if isFirst { _ = try? await storage.hasForeignChanges() }
     }
 
     /// Drops the entries in memory that another process may have changed.
-    private nonisolated func lookForForeignChanges() async {
+    private nonisolated func checkForeignChanges() async {
         guard let storage else { return }
         do throws(SluiceError) {
             guard try await storage.hasForeignChanges() else { return }
@@ -158,8 +142,8 @@ extension CacheStore {
             return notify(.readFailed(error))
         }
         state.withLock { state in
-            state.memory.forgetStored { state.pending.holds($0) }
-            state.foreignChange = state.pending.mark()
+            state.memory.removePersistent { state.pending.contains($0) }
+            state.lastForeignChange = state.pending.mark()
         }
     }
 }
@@ -168,10 +152,27 @@ extension CacheStore.State {
     /// The number of accesses that are recorded before they are written to storage.
     private static let touchLimit = 64
 
+    /// Records accesses and returns the work to do after the lock is released.
+    fileprivate mutating func recordAccesses(
+        _ touches: [MemoryTier.Touch],
+        at now: Double,
+        inStorage hasStorage: Bool
+    ) -> CacheStore.FollowUp {
+        guard hasStorage else { return [] }
+        var followUp: CacheStore.FollowUp = []
+        if !touches.isEmpty, record(touches) { followUp.insert(.drain) }
+        // The absolute value, because the clock may have been set back.
+        if checksForeignChanges, abs(now - lastForeignCheck) >= 1 {
+            lastForeignCheck = now
+            followUp.insert(.checkForeignChanges)
+        }
+        return followUp
+    }
+
     /// Records accesses to entries.
     ///
     /// - Returns: True if the caller has to start the draining task.
-    fileprivate mutating func note(_ touches: [MemoryTier.Touch]) -> Bool {
+    private mutating func record(_ touches: [MemoryTier.Touch]) -> Bool {
         var isDue = false
         for touch in touches {
             self.touches[CacheStore.EntryName(key: touch.key, variant: touch.variant)] = touch
@@ -207,27 +208,22 @@ extension CacheStore {
     ///
     /// If the entry exceeds the limits of a tier, that tier removes the previous entry with its key and variant. An
     /// expired entry also removes the previous one.
-    package nonisolated func keep(_ entry: CacheEntry) {
-        put(entry, isAwaited: false)
-    }
-
-    /// Stores an entry.
     ///
     /// - Parameters:
     ///   - entry: The entry.
-    ///   - isAwaited: True if the caller waits for the write. Such writes are not limited by `pendingBytes`, because
-    ///     there is at most one per caller.
+    ///   - isAwaited: True if the caller waits for the write with ``waitUntilWritten(_:)``. Such writes are not limited
+    ///     by `pendingBytes`, because there is at most one per caller.
     /// - Returns: The number of the change to wait for; nil if nothing is written.
     @discardableResult
-    package nonisolated func put(_ entry: CacheEntry, isAwaited: Bool) -> Int? {
+    package nonisolated func insert(_ entry: CacheEntry, isAwaited: Bool = false) -> Int? {
         let date = self.date
         guard entry.isLive(at: date) else {
-            return drop(CacheSelection(entry.key, variant: entry.variant), isAwaited: isAwaited)
+            return remove(CacheSelection(entry.key, variant: entry.variant), isAwaited: isAwaited)
         }
         let bytes = entry.byteCount
         let isForStorage = hasStorage && entry.key.space != .memoryValues
         let isAdmitted = isForStorage && configuration.disk.admits(bytes: bytes)
-        let (isInMemory, number, begins) = state.withLock { state -> (Bool, Int?, Bool) in
+        let (isInMemory, number, startsDraining) = state.withLock { state -> (Bool, Int?, Bool) in
             let isInMemory = state.memory.insert(entry, isStored: false, at: date.timeIntervalSinceReferenceDate)
             // Accesses to the previous entry do not apply to this one.
             state.touches[EntryName(key: entry.key, variant: entry.variant)] = nil
@@ -245,33 +241,28 @@ extension CacheStore {
             if isAwaited { state.awaited[number] = .open }
             return (isInMemory, number, state.beginDraining())
         }
-        if begins { startDraining() }
+        if startsDraining { startDraining() }
         if isForStorage ? !isAdmitted : !isInMemory { notify(.skipped(entry.key, bytes: bytes)) }
         return number
     }
 
     /// Removes entries: from memory at once, from storage later. They are not returned in the meantime. Never waits.
-    package nonisolated func discard(_ selection: CacheSelection) {
-        drop(selection, isAwaited: false)
-    }
-
-    /// Removes entries.
     ///
     /// - Parameters:
     ///   - selection: The entries.
-    ///   - isAwaited: True if the caller waits for the write.
+    ///   - isAwaited: True if the caller waits for the write with ``waitUntilWritten(_:)``.
     /// - Returns: The number of the change to wait for; nil if nothing is written.
     @discardableResult
-    package nonisolated func drop(_ selection: CacheSelection, isAwaited: Bool) -> Int? {
+    package nonisolated func remove(_ selection: CacheSelection, isAwaited: Bool = false) -> Int? {
         let isForStorage = hasStorage && selection.spaces.map { $0 != [.memoryValues] && !$0.isEmpty } ?? true
-        let (number, begins) = state.withLock { state -> (Int?, Bool) in
+        let (number, startsDraining) = state.withLock { state -> (Int?, Bool) in
             state.memory.remove(selection)
             guard isForStorage else { return (nil, false) }
             let number = state.pending.remove(selection)
             if isAwaited { state.awaited[number] = .open }
             return (number, state.beginDraining())
         }
-        if begins { startDraining() }
+        if startsDraining { startDraining() }
         return number
     }
 
@@ -284,7 +275,7 @@ extension CacheStore {
     /// - Returns: True if storage has committed the entry.
     nonisolated func commit(_ writer: any CacheWriter, _ name: EntryName, entry: CacheEntry?) async -> Bool {
         let now = date.timeIntervalSinceReferenceDate
-        let (number, begins) = state.withLock { state in
+        let (number, startsDraining) = state.withLock { state in
             if let entry {
                 state.memory.insert(entry, isStored: false, at: now)
             } else {
@@ -295,7 +286,7 @@ extension CacheStore {
             state.awaited[number] = .open
             return (number, state.beginDraining())
         }
-        if begins { startDraining() }
+        if startsDraining { startDraining() }
         return await failure(of: number) == nil
     }
 
@@ -309,9 +300,9 @@ extension CacheStore {
                 switch state.awaited.removeValue(forKey: number) {
                 case .settled(let error): return .some(error)
                 case .open:
-                    state.awaited[number] = .asked(continuation)
+                    state.awaited[number] = .waiting(continuation)
                     return .none
-                case .asked, nil: return .some(nil)
+                case .waiting, nil: return .some(nil)
                 }
             }
             if let outcome { continuation.resume(returning: outcome) }

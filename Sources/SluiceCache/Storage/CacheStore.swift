@@ -26,28 +26,28 @@ public actor CacheStore {
         var memory: MemoryTier
         var pending = PendingChanges()
         var touches: [EntryName: MemoryTier.Touch] = [:]
-        /// True while a task is writing changes.
+        /// True while the draining task runs.
         var isDraining = false
-        /// True if failed removals are to be retried.
-        var retriesOwed = false
+        /// True if the next batch includes all failed removals.
+        var retriesRemovals = false
         /// The changes whose callers wait for the result, by their numbers.
         var awaited: [Int: Awaited] = [:]
         /// The continuations that wait in ``flush()``, with the number of the last change they wait for.
         var flushing: [(number: Int, continuation: UnsafeContinuation<Void, Never>)] = []
         /// The entries that were not passed to storage since the last ``CacheEvent/writesDropped(count:bytes:)``.
         var dropped = CacheSize()
-        /// True if storage has been asked for foreign changes once, so that it reports later ones.
-        var looksForOthers = false
-        /// The time at which storage was last asked for foreign changes, in seconds since the reference date.
-        var looked = -Double.infinity
+        /// True after the first check for foreign changes, which makes storage report later ones.
+        var checksForeignChanges = false
+        /// The time of the last check for foreign changes, in seconds since the reference date.
+        var lastForeignCheck = -Double.infinity
         /// The change number at which foreign changes were last found.
-        var foreignChange = 0
+        var lastForeignChange = 0
     }
 
     /// The state of a change whose caller waits for the result.
     enum Awaited {
         case open
-        case asked(UnsafeContinuation<SluiceError?, Never>)
+        case waiting(UnsafeContinuation<SluiceError?, Never>)
         case settled(SluiceError?)
     }
 
@@ -65,7 +65,7 @@ public actor CacheStore {
     private nonisolated let isTimeReal: Bool
     nonisolated let state: Locked<State>
     /// The hashes of the keys requested with ``DataSource/firstLaunch`` since the process started.
-    private nonisolated let asked = Locked<Set<Int>>([])
+    private nonisolated let requestedKeys = Locked<Set<Int>>([])
 
     var isEvicting = false
     var evictionIsDue = false
@@ -93,7 +93,7 @@ public actor CacheStore {
     ///   - directory: The directory of its files. It is created if necessary.
     ///   - name: The name of its files, without an extension.
     ///   - configuration: The limits and options.
-    public init(directory: URL, name: String = "cache", configuration: Configuration) {
+    package init(directory: URL, name: String = "cache", configuration: Configuration) {
         let storage = SQLiteCacheStorage(
             directory: directory,
             name: name,
@@ -119,7 +119,7 @@ public actor CacheStore {
     /// - Parameters:
     ///   - storage: The persistent storage; nil for memory only.
     ///   - configuration: The limits and options.
-    public init(storage: (any CacheStorage)?, configuration: Configuration) {
+    package init(storage: (any CacheStorage)?, configuration: Configuration) {
         self.storage = storage
         hasStorage = storage != nil
         isTimeReal = configuration.time is SystemClock
@@ -133,8 +133,8 @@ public actor CacheStore {
     }
 
     /// Returns true for the first call with a key in the process.
-    package nonisolated func isAskedFirst(_ key: CacheKey) -> Bool {
-        asked.withLock { $0.insert(key.hashValue).inserted }
+    package nonisolated func isFirstRequest(for key: CacheKey) -> Bool {
+        requestedKeys.withLock { $0.insert(key.hashValue).inserted }
     }
 
     /// The current time.
@@ -175,7 +175,7 @@ extension CacheStore {
         public var onEvent: (@Sendable (CacheEvent) -> Void)?
 
         /// Creates the default configuration.
-        public init() {}
+        package init() {}
     }
 
     /// The size of a store in memory and in storage.
@@ -186,7 +186,7 @@ extension CacheStore {
         public var disk: CacheSize
 
         /// Creates a size; zero by default.
-        public init(memory: CacheSize = CacheSize(), disk: CacheSize = CacheSize()) {
+        package init(memory: CacheSize = CacheSize(), disk: CacheSize = CacheSize()) {
             self.memory = memory
             self.disk = disk
         }
@@ -204,7 +204,7 @@ extension CacheStore {
     public nonisolated func remove(tag: String) async throws(SluiceError) {
         var selection = CacheSelection()
         selection.tag = tag
-        try await waitUntilWritten(drop(selection, isAwaited: true))
+        try await waitUntilWritten(remove(selection, isAwaited: true))
     }
 
     /// Removes all entries, from all containers and partitions, including responses to requests.
@@ -212,7 +212,7 @@ extension CacheStore {
     /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them, so that another process may still
     ///   read them.
     public nonisolated func removeAll() async throws(SluiceError) {
-        try await waitUntilWritten(drop(CacheSelection(), isAwaited: true))
+        try await waitUntilWritten(remove(CacheSelection(), isAwaited: true))
     }
 
     /// Removes expired entries, from storage in short steps.
@@ -221,10 +221,10 @@ extension CacheStore {
     ///
     /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not remove them.
     public func removeExpired() async throws(SluiceError) {
-        var gone = CacheSelection()
+        var selection = CacheSelection()
         let now = date
-        gone.expired = now
-        state.withLock { [gone] in $0.memory.remove(gone) }
+        selection.expired = now
+        state.withLock { [selection] in $0.memory.remove(selection) }
         guard let storage else { return }
         while try await storage.evict(to: CacheLimits(), at: now) > 0 { await Task.yield() }
     }

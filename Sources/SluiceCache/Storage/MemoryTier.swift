@@ -51,7 +51,7 @@ struct MemoryTier {
             return false
         }
         let lifetime = CacheEntry.Lifetime(of: entry)
-        let touched = isStored ? lifetime.told(entry) : now
+        let touched = isStored ? lifetime.lastAccess(of: entry) : now
         let node = Node(lifetime: lifetime, bytes: bytes, touched: touched, isStored: isStored)
         if let existing {
             replace(existing, with: entry, node)
@@ -206,7 +206,7 @@ extension MemoryTier {
         /// True if the access extends the lifetime, which is written to storage soon.
         let isExtension: Bool
 
-        /// Creates a touch; nil if storage was told of an access a short time ago.
+        /// Creates a touch; nil if an access was reported to storage a short time ago.
         ///
         /// - Parameters:
         ///   - entry: The entry.
@@ -227,7 +227,7 @@ extension MemoryTier {
     }
 
     /// Returns the unexpired entries for a key, newest first.
-    mutating func recall(_ key: CacheKey, at now: Double, touches: inout [Touch]) -> [CacheEntry] {
+    mutating func entries(for key: CacheKey, at now: Double, touches: inout [Touch]) -> [CacheEntry] {
         var entries: [CacheEntry] = []
         var index = heads[key] ?? Self.none
         while index != Self.none {
@@ -239,7 +239,7 @@ extension MemoryTier {
     }
 
     /// Returns the entry for a key if there is exactly one.
-    mutating func recallOnly(_ key: CacheKey, at now: Double, touches: inout [Touch]) -> CacheEntry? {
+    mutating func onlyEntry(for key: CacheKey, at now: Double, touches: inout [Touch]) -> CacheEntry? {
         guard let index = heads[key], nodes[index].next == Self.none else { return nil }
         return access(index, at: now, touches: &touches)
     }
@@ -272,25 +272,25 @@ extension MemoryTier {
                 var index = heads[CacheKey(name, in: space, partition: partition)] ?? Self.none
                 while index != Self.none {
                     let next = nodes[index].next
-                    if isMeant(index, by: selection) { remove(at: index) }
+                    if isSelected(index, by: selection) { remove(at: index) }
                     index = next
                 }
             }
         } else {
-            for index in nodes.indices where isMeant(index, by: selection) { remove(at: index) }
+            for index in nodes.indices where isSelected(index, by: selection) { remove(at: index) }
         }
     }
 
     /// Returns true if a selection contains an entry. Accesses may have extended the lifetime of the entry.
-    private func isMeant(_ index: Int, by selection: CacheSelection) -> Bool {
+    private func isSelected(_ index: Int, by selection: CacheSelection) -> Bool {
         guard let entry = entries[index] else { return false }
         guard let expired = selection.expired else { return selection.contains(entry) }
         guard !nodes[index].lifetime.isLive(at: expired.timeIntervalSinceReferenceDate) else {
             return false
         }
-        var others = selection
-        others.expired = nil
-        return others.contains(entry)
+        var selection = selection
+        selection.expired = nil
+        return selection.contains(entry)
     }
 
     /// Marks an entry as written to storage, unless it has been replaced.
@@ -304,7 +304,7 @@ extension MemoryTier {
     /// there.
     ///
     /// - Parameter isPending: Returns true for an entry that waits to be written, which is newer.
-    mutating func forgetStored(unless isPending: (CacheEntry) -> Bool) {
+    mutating func removePersistent(unless isPending: (CacheEntry) -> Bool) {
         for index in nodes.indices {
             guard let entry = entries[index], entry.key.space != .memoryValues, !isPending(entry) else { continue }
             remove(at: index)

@@ -20,7 +20,7 @@ struct PendingChanges {
         let write: Write
         let bytes: Int
         /// True for a removal that failed before.
-        var isOwed = false
+        var isRetry = false
 
         var isRemoval: Bool {
             if case .change(.remove) = write { true } else { false }
@@ -42,7 +42,7 @@ struct PendingChanges {
     }
 
     /// A removal that concerns more than one key.
-    struct Sweep {
+    struct BulkRemoval {
         let number: Int
         let selection: CacheSelection
         var settled: Int?
@@ -56,16 +56,16 @@ struct PendingChanges {
     /// only occasionally.
     static let promptLimit = 64
     /// The maximum number of failed removals that are kept individually.
-    static let owedLimit = 16_384
+    static let failedRemovalLimit = 16_384
     /// The maximum number of removals that may wait individually.
     static let removalLimit = 262_144
 
     var counter = 0
     var keyed: [CacheKey: [KeyChange]] = [:]
-    var sweeps: [Sweep] = []
+    var bulkRemovals: [BulkRemoval] = []
     var queue: [Item] = []
     /// The failed removals, which are retried first.
-    var owed: [Int: Item] = [:]
+    var failedRemovals: [Int: Item] = [:]
     /// The queued changes that later changes have superseded.
     var superseded: Set<Int> = []
     /// The number of the last change passed to storage.
@@ -80,7 +80,7 @@ struct PendingChanges {
     var removals = 0
 
     /// True if no change affects reads.
-    var isEmpty: Bool { keyed.isEmpty && sweeps.isEmpty }
+    var isEmpty: Bool { keyed.isEmpty && bulkRemovals.isEmpty }
 
     /// The number of the last change that waits or was passed to storage.
     var lastNumber: Int { queue.last?.number ?? taken }
@@ -133,7 +133,7 @@ struct PendingChanges {
             )
         }
         counter += 1
-        sweeps.append(Sweep(number: counter, selection: selection))
+        bulkRemovals.append(BulkRemoval(number: counter, selection: selection))
         append(Item(number: counter, write: .change(.remove(selection)), bytes: Self.removalBytes))
         return counter
     }
@@ -173,11 +173,11 @@ struct PendingChanges {
     ///   - retries: True to return all failed removals, even if there are no other changes.
     /// - Returns: The changes in order.
     mutating func take(count: Int, bytes limit: Int, retries: Bool) -> [Item]? {
-        guard !queue.isEmpty || retries && !owed.isEmpty else { return nil }
+        guard !queue.isEmpty || retries && !failedRemovals.isEmpty else { return nil }
         var batch: [Item] = []
-        if retries || owed.count <= Self.promptLimit {
-            batch = owed.values.sorted { $0.number < $1.number }
-            owed = [:]
+        if retries || failedRemovals.count <= Self.promptLimit {
+            batch = failedRemovals.values.sorted { $0.number < $1.number }
+            failedRemovals = [:]
             taken = max(taken, batch.last?.number ?? 0)
         }
         var size = 0
@@ -226,27 +226,27 @@ extension PendingChanges {
     /// - Returns: The current entries for the key, in no particular order.
     func correct(_ entries: [CacheEntry], of key: CacheKey, since begun: Int) -> [CacheEntry] {
         let changes = keyed[key] ?? []
-        if changes.isEmpty, sweeps.isEmpty { return entries }
+        if changes.isEmpty, bulkRemovals.isEmpty { return entries }
         var entries = entries
-        var next = sweeps.startIndex
-        func sweep(before number: Int) {
-            while next < sweeps.endIndex, sweeps[next].number < number {
-                let selection = sweeps[next].selection
-                if !sweeps[next].isSettled(by: begun) { entries.removeAll { selection.contains($0) } }
+        var next = bulkRemovals.startIndex
+        func applyBulkRemovals(before number: Int) {
+            while next < bulkRemovals.endIndex, bulkRemovals[next].number < number {
+                let selection = bulkRemovals[next].selection
+                if !bulkRemovals[next].isSettled(by: begun) { entries.removeAll { selection.contains($0) } }
                 next += 1
             }
         }
         for change in changes where !change.isSettled(by: begun) {
-            sweep(before: change.number)
+            applyBulkRemovals(before: change.number)
             entries.removeAll { change.variant == nil || $0.variant == change.variant }
             if let entry = change.entry { entries.append(entry) }
         }
-        sweep(before: .max)
+        applyBulkRemovals(before: .max)
         return entries
     }
 
     /// Returns true if there is a change to this key.
-    func concerns(_ key: CacheKey) -> Bool {
+    func hasChange(to key: CacheKey) -> Bool {
         !keyed.isEmpty && keyed[key] != nil
     }
 
@@ -256,7 +256,7 @@ extension PendingChanges {
     }
 
     /// Returns true if a change contains this entry, because storage has not written it or a read may still need it.
-    func holds(_ entry: CacheEntry) -> Bool {
+    func contains(_ entry: CacheEntry) -> Bool {
         keyed[entry.key]?.contains { $0.entry === entry } ?? false
     }
 
@@ -270,7 +270,7 @@ extension PendingChanges {
                 changes.removeAll { $0.isSettled(by: first) }
                 if !changes.isEmpty { keyed[key] = changes }
             } else if key == nil {
-                sweeps.removeAll { $0.isSettled(by: first) }
+                bulkRemovals.removeAll { $0.isSettled(by: first) }
             }
         }
         settled.removeSubrange(..<end)
@@ -302,14 +302,18 @@ extension PendingChanges {
             case .commit(_, let key, let variant): selection = CacheSelection(key, variant: variant)
             }
             let hasFailed = failed.contains(item.number)
-            if hasFailed { owe(selection, number: item.number) } else { settled.append((counter, selection.key)) }
+            if hasFailed {
+                addFailedRemoval(selection, number: item.number)
+            } else {
+                settled.append((counter, selection.key))
+            }
             guard let key = selection.key else {
-                if !hasFailed, let index = sweeps.firstIndex(where: { $0.number == item.number }) {
-                    sweeps[index].settled = counter
+                if !hasFailed, let index = bulkRemovals.firstIndex(where: { $0.number == item.number }) {
+                    bulkRemovals[index].settled = counter
                 }
                 continue
             }
-            if !hasFailed { forgetOwed(key, variant: selection.variant, before: item.number) }
+            if !hasFailed { dropFailedRemovals(key, variant: selection.variant, before: item.number) }
             guard let index = keyed[key]?.firstIndex(where: { $0.number == item.number }) else { continue }
             if hasFailed {
                 keyed[key]?[index].entry = nil
@@ -319,32 +323,34 @@ extension PendingChanges {
             }
         }
         forgetSettled()
-        if owed.count > Self.owedLimit { collapse() }
+        if failedRemovals.count > Self.failedRemovalLimit { collapse() }
         return stored
     }
 
     /// Records a removal that must be made before all later changes.
-    private mutating func owe(_ selection: CacheSelection, number: Int) {
-        if let key = selection.key { forgetOwed(key, variant: selection.variant, before: number) }
-        owed[number] = Item(
+    private mutating func addFailedRemoval(_ selection: CacheSelection, number: Int) {
+        if let key = selection.key { dropFailedRemovals(key, variant: selection.variant, before: number) }
+        failedRemovals[number] = Item(
             number: number,
             write: .change(.remove(selection)),
             bytes: Self.removalBytes,
-            isOwed: true
+            isRetry: true
         )
         bytes += Self.removalBytes
     }
 
     /// Drops failed removals that a later change with the same key and variant supersedes.
-    private mutating func forgetOwed(_ key: CacheKey, variant: String?, before number: Int) {
-        guard !owed.isEmpty, let changes = keyed[key] else { return }
-        let kept = changes.filter { change in
-            guard change.number < number, change.variant == variant, let item = owed[change.number] else { return true }
+    private mutating func dropFailedRemovals(_ key: CacheKey, variant: String?, before number: Int) {
+        guard !failedRemovals.isEmpty, let changes = keyed[key] else { return }
+        let remaining = changes.filter { change in
+            guard change.number < number, change.variant == variant, let item = failedRemovals[change.number] else {
+                return true
+            }
             bytes -= item.bytes
-            owed[change.number] = nil
+            failedRemovals[change.number] = nil
             return false
         }
-        if kept.count < changes.count { keyed[key] = kept.isEmpty ? nil : kept }
+        if remaining.count < changes.count { keyed[key] = remaining.isEmpty ? nil : remaining }
     }
 
     /// Replaces failed and queued changes, up to the last queued removal, by a single removal of all entries in
@@ -354,21 +360,21 @@ extension PendingChanges {
     mutating func collapse() {
         let lastRemoval = queue.lastIndex(where: \.isRemoval)
         let end = lastRemoval.map { $0 + 1 } ?? queue.startIndex
-        guard let last = lastRemoval.map({ queue[$0].number }) ?? owed.keys.max() else { return }
-        let replaced = owed.values + queue[..<end]
+        guard let last = lastRemoval.map({ queue[$0].number }) ?? failedRemovals.keys.max() else { return }
+        let replaced = failedRemovals.values + queue[..<end]
         let numbers = Set(replaced.map(\.number))
         for item in replaced { bytes -= item.bytes }
         superseded.subtract(numbers)
-        owed = [:]
+        failedRemovals = [:]
         removals = 0
         queue.removeSubrange(..<end)
         keyed = keyed.compactMapValues { changes in
-            let kept = changes.filter { !numbers.contains($0.number) }
-            return kept.isEmpty ? nil : kept
+            let remaining = changes.filter { !numbers.contains($0.number) }
+            return remaining.isEmpty ? nil : remaining
         }
-        sweeps.removeAll { numbers.contains($0.number) }
-        let place = sweeps.firstIndex { $0.number > last } ?? sweeps.endIndex
-        sweeps.insert(Sweep(number: last, selection: CacheSelection()), at: place)
-        owe(CacheSelection(), number: last)
+        bulkRemovals.removeAll { numbers.contains($0.number) }
+        let position = bulkRemovals.firstIndex { $0.number > last } ?? bulkRemovals.endIndex
+        bulkRemovals.insert(BulkRemoval(number: last, selection: CacheSelection()), at: position)
+        addFailedRemoval(CacheSelection(), number: last)
     }
 }

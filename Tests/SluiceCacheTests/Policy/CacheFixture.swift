@@ -68,7 +68,7 @@ enum CacheFixture {
         )
         return CacheEntry(
             key: CacheKey(CacheRules.name(of: request), in: .exchanges),
-            variant: CacheRules.variant(of: request, head: response.head, identity: identity) ?? "?",
+            variant: VaryField(response.head.headers).variant(of: request, identity: identity) ?? "?",
             response: response,
             body: Data(body.utf8),
             stored: at(received)

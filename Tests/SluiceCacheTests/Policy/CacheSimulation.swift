@@ -49,7 +49,7 @@ final class CacheSimulation {
             return Answer(head: head, body: "", sent: [])
         case .send(let forwarding):
             if let server { return forward(forwarding, now, [], server) }
-            return rules.serving(for: forwarding, now: now).map { Self.answer($0, []) }
+            return rules.servableResponse(for: forwarding, now: now).map { Self.answer($0, []) }
         }
     }
 
@@ -62,7 +62,7 @@ final class CacheSimulation {
         let sent = sent + [forwarding.sent]
         guard sent.count < 4 else { return nil }
         let (head, body) = server(forwarding.sent)
-        let reception = rules.reception(of: head, to: forwarding, requested: now, received: now)
+        let reception = rules.update(for: head, to: forwarding, requested: now, received: now)
         apply(reception, forwarding, Data(body.utf8), now)
         switch reception.answer {
         case .response(let head): return Answer(head: head, body: body, sent: sent)

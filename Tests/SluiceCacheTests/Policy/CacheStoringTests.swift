@@ -27,8 +27,8 @@ import Testing
     ) throws -> CacheUpdate {
         let rules = CacheRules(options)
         let plan = rules.plan(for: request, identity: identity, stored: [], now: CacheFixture.start)
-        return rules.reception(
-            of: HTTPResponse(status: status, headers: HTTPHeaders(lines: lines)),
+        return rules.update(
+            for: HTTPResponse(status: status, headers: HTTPHeaders(lines: lines)),
             to: try #require(plan.conditionalRequest),
             requested: CacheFixture.start,
             received: CacheFixture.start

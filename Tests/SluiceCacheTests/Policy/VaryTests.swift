@@ -8,11 +8,7 @@ import Testing
 /// The selection of a stored response by `Vary` (RFC 9111 §4.1), and the separation of users.
 @Suite struct VaryTests {
     private static func variant(_ vary: String, _ lines: String) -> String? {
-        CacheRules.variant(
-            of: CacheFixture.request(HTTPHeaders(lines: lines)),
-            head: HTTPResponse(status: 200, headers: HTTPHeaders(lines: vary)),
-            identity: nil
-        )
+        VaryField(HTTPHeaders(lines: vary)).variant(of: CacheFixture.request(HTTPHeaders(lines: lines)), identity: nil)
     }
 
     @Test(arguments: [
@@ -155,8 +151,8 @@ import Testing
         let plan = rules.plan(for: CacheFixture.request(), stored: [entry], now: CacheFixture.start)
         #expect(plan.kind == "vary-miss response")
         let forwarding = try #require(plan.conditionalRequest)
-        let reception = rules.reception(
-            of: head,
+        let reception = rules.update(
+            for: head,
             to: forwarding,
             requested: CacheFixture.start,
             received: CacheFixture.start

@@ -164,8 +164,8 @@ final class CachedModelTests: XCTestCase {
         tier.insert(second, isStored: false, at: 0)
         var touches: [MemoryTier.Touch] = []
         _ = second.storedModel?.model(of: second.body, by: SharedDecoder(decoder)) { 1 }
-        XCTAssertEqual(tier.recall(second.key, at: 0, touches: &touches).count, 1)
-        XCTAssertEqual(tier.recall(first.key, at: 0, touches: &touches).count, 0)
+        XCTAssertEqual(tier.entries(for: second.key, at: 0, touches: &touches).count, 1)
+        XCTAssertEqual(tier.entries(for: first.key, at: 0, touches: &touches).count, 0)
         XCTAssertEqual(tier.size, CacheSize(bytes: second.byteCount + 300, count: 1))
         tier.remove(CacheSelection(second.key))
         XCTAssertEqual(tier.size, CacheSize())

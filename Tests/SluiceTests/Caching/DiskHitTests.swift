@@ -89,7 +89,7 @@ final class DiskHitTests: XCTestCase {
         server.on("/page", .text("sent"))
         let store = CacheStore(storage: storage)
         let client = APIClient(baseURL: server.url) { $0.cache = store }
-        await store.beginLooking()
+        await store.beginForeignChecks()
         let sender = client.string.get("page").sender()
         let result = Task { await sender.result }
         await asked.wait()

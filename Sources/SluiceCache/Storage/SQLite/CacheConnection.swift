@@ -56,7 +56,7 @@ struct CacheConnection: Sendable {
                 } catch {
                     // Another process may have moved or removed the file. Its errors are then irrelevant.
                     let isMoved = files.identity != opened.identity
-                    if isMoved || error.isCorruption || error.isInputOutput { state.close() }
+                    if isMoved || error.isCorruption || error.isIOError { state.close() }
                     throw isMoved ? .moved : .failed(error)
                 }
             }
@@ -74,7 +74,7 @@ struct CacheConnection: Sendable {
             let now = ContinuousClock.now
             if now - state.checked < tuning.checkInterval { return connection }
             state.checked = now
-            let isSame = files.identity == opened.identity && (try? schema.isThat(of: connection)) != false
+            let isSame = files.identity == opened.identity && (try? schema.isCurrent(in: connection)) != false
             // If a log exists, another process writes to the file that was opened as immutable.
             if isSame, opened.access != .immutable || !files.hasLog { return connection }
             state.close()
@@ -103,7 +103,7 @@ struct CacheConnection: Sendable {
     ) throws(SQLiteFailure) -> SQLiteConnection {
         var lock: CacheLock?
         do throws(SystemFailure) {
-            lock = try files.lock(patience: tuning.patience)
+            lock = try files.lock(busyTimeout: tuning.busyTimeout)
         } catch {
             // If the lock cannot be taken because the location is read-only, no process can replace the file either.
             guard opened.access != .readWrite else {
@@ -111,7 +111,11 @@ struct CacheConnection: Sendable {
             }
         }
         defer { withExtendedLifetime(lock) {} }
-        let connection = try SQLiteConnection(path: files.database, access: opened.access, patience: tuning.patience)
+        let connection = try SQLiteConnection(
+            path: files.database,
+            access: opened.access,
+            busyTimeout: tuning.busyTimeout
+        )
         try connection.run("PRAGMA query_only = ON")
         try connection.configure()
         _ = try connection.integer("SELECT count FROM total")

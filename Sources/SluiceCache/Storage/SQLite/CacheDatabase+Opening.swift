@@ -25,7 +25,7 @@ extension CacheDatabase {
         state.close()
         do throws(SluiceError) {
             let (connection, access) = try openFile()
-            guard let identity = files.identity else { throw unsettled }
+            guard let identity = files.identity else { throw fileReplaced }
             let opened = self.status.withLock { status in
                 status.generation += 1
                 let opened = Opened(identity: identity, access: access, generation: status.generation)
@@ -60,7 +60,7 @@ extension CacheDatabase {
         guard error == 0 else { throw unavailable("its folder could not be created: \(SystemFailure(number: error))") }
         let lock: CacheLock
         do throws(SystemFailure) {
-            lock = try files.lock(patience: tuning.patience)
+            lock = try files.lock(busyTimeout: tuning.busyTimeout)
         } catch {
             // If the lock cannot be created, the file cannot be written either.
             guard [EROFS, EACCES, EPERM].contains(error.number), files.identity != nil else {
@@ -86,12 +86,12 @@ extension CacheDatabase {
             try check(opened.verdict)
             return (opened.connection, .readWrite)
         }
-        throw unsettled
+        throw fileReplaced
     }
 
     /// Opens the file for writing; returns nil if it is read-only.
     private func openToWrite() throws(SQLiteFailure) -> (SQLiteConnection, CacheSchema.Verdict)? {
-        let connection = try SQLiteConnection(path: files.database, access: .readWrite, patience: tuning.patience)
+        let connection = try SQLiteConnection(path: files.database, access: .readWrite, busyTimeout: tuning.busyTimeout)
         if connection.isReadOnly { return nil }
         try configureToWrite(connection)
         return (connection, try schema.prepare(connection, isReadOnly: false))
@@ -121,7 +121,7 @@ extension CacheDatabase {
             let verdict: CacheSchema.Verdict
             let connection: SQLiteConnection
             do throws(SQLiteFailure) {
-                connection = try SQLiteConnection(path: files.database, access: access, patience: tuning.patience)
+                connection = try SQLiteConnection(path: files.database, access: access, busyTimeout: tuning.busyTimeout)
                 try connection.configure()
                 verdict = try schema.prepare(connection, isReadOnly: true)
             } catch {
@@ -171,7 +171,7 @@ extension CacheDatabase {
         return Result { () throws(SluiceError) in
             let lock: CacheLock
             do throws(SystemFailure) {
-                lock = try files.lock(patience: tuning.patience)
+                lock = try files.lock(busyTimeout: tuning.busyTimeout)
             } catch {
                 let error = unavailable("\(failure), and the file could not be moved: \(error)", failure)
                 refuse(error)
@@ -191,8 +191,13 @@ extension CacheDatabase {
 
     private var isOfAnotherVersion: Bool {
         let access = SQLiteConnection.Access.readOnly
-        guard let connection = try? SQLiteConnection(path: files.database, access: access, patience: tuning.patience),
-            let isSame = try? schema.isThat(of: connection)
+        guard
+            let connection = try? SQLiteConnection(
+                path: files.database,
+                access: access,
+                busyTimeout: tuning.busyTimeout
+            ),
+            let isSame = try? schema.isCurrent(in: connection)
         else { return false }
         return !isSame
     }

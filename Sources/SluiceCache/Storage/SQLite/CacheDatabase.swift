@@ -26,6 +26,7 @@ final class CacheDatabase: Sendable {
         let generation: Int
     }
 
+    /// The state that both kinds of connections share.
     struct Status: Sendable {
         var opened: Opened?
         var generation = 0
@@ -76,13 +77,13 @@ final class CacheDatabase: Sendable {
             case .success(let value): return value
             case .failure(.moved): status.withLock { $0.forget(opened) }
             case .failure(.failed(let failure)):
-                guard failure.isCorruption else { throw error(failure, to: "read") }
+                guard failure.isCorruption else { throw error(failure, isWrite: false) }
                 try await writer.queue.result { [self] in
                     writer.state.withLock { setAside(opened, as: failure, &$0) }
                 }.get()
             }
         }
-        throw unsettled
+        throw fileReplaced
     }
 
     /// Reads from the database, without a task if the file is open and unchanged.
@@ -155,16 +156,16 @@ final class CacheDatabase: Sendable {
         writer.queue.async { [self] in _ = transact(work) }
     }
 
-    func error(_ failure: SQLiteFailure, to verb: String) -> SluiceError {
+    func error(_ failure: SQLiteFailure, isWrite: Bool) -> SluiceError {
         SluiceError(
             .cacheFailed,
-            "The cache “\(files.database)” could not be \(verb == "read" ? "read" : "written"): \(failure).",
+            "The cache “\(files.database)” could not be \(isWrite ? "written" : "read"): \(failure).",
             step: .cache,
             underlyingError: failure
         )
     }
 
-    var unsettled: SluiceError {
+    var fileReplaced: SluiceError {
         SluiceError(
             .cacheFailed,
             "The cache “\(files.database)” could not be used: its file was replaced repeatedly.",
@@ -206,7 +207,7 @@ extension CacheDatabase {
             do throws(SQLiteFailure) {
                 var transaction = try CacheTransaction(connection, tuning, isRetry: isSecond)
                 // An empty file is only removed under this write lock, so the file stays in place from here on.
-                guard files.identity == opened.identity, try schema.isThat(of: connection) else {
+                guard files.identity == opened.identity, try schema.isCurrent(in: connection) else {
                     connection.rollBack()
                     state.close()
                     status.withLock { $0.forget(opened) }
@@ -227,19 +228,19 @@ extension CacheDatabase {
                     isSecond = true
                     try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 } else {
-                    if error.isInputOutput { state.close() }
-                    throw self.error(error, to: "write")
+                    if error.isIOError { state.close() }
+                    throw self.error(error, isWrite: true)
                 }
             }
         }
-        throw unsettled
+        throw fileReplaced
     }
 
     /// Empties the log, unless another connection is reading it.
     private func emptyLog(of connection: SQLiteConnection) {
         try? connection.execute("PRAGMA busy_timeout = 0")
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        try? connection.execute("PRAGMA busy_timeout = \(tuning.patience)")
+        try? connection.execute("PRAGMA busy_timeout = \(tuning.busyTimeout)")
     }
 
     /// Lets the next call try to open the file for writing again, unless the last attempt was very recent.
@@ -270,7 +271,7 @@ extension CacheDatabase {
                     if asked.generation != opened.generation { return true }
                     return asked.changes.map { ($0 &+ state.ownChanges) & 0xffff_ffff } != changes
                 } catch {
-                    throw self.error(error, to: "read")
+                    throw self.error(error, isWrite: false)
                 }
             }
         }
@@ -285,11 +286,11 @@ extension CacheDatabase {
     ///
     /// - Parameter isFirst: True to also discard the drafts that other processes have abandoned.
     func sweepLater(isFirst: Bool = false) {
-        let isUnderWay = status.withLock { status in
+        let wasSweeping = status.withLock { status in
             defer { status.isSweeping = true }
             return status.isSweeping
         }
-        if isUnderWay { return }
+        if wasSweeping { return }
         if isFirst {
             let now = time.date
             writeLater { transaction throws(SQLiteFailure) in try transaction.discardAbandonedDrafts(at: now) }
@@ -307,7 +308,7 @@ extension CacheDatabase {
 
     /// Runs one step. Returns true if there is more to do.
     private func step() -> Bool {
-        if renewIfEmpty() { return false }
+        if removeFileIfEmpty() { return false }
         let isSwept = transact { transaction throws(SQLiteFailure) in try transaction.sweep() }
         switch isSwept {
         case .success(true): return true
@@ -329,14 +330,16 @@ extension CacheDatabase {
 
     /// Removes a large file that contains no entries, so that the next call creates a new one. Sweeping it would take
     /// nearly as long as filling it took.
-    private func renewIfEmpty() -> Bool {
+    private func removeFileIfEmpty() -> Bool {
         writer.state.withLock { state in
             guard let connection = state.connection, let opened = state.opened else { return false }
             defer { connection.rollBack() }
             do {
                 let pages = try connection.integer("PRAGMA page_count") ?? 0
-                guard pages >= tuning.renewalPages, try CacheSize(totalOf: connection).count == 0 else { return false }
-                let lock = try files.lock(patience: tuning.patience)
+                guard pages >= tuning.replacementPages, try CacheSize(totalOf: connection).count == 0 else {
+                    return false
+                }
+                let lock = try files.lock(busyTimeout: tuning.busyTimeout)
                 defer { withExtendedLifetime(lock) {} }
                 // No process can write to the file from here on. The next writer notices that it has been removed.
                 try connection.run("BEGIN IMMEDIATE")

@@ -121,11 +121,11 @@ struct CacheFiles: Sendable {
 
     /// Waits for the lock under which the database is opened, created, moved or removed.
     ///
-    /// - Parameter patience: The maximum time to wait, in milliseconds.
+    /// - Parameter busyTimeout: The maximum time to wait, in milliseconds.
     /// - Returns: The lock.
     /// - Throws: An error if the lock cannot be taken in time.
-    func lock(patience: Int) throws(SystemFailure) -> CacheLock {
-        try CacheLock.take("\(directory)/\(name).lock", patience: patience)
+    func lock(busyTimeout: Int) throws(SystemFailure) -> CacheLock {
+        try CacheLock.take("\(directory)/\(name).lock", busyTimeout: busyTimeout)
     }
 }
 
@@ -141,15 +141,15 @@ final class CacheLock: Sendable {
     ///
     /// - Parameters:
     ///   - path: The lock file. It is created if necessary and never removed.
-    ///   - patience: The maximum time to wait, in milliseconds.
+    ///   - busyTimeout: The maximum time to wait, in milliseconds.
     /// - Returns: The lock.
     /// - Throws: An error if the lock cannot be taken in time.
-    static func take(_ path: String, patience: Int) throws(SystemFailure) -> CacheLock {
+    static func take(_ path: String, busyTimeout: Int) throws(SystemFailure) -> CacheLock {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR)
         guard descriptor >= 0 else { throw SystemFailure(number: errno) }
         for waited in 0... {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { break }
-            guard errno == EWOULDBLOCK || errno == EINTR, waited < patience else {
+            guard errno == EWOULDBLOCK || errno == EINTR, waited < busyTimeout else {
                 let error = errno
                 close(descriptor)
                 throw SystemFailure(number: error)

@@ -112,7 +112,7 @@ extension CacheSchema {
     }
 
     /// Returns true if an open file still has the current version.
-    func isThat(of connection: SQLiteConnection) throws(SQLiteFailure) -> Bool {
+    func isCurrent(in connection: SQLiteConnection) throws(SQLiteFailure) -> Bool {
         try connection.integer("PRAGMA user_version") == version
     }
 

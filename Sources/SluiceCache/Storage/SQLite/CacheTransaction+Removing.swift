@@ -32,7 +32,7 @@ extension CacheTransaction {
             try connection.execute("DELETE FROM \(table)")
         }
         try connection.run("INSERT INTO garbage VALUES (0, ?1)", .integer(last))
-        countNothing()
+        resetTotals()
         leavesWork = true
     }
 
@@ -155,7 +155,7 @@ extension CacheTransaction {
         }
         if rows.isEmpty {
             // The table is empty, whatever the totals say.
-            countNothing()
+            resetTotals()
         }
         return try discard(rows, until: isWithin)
     }

@@ -74,7 +74,8 @@ struct CacheTransaction {
         change.bytes &-= Int(clamping: bytes)
     }
 
-    mutating func countNothing() {
+    /// Sets the totals to zero, before further changes are counted.
+    mutating func resetTotals() {
         change = CacheSize()
         isEmptied = true
     }
@@ -152,11 +153,11 @@ extension CacheTransaction {
             Result { () throws(SQLiteFailure) in try insert(bytes, as: 0, of: number) }
         }.get()
         var rest = entry.body.dropFirst(first.count - head.count)
-        var place: Int64 = 1
+        var position: Int64 = 1
         while !rest.isEmpty {
-            try insert(rest.prefix(tuning.pieceSize), as: place, of: number)
+            try insert(rest.prefix(tuning.pieceSize), as: position, of: number)
             rest = rest.dropFirst(tuning.pieceSize)
-            place += 1
+            position += 1
         }
         let row = Row(head: head.count, length: Int64(entry.body.count), checksum: checksum.value)
         try insert(row, of: entry, as: number)
@@ -164,7 +165,7 @@ extension CacheTransaction {
 
     /// Makes an entry visible whose pieces have been inserted.
     mutating func insert(_ row: Row, of entry: CacheEntry, as number: Int64) throws(SQLiteFailure) {
-        try removeWhatIsUnderTheKey(of: entry)
+        try removePrevious(of: entry)
         let size = row.size(of: entry)
         let expires = entry.expires.flatMap(\.column)
         try connection.run(
@@ -189,25 +190,25 @@ extension CacheTransaction {
         isChange = true
     }
 
-    func insert(_ piece: Data, as place: Int64, of number: Int64) throws(SQLiteFailure) {
+    func insert(_ piece: Data, as position: Int64, of number: Int64) throws(SQLiteFailure) {
         try piece.withUnsafeBytes { bytes in
-            Result { () throws(SQLiteFailure) in try insert(bytes, as: place, of: number) }
+            Result { () throws(SQLiteFailure) in try insert(bytes, as: position, of: number) }
         }.get()
     }
 
-    func insert(_ bytes: UnsafeRawBufferPointer, as place: Int64, of number: Int64) throws(SQLiteFailure) {
+    func insert(_ bytes: UnsafeRawBufferPointer, as position: Int64, of number: Int64) throws(SQLiteFailure) {
         let pieces = try Self.pieces(of: number...number)
-        guard place < pieces.upperBound - pieces.lowerBound else {
+        guard position < pieces.upperBound - pieces.lowerBound else {
             throw SQLiteFailure.tooLarge
         }
         let statement = try connection.statement("INSERT INTO piece VALUES (?1, ?2)")
         defer { statement.reset() }
-        try statement.bind(.integer(pieces.lowerBound + place))
-        try statement.bind(staying: bytes, at: 2)
+        try statement.bind(.integer(pieces.lowerBound + position))
+        try statement.bind(noCopy: bytes, at: 2)
         _ = try statement.step()
     }
 
-    private mutating func removeWhatIsUnderTheKey(of entry: CacheEntry) throws(SQLiteFailure) {
+    private mutating func removePrevious(of entry: CacheEntry) throws(SQLiteFailure) {
         let statement = try connection.statement(
             "SELECT id, size FROM entry WHERE space = ?1 AND partition = ?2 AND name = ?3 AND variant = ?4"
         )
@@ -280,14 +281,14 @@ extension CacheTransaction {
             .integer(number),
             .integer(token),
             .integer(Int64(getpid())),
-            .string(Self.world),
+            .string(Self.pidNamespace),
             .real(now.column ?? 0)
         )
         return number
     }
 
     /// Checks that a draft still exists, and extends its lifetime.
-    func keepDraft(_ number: Int64, _ token: Int64, at now: Date) throws(SQLiteFailure) {
+    func extendDraft(_ number: Int64, _ token: Int64, at now: Date) throws(SQLiteFailure) {
         let kept = try connection.integer(
             "SELECT id FROM draft WHERE id = ?1 AND token = ?2",
             .integer(number),
@@ -321,7 +322,7 @@ extension CacheTransaction {
             statement throws(SQLiteFailure) -> [(number: Int64, token: Int64)] in
             var abandoned: [(number: Int64, token: Int64)] = []
             while try statement.step() {
-                let isGone = statement.string(3) == Self.world && !Self.isRunning(statement.integer(2))
+                let isGone = statement.string(3) == Self.pidNamespace && !Self.isRunning(statement.integer(2))
                 let age = abs(time - (statement.real(4) ?? 0))
                 if isGone || !(age < tuning.draftLifetime) {
                     abandoned.append((statement.integer(0), statement.integer(1)))
@@ -338,7 +339,7 @@ extension CacheTransaction {
     }
 
     /// The PID namespace, because processes in different containers may have the same process ID.
-    private static let world: String = {
+    private static let pidNamespace: String = {
         var name = [CChar](repeating: 0, count: 64)
         let count = readlink("/proc/self/ns/pid", &name, name.count)
         return String(decoding: name.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

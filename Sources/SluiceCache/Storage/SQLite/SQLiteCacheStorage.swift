@@ -173,7 +173,7 @@ struct CacheTuning: Sendable {
     /// The maximum number of rows that a removal removes in one transaction, if it is the only change.
     var removalStep = 10_000
     /// The time in milliseconds that a writer waits for another process.
-    var patience = 5000
+    var busyTimeout = 5000
     /// The time after which a database that cannot be used is tried again.
     var retryInterval = Duration.seconds(5)
     /// The interval at which readers check that the path still refers to the file.
@@ -186,7 +186,7 @@ struct CacheTuning: Sendable {
     /// it.
     var logLimit: Int64 = 16 << 20
     /// The number of pages from which an empty file is replaced by a new one, which is faster than sweeping it.
-    var renewalPages: Int64 = 4096
+    var replacementPages: Int64 = 4096
     /// The maximum number of pages of the file; nil for SQLite's own limit.
     var pageLimit: Int?
 }

@@ -64,7 +64,7 @@ final class SQLiteCacheWriter: CacheWriter {
         state.withLock { state in
             state.draft = nil
             state.rest = Data()
-            state.failure = .writerIsOver
+            state.failure = .writerIsFinished
         }
     }
 
@@ -76,12 +76,14 @@ final class SQLiteCacheWriter: CacheWriter {
         do throws(SluiceError) {
             // The closure uses a copy of the state, because the transaction may be repeated.
             let after = try await database.write { [entry, head] transaction throws(SQLiteFailure) in
-                guard isLast else { return try before.writing(isLast, behind: head.count, in: &transaction, at: now) }
+                guard isLast else {
+                    return try before.writing(isLast, headCount: head.count, in: &transaction, at: now)
+                }
                 if before.draft == nil {
                     try transaction.store(entry.with(body: before.rest.dropFirst(head.count)))
                     return before
                 }
-                let after = try before.writing(isLast, behind: head.count, in: &transaction, at: now)
+                let after = try before.writing(isLast, headCount: head.count, in: &transaction, at: now)
                 let row = CacheTransaction.Row(head: head.count, length: after.length, checksum: after.checksum.value)
                 try transaction.finishDraft(after.draft ?? 0, as: entry, row)
                 return after
@@ -99,13 +101,13 @@ extension SQLiteCacheWriter.State {
     /// Writes all complete pieces, and the remaining bytes if they are the last. Returns the new state.
     fileprivate func writing(
         _ isLast: Bool,
-        behind headCount: Int,
+        headCount: Int,
         in transaction: inout CacheTransaction,
         at now: Date
     ) throws(SQLiteFailure) -> SQLiteCacheWriter.State {
         let size = transaction.tuning.pieceSize
         var after = self
-        if let draft { try transaction.keepDraft(draft, token, at: now) }
+        if let draft { try transaction.extendDraft(draft, token, at: now) }
         let number = if let draft { draft } else { try transaction.beginDraft(token, at: now) }
         after.draft = number
         var rest = rest[...]
@@ -123,7 +125,7 @@ extension SQLiteCacheWriter.State {
 }
 
 extension SluiceError {
-    fileprivate static let writerIsOver = SluiceError(
+    fileprivate static let writerIsFinished = SluiceError(
         .cacheFailed,
         "The cache entry is already complete. No more bytes can be written to it.",
         step: .cache

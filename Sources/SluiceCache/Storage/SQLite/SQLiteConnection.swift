@@ -28,9 +28,9 @@ final class SQLiteConnection {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - access: The access mode.
-    ///   - patience: The time in milliseconds to wait for the locks of other connections.
+    ///   - busyTimeout: The time in milliseconds to wait for the locks of other connections.
     /// - Throws: An error if the file cannot be opened. Its contents are not checked.
-    init(path: String, access: Access, patience: Int) throws(SQLiteFailure) {
+    init(path: String, access: Access, busyTimeout: Int) throws(SQLiteFailure) {
         var opened: OpaquePointer?
         // SQLite's own mutex is unnecessary, because one thread uses the connection at a time.
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
@@ -48,7 +48,7 @@ final class SQLiteConnection {
         }
         database = opened
         sqlite3_extended_result_codes(opened, 1)
-        try wait(upTo: patience)
+        try wait(upTo: busyTimeout)
         // Without this option, the last connection to close the file removes the log by its path, which may belong to
         // another file by then.
         var isOn: Int32 = 1
@@ -76,16 +76,16 @@ final class SQLiteConnection {
 
     /// Installs a busy handler. SQLite's own sleeps for increasing times and may miss the short pauses of a busy
     /// writer.
-    private func wait(upTo patience: Int) throws(SQLiteFailure) {
+    private func wait(upTo busyTimeout: Int) throws(SQLiteFailure) {
         try check(
             sqlite3_busy_handler(
                 database,
-                { patience, count in
-                    guard Int(count) < Int(bitPattern: patience) else { return 0 }
+                { busyTimeout, count in
+                    guard Int(count) < Int(bitPattern: busyTimeout) else { return 0 }
                     usleep(1000)
                     return 1
                 },
-                UnsafeMutableRawPointer(bitPattern: patience)
+                UnsafeMutableRawPointer(bitPattern: busyTimeout)
             )
         )
     }
@@ -96,7 +96,7 @@ final class SQLiteConnection {
     /// Returns a statement that is prepared once and has no bound values.
     func statement(_ sql: StaticString) throws(SQLiteFailure) -> SQLiteStatement {
         if let statement = statements[sql.utf8Start] { return statement }
-        let statement = try prepare(sql.description, isKept: true)
+        let statement = try prepare(sql.description, isPersistent: true)
         statements[sql.utf8Start] = statement
         return statement
     }
@@ -123,7 +123,7 @@ final class SQLiteConnection {
         _ values: [SQLiteStatement.Value] = [],
         _ body: (SQLiteStatement) throws(SQLiteFailure) -> Result
     ) throws(SQLiteFailure) -> Result {
-        let statement = try prepare(sql, isKept: false)
+        let statement = try prepare(sql, isPersistent: false)
         defer { sqlite3_finalize(statement.pointer) }
         try statement.bind(values)
         return try body(statement)
@@ -140,9 +140,9 @@ final class SQLiteConnection {
         if sqlite3_get_autocommit(database) == 0 { try? run("ROLLBACK") }
     }
 
-    private func prepare(_ sql: String, isKept: Bool) throws(SQLiteFailure) -> SQLiteStatement {
+    private func prepare(_ sql: String, isPersistent: Bool) throws(SQLiteFailure) -> SQLiteStatement {
         var prepared: OpaquePointer?
-        let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+        let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let code = sqlite3_prepare_v3(database, sql, -1, flags, &prepared, nil)
         guard code == SQLITE_OK, let prepared else {
             // The SQL is correct, so this error means that tables are missing.
@@ -199,7 +199,7 @@ struct SQLiteStatement {
     }
 
     /// Binds bytes without copying them. They must remain valid until the statement is reset.
-    func bind(staying bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteFailure) {
+    func bind(noCopy bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteFailure) {
         try check(bindBytes(bytes, at: index) { sqlite3_bind_blob64($0, $1, $2, $3, nil) })
     }
 
@@ -299,7 +299,7 @@ struct SQLiteFailure: Error, Hashable {
     /// True if the disk or the database is full.
     var isFull: Bool { code & 0xff == SQLITE_FULL }
     /// True if the disk has failed. The connection cannot be used any longer.
-    var isInputOutput: Bool { code & 0xff == SQLITE_IOERR }
+    var isIOError: Bool { code & 0xff == SQLITE_IOERR }
     /// True if another connection has held the lock for too long.
     var isBusy: Bool { code & 0xff == SQLITE_BUSY }
 }
@@ -310,5 +310,5 @@ extension SQLiteFailure: CustomStringConvertible {
 
 extension SluiceError {
     /// True if another process has held the lock of a cache for too long, for any operation.
-    var isOfLock: Bool { (underlyingError as? SQLiteFailure)?.isBusy == true }
+    var isLockTimeout: Bool { (underlyingError as? SQLiteFailure)?.isBusy == true }
 }

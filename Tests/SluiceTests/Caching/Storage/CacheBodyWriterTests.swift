@@ -39,7 +39,7 @@ final class CacheBodyWriterTests: XCTestCase {
             await store.flush()
             XCTAssertEqual(storage.state.read.entries.first?.body.count, pieces * piece.count)
             XCTAssertEqual(storage.state.read.writers, pieces > 4 ? 1 : 0)
-            XCTAssertEqual(store.recall(.of("a")).count, pieces * piece.count < 4 << 20 ? 1 : 0)
+            XCTAssertEqual(store.entriesInMemory(for: .of("a")).count, pieces * piece.count < 4 << 20 ? 1 : 0)
             found = await store.entries(for: .of("a"))
             XCTAssertEqual(found.map(\.body.count), [pieces * piece.count])
         }
@@ -47,7 +47,7 @@ final class CacheBodyWriterTests: XCTestCase {
 
     func testUncommittedBodyLeavesTheStoredEntry() async throws {
         let store = makeStore()
-        store.keep(CacheEntry(of: "a", "old"))
+        store.insert(CacheEntry(of: "a", "old"))
         for pieces in [1, 20] {
             let writer = try await writer(store)
             for _ in 0..<pieces { await writer.write(piece) }
@@ -56,7 +56,7 @@ final class CacheBodyWriterTests: XCTestCase {
             XCTAssertFalse(isKept)
         }
         await store.flush()
-        XCTAssertEqual(store.recall(.of("a")).map(\.text), ["old"])
+        XCTAssertEqual(store.entriesInMemory(for: .of("a")).map(\.text), ["old"])
         XCTAssertEqual(storage.state.read.entries.map(\.text), ["old"])
     }
 
@@ -85,7 +85,7 @@ final class CacheBodyWriterTests: XCTestCase {
         for _ in 0..<10 { await writer.write(piece) }
         await writer.commit()
         await store.flush()
-        XCTAssertEqual(store.recall(.of("a")).first?.body.count, 10 * piece.count)
+        XCTAssertEqual(store.entriesInMemory(for: .of("a")).first?.body.count, 10 * piece.count)
         XCTAssertEqual(storage.names, [])
     }
 
@@ -97,7 +97,7 @@ final class CacheBodyWriterTests: XCTestCase {
             for _ in 0..<pieces { await writer.write(piece) }
             let isKept = await writer.commit()
             XCTAssertTrue(isKept)
-            XCTAssertEqual(store.recall(.of("a")).first?.body.count, pieces * piece.count)
+            XCTAssertEqual(store.entriesInMemory(for: .of("a")).first?.body.count, pieces * piece.count)
         }
         await store.flush()
         XCTAssertTrue(events.read.contains { if case .writeFailed = $0 { true } else { false } })
@@ -111,7 +111,7 @@ final class CacheBodyWriterTests: XCTestCase {
         for _ in 0..<10 { await writer.write(piece) }
         let committing = Task { await writer.commit() }
         await eventually { [storage] in storage.state.read.writes == 1 }
-        store.discard(CacheSelection())
+        store.remove(CacheSelection())
         gate.open()
         _ = await committing.value
         await store.flush()

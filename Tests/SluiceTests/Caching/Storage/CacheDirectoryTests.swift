@@ -22,7 +22,7 @@ final class CacheDirectoryTests: XCTestCase {
         let request = HTTPRequest(scheme: "https", authority: "a.example", path: "/x?y")
         let head = HTTPResponse(status: .ok, headers: ["X-A": "1"])
         try await store.set(ServerResponse(request: request, head: head, body: Data("body".utf8)), for: "response")
-        for number in 0..<200 { store.keep(CacheEntry(of: "\(number)", "\(number)", stored: Date())) }
+        for number in 0..<200 { store.insert(CacheEntry(of: "\(number)", "\(number)", stored: Date())) }
         await store.flush()
 
         let restarted = CacheStore(directory: directory)
@@ -60,7 +60,7 @@ final class CacheDirectoryTests: XCTestCase {
         XCTAssertTrue(isKept)
         let found = await store.entries(for: entry.key)
         XCTAssertEqual(found.first?.body, whole)
-        XCTAssertTrue(store.recall(entry.key).isEmpty)
+        XCTAssertTrue(store.entriesInMemory(for: entry.key).isEmpty)
     }
 
     func testUnusableDirectoryStillStoresInMemory() async throws {

@@ -62,7 +62,7 @@ final class CacheStoreTests: XCTestCase {
         let store = makeStore()
         for partition in ["", "ada", "bob"] {
             for space in CacheKey.Space.allCases {
-                store.keep(
+                store.insert(
                     CacheEntry(key: CacheKey("x", in: space, partition: partition), body: Data(), stored: time.date)
                 )
             }
@@ -178,7 +178,7 @@ final class CacheStoreTests: XCTestCase {
 
     func testStorageIsEvictedToItsLimitsInSteps() async throws {
         let store = makeStore { $0.disk.count = 10 }
-        for number in 0..<35 { store.keep(CacheEntry(of: "\(number)")) }
+        for number in 0..<35 { store.insert(CacheEntry(of: "\(number)")) }
         await store.flush()
         await eventually { [storage] in storage.state.read.entries.count == 10 && storage.state.read.evictions.last == 0
         }

@@ -17,7 +17,7 @@ import Testing
 
     private func recall(_ tier: inout MemoryTier, _ name: String, at now: Double = 0) -> [CacheEntry] {
         var touches: [MemoryTier.Touch] = []
-        return tier.recall(.of(name), at: now, touches: &touches)
+        return tier.entries(for: .of(name), at: now, touches: &touches)
     }
 
     @Test func leastRecentlyUsedEntryIsEvictedFirst() {
@@ -67,7 +67,7 @@ import Testing
         }
         #expect(recall(&tier, "a", at: 9).map(\.variant) == ["4.0", "3.0", "2.0", "1.0"])
         var touches: [MemoryTier.Touch] = []
-        #expect(tier.recallOnly(.of("a"), at: 9, touches: &touches) == nil)
+        #expect(tier.onlyEntry(for: .of("a"), at: 9, touches: &touches) == nil)
     }
 
     @Test func accessIsReportedToStorageOncePerMinute() {
@@ -77,8 +77,8 @@ import Testing
         var noted: [Double] = []
         for now in stride(from: 100.0, through: 300, by: 10) {
             var touches: [MemoryTier.Touch] = []
-            _ = tier.recallOnly(.of("a"), at: now, touches: &touches)
-            _ = tier.recallOnly(.of("b"), at: now, touches: &touches)
+            _ = tier.onlyEntry(for: .of("a"), at: now, touches: &touches)
+            _ = tier.onlyEntry(for: .of("b"), at: now, touches: &touches)
             noted += touches.map(\.accessed.timeIntervalSinceReferenceDate)
         }
         #expect(noted == [160, 220, 280])
@@ -144,7 +144,7 @@ import Testing
                 model.entries.removeAll { selection.contains($0.entry) }
             case 18 where step % 10 == 0:
                 // Marked entries are in storage. The others are still to be written.
-                tier.forgetStored { entry in model.entries.contains { $0.entry === entry && !$0.isStored } }
+                tier.removePersistent { entry in model.entries.contains { $0.entry === entry && !$0.isStored } }
                 model.entries.removeAll { $0.isStored }
             default:
                 guard let (some, _) = model.entries.randomElement(using: &generator) else { continue }

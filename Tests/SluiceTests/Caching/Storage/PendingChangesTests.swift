@@ -139,13 +139,13 @@ import Testing
             while let batch = pending.take(count: 1024, bytes: .max, retries: false) {
                 _ = pending.settle(batch, failed: Set(batch.map(\.number)))
             }
-            #expect(pending.owed.count <= PendingChanges.owedLimit)
+            #expect(pending.failedRemovals.count <= PendingChanges.failedRemovalLimit)
         }
         // The removals have been merged to one of all entries.
         #expect(pending.correct([CacheEntry(of: "0 1")], of: .of("0 1"), since: pending.beginRead()).isEmpty)
-        #expect(pending.keyed.count <= PendingChanges.owedLimit)
+        #expect(pending.keyed.count <= PendingChanges.failedRemovalLimit)
         let batch = pending.take(count: 1024, bytes: .max, retries: true)
-        #expect(batch.map { $0.count <= PendingChanges.owedLimit } == true)
+        #expect(batch.map { $0.count <= PendingChanges.failedRemovalLimit } == true)
     }
 
     @Test func onlyTheLastValueOfAKeyIsWritten() {

@@ -41,10 +41,10 @@ import Testing
                                 selection = CacheSelection()
                                 selection.tag = name
                             }
-                            store.discard(selection)
+                            store.remove(selection)
                             written[index].change { $0 = Written(version: version, isRemoved: true) }
                         } else {
-                            store.keep(CacheEntry(of: name, "\(version)", tags: [name]))
+                            store.insert(CacheEntry(of: name, "\(version)", tags: [name]))
                             written[index].change { $0 = Written(version: version, isRemoved: false) }
                         }
                         if version % 3 == 0 { await Task.yield() }

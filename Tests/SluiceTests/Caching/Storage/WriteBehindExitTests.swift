@@ -26,7 +26,7 @@ import Testing
     @Test func pendingEntriesAreWrittenBeforeExit() async throws {
         let result = try await #require(processExitsWith: .exitCode(7), observing: [\.standardOutputContent]) {
             let store = CacheStore(storage: SlowStorage())
-            store.keep(CacheEntry(of: "a"))
+            store.insert(CacheEntry(of: "a"))
             exit(7)
         }
         #expect(String(decoding: result.standardOutputContent, as: UTF8.self).contains("written"))
@@ -37,7 +37,7 @@ import Testing
             let storage = ScriptedStorage()
             storage.hold(writes: AsyncSignal())
             let store = CacheStore(storage: storage)
-            store.keep(CacheEntry(of: "a"))
+            store.insert(CacheEntry(of: "a"))
             exit(7)
         }
     }

@@ -26,11 +26,11 @@ final class WriteBehindTests: XCTestCase {
         let store = makeStore()
         let gate = AsyncSignal()
         storage.hold(writes: gate)
-        store.keep(CacheEntry(of: "a", "1"))
+        store.insert(CacheEntry(of: "a", "1"))
         await eventually { [storage] in storage.state.read.writes == 1 }
-        store.keep(CacheEntry(of: "b", "2"))
-        XCTAssertEqual(store.recall(.of("a")).map(\.text), ["1"])
-        XCTAssertEqual(store.recallOnly(.of("b"))?.text, "2")
+        store.insert(CacheEntry(of: "b", "2"))
+        XCTAssertEqual(store.entriesInMemory(for: .of("a")).map(\.text), ["1"])
+        XCTAssertEqual(store.onlyEntryInMemory(for: .of("b"))?.text, "2")
         let found = await store.entries(for: .of("b"))
         XCTAssertEqual(found.map(\.text), ["2"])
         gate.open()
@@ -42,9 +42,9 @@ final class WriteBehindTests: XCTestCase {
         let store = makeStore()
         let gate = AsyncSignal()
         storage.hold(writes: gate)
-        store.keep(CacheEntry(of: "first"))
+        store.insert(CacheEntry(of: "first"))
         await eventually { [storage] in storage.state.read.writes == 1 }
-        for number in 0..<100 { store.keep(CacheEntry(of: "\(number)")) }
+        for number in 0..<100 { store.insert(CacheEntry(of: "\(number)")) }
         gate.open()
         await store.flush()
         XCTAssertEqual(storage.state.read.batches.map(\.count), [1, 100])
@@ -54,9 +54,9 @@ final class WriteBehindTests: XCTestCase {
         let store = makeStore(memory: CacheLimits(count: 1))
         let gate = AsyncSignal()
         storage.hold(writes: gate)
-        for name in ["a", "b", "c"] { store.keep(CacheEntry(of: name, name)) }
-        XCTAssertEqual(store.recall(.of("a")).map(\.text), ["a"])
-        XCTAssertEqual(store.recallOnly(.of("b"))?.text, "b")
+        for name in ["a", "b", "c"] { store.insert(CacheEntry(of: name, name)) }
+        XCTAssertEqual(store.entriesInMemory(for: .of("a")).map(\.text), ["a"])
+        XCTAssertEqual(store.onlyEntryInMemory(for: .of("b"))?.text, "b")
         let found = await store.entries(for: .of("a"))
         XCTAssertEqual(found.map(\.text), ["a"])
         gate.open()
@@ -65,15 +65,15 @@ final class WriteBehindTests: XCTestCase {
 
     func testRemovedEntriesAreNotReadFromStorage() async {
         let store = makeStore(memory: CacheLimits(count: 0))
-        store.keep(CacheEntry(of: "a", tags: ["t"]))
-        store.keep(CacheEntry(of: "b"))
+        store.insert(CacheEntry(of: "a", tags: ["t"]))
+        store.insert(CacheEntry(of: "b"))
         await store.flush()
         let gate = AsyncSignal()
         storage.hold(writes: gate)
         var tagged = CacheSelection()
         tagged.tag = "t"
-        store.discard(tagged)
-        store.discard(CacheSelection(.of("b")))
+        store.remove(tagged)
+        store.remove(CacheSelection(.of("b")))
         for name in ["a", "b"] {
             let found = await store.entries(for: .of(name))
             XCTAssertTrue(found.isEmpty)
@@ -93,12 +93,12 @@ final class WriteBehindTests: XCTestCase {
         await eventually { [storage] in storage.state.read.reads == 1 }
         var tagged = CacheSelection()
         tagged.tag = "t"
-        store.discard(tagged)
+        store.remove(tagged)
         await store.flush()
         gate.open()
         let found = await reading.value
         XCTAssertTrue(found.isEmpty)
-        XCTAssertTrue(store.recall(.of("a")).isEmpty)
+        XCTAssertTrue(store.entriesInMemory(for: .of("a")).isEmpty)
     }
 
     func testReadReturnsAnEntryStoredMeanwhile() async {
@@ -109,7 +109,7 @@ final class WriteBehindTests: XCTestCase {
             storage.hold(reads: gate)
             let reading = Task { await store.entries(for: .of("a")) }
             await eventually { [storage] in storage.state.read.reads == 1 }
-            store.keep(CacheEntry(of: "a", "new"))
+            store.insert(CacheEntry(of: "a", "new"))
             await store.flush()
             gate.open()
             let found = await reading.value
@@ -124,7 +124,7 @@ final class WriteBehindTests: XCTestCase {
         let store = makeStore()
         storage.fail { _ in true }
         storage.state.change { $0.isReadBroken = true }
-        for number in 0..<50 { store.keep(CacheEntry(of: "\(number)", "\(number)")) }
+        for number in 0..<50 { store.insert(CacheEntry(of: "\(number)", "\(number)")) }
         await store.flush()
         for number in 0..<50 {
             let found = await store.entries(for: .of("\(number)"))
@@ -141,21 +141,21 @@ final class WriteBehindTests: XCTestCase {
         let gate = AsyncSignal()
         storage.hold(writes: gate)
         storage.fail { if case .store(let entry) = $0 { entry.key.name == "bad" } else { false } }
-        for name in ["a", "bad", "b", "c"] { store.keep(CacheEntry(of: name)) }
+        for name in ["a", "bad", "b", "c"] { store.insert(CacheEntry(of: name)) }
         gate.open()
         await store.flush()
         XCTAssertEqual(storage.names, ["a", "b", "c"])
-        XCTAssertEqual(store.recall(.of("bad")).count, 1)
+        XCTAssertEqual(store.entriesInMemory(for: .of("bad")).count, 1)
     }
 
     func testOldEntryIsNotReadAfterAFailedReplacement() async {
         let store = makeStore(memory: CacheLimits(count: 1))
-        store.keep(CacheEntry(of: "a", "old"))
+        store.insert(CacheEntry(of: "a", "old"))
         await store.flush()
         storage.fail { _ in true }
-        store.keep(CacheEntry(of: "a", "new"))
+        store.insert(CacheEntry(of: "a", "new"))
         await store.flush()
-        store.keep(CacheEntry(of: "b"))
+        store.insert(CacheEntry(of: "b"))
         await store.flush()
         let found = await store.entries(for: .of("a"))
         XCTAssertTrue(found.isEmpty)
@@ -167,10 +167,10 @@ final class WriteBehindTests: XCTestCase {
     func testFailedRemovalIsRetried() async {
         let time = TestClock()
         let store = makeStore(memory: CacheLimits(count: 0)) { $0.time = time }
-        store.keep(CacheEntry(of: "a"))
+        store.insert(CacheEntry(of: "a"))
         await store.flush()
         storage.fail { if case .remove = $0 { true } else { false } }
-        store.discard(CacheSelection())
+        store.remove(CacheSelection())
         await store.flush()
         XCTAssertEqual(storage.names, ["a"])
         let found = await store.entries(for: .of("a"))
@@ -186,11 +186,11 @@ final class WriteBehindTests: XCTestCase {
         let gate = AsyncSignal()
         storage.hold(writes: gate)
         let text = String(repeating: "x", count: 3000)
-        for number in 0..<10 { store.keep(CacheEntry(of: "\(number)", text)) }
+        for number in 0..<10 { store.insert(CacheEntry(of: "\(number)", text)) }
         gate.open()
         await store.flush()
         XCTAssertEqual(storage.names, ["0", "1", "2", "3"])
-        XCTAssertEqual(store.recall(.of("9")).count, 1)
+        XCTAssertEqual(store.entriesInMemory(for: .of("9")).count, 1)
         let dropped = events.read.compactMap { if case .writesDropped(let count, _) = $0 { count } else { nil } }
         XCTAssertEqual(dropped.reduce(0, +), 6)
     }
@@ -198,15 +198,15 @@ final class WriteBehindTests: XCTestCase {
     func testForeignChangesInvalidateMemory() async {
         let time = TestClock()
         let store = makeStore { $0.time = time }
-        store.keep(CacheEntry(of: "a", "mine"))
+        store.insert(CacheEntry(of: "a", "mine"))
         await store.flush()
         storage.state.change { state in
             state.entries = [CacheEntry(of: "a", "theirs")]
             state.isChangedByOthers = true
         }
         time.advance(by: .seconds(2))
-        _ = store.recall(.of("a"))
-        await eventually { store.recall(.of("a")).isEmpty }
+        _ = store.entriesInMemory(for: .of("a"))
+        await eventually { store.entriesInMemory(for: .of("a")).isEmpty }
         let found = await store.entries(for: .of("a"))
         XCTAssertEqual(found.map(\.text), ["theirs"])
     }
@@ -216,6 +216,6 @@ final class WriteBehindTests: XCTestCase {
         storage.state.change { $0.entries = [CacheEntry(of: "a", "1"), CacheEntry(of: "a", "2", variant: "v")] }
         let found = await store.entries(for: .of("a"))
         XCTAssertEqual(Set(found.map(\.text)), ["1", "2"])
-        XCTAssertEqual(Set(store.recall(.of("a")).map(\.text)), ["1", "2"])
+        XCTAssertEqual(Set(store.entriesInMemory(for: .of("a")).map(\.text)), ["1", "2"])
     }
 }

@@ -27,7 +27,7 @@ final class CacheFolder: Sendable {
         $0.removalCount = 20
         $0.removalStep = 50
         $0.checkInterval = .zero
-        $0.renewalPages = .max
+        $0.replacementPages = .max
     }
 
     func storage(
@@ -61,7 +61,7 @@ final class CacheFolder: Sendable {
 
     /// Opens a separate connection, as another program does.
     func connection() throws -> SQLiteConnection {
-        try SQLiteConnection(path: files.database, access: .readWrite, patience: 1000)
+        try SQLiteConnection(path: files.database, access: .readWrite, busyTimeout: 1000)
     }
 
     /// Counts the rows of a table.

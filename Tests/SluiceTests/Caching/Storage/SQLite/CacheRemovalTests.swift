@@ -158,8 +158,8 @@ import Testing
     }
 
     @Test func largeEmptyFileIsReplaced() async throws {
-        let storage = folder.storage { $0.renewalPages = 100 }
-        let other = folder.storage { $0.renewalPages = 100 }
+        let storage = folder.storage { $0.replacementPages = 100 }
+        let other = folder.storage { $0.replacementPages = 100 }
         try await storage.apply((0..<100).map { .store(CacheEntry("\($0)", body: .noise(20_000))) })
         #expect(try await other.entries("1").count == 1)
         let old = folder.files.identity

@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test func readsDoNotWaitForWrites() async throws {
-        let storage = folder.storage { $0.patience = 5 }
+        let storage = folder.storage { $0.busyTimeout = 5 }
         try await storage.store(CacheEntry("a"))
         let other = try folder.connection()
         try other.run("BEGIN IMMEDIATE")
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test func heldLockDelaysManyChangesOnce() async throws {
-        let storage = folder.storage { $0.patience = 5 }
+        let storage = folder.storage { $0.busyTimeout = 5 }
         try await storage.store(CacheEntry("a"))
         let failures = Shared(0)
         let store = CacheStore(storage: storage) {
@@ -192,7 +192,7 @@ import Testing
         }
         let other = try folder.connection()
         try other.run("BEGIN IMMEDIATE")
-        for number in 1...50 { store.keep(CacheEntry("\(number)")) }
+        for number in 1...50 { store.insert(CacheEntry("\(number)")) }
         await store.flush()
         // The first one may have ended before the others started.
         #expect((1...2).contains(failures.read))

@@ -2,7 +2,7 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// A request with its cache-related header fields parsed.
-struct CacheQuestion: Sendable {
+struct ParsedRequest: Sendable {
     let request: HTTPRequest
     let fields: CacheFields
     let directives: RequestDirectives
@@ -63,8 +63,8 @@ struct CacheQuestion: Sendable {
         let values = request.headers.values(for: .ifModifiedSince)
         // Two-digit years are resolved with the time at which the stored response was received, which is accurate
         // enough.
-        let came = Date(timeIntervalSinceReferenceDate: terms.received)
-        guard values.count == 1, let date = HTTPDate.parse(values[0], now: came) else { return false }
+        let receipt = Date(timeIntervalSinceReferenceDate: terms.received)
+        guard values.count == 1, let date = HTTPDate.parse(values[0], now: receipt) else { return false }
         return (terms.lastModified?.timeIntervalSinceReferenceDate ?? terms.date) <= date.timeIntervalSinceReferenceDate
     }
 
@@ -103,6 +103,7 @@ struct CacheFields: OptionSet, Sendable {
     static let ownConditions: CacheFields = [.ifNoneMatch, .ifModifiedSince]
     /// The conditions that only the origin server can evaluate (RFC 9111 §4.3.2).
     static let originConditions: CacheFields = [.ifMatch, .ifUnmodifiedSince]
+    /// All conditions (RFC 9110 §13.1).
     static let conditions: CacheFields = [.ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange]
 
     init(rawValue: UInt8) {
