@@ -15,7 +15,7 @@ public struct CacheContainer: Sendable {
     private let store: CacheStore
     private let space: CacheKey.Space
     /// The name of the partition; empty for the shared containers.
-    public let partition: String
+    private let partition: String
 
     init(_ store: CacheStore, _ space: CacheKey.Space, partition: String) {
         self.store = store
@@ -46,7 +46,7 @@ public struct CacheContainer: Sendable {
         tags: Set<String> = []
     ) async throws(SluiceError) {
         let body = try ValueCoding(name: name).encode(value)
-        try await keep(body, nil, for: name, expiration: expiration, tags: tags)
+        try await insert(body, nil, for: name, expiration: expiration, tags: tags)
     }
 
     /// Stores a response under a name and replaces the previous one: the method and URL of its request, its head and
@@ -75,10 +75,10 @@ public struct CacheContainer: Sendable {
             requested: now,
             received: now
         )
-        try await keep(response.body, stored, for: name, expiration: expiration, tags: tags)
+        try await insert(response.body, stored, for: name, expiration: expiration, tags: tags)
     }
 
-    private func keep(
+    private func insert(
         _ body: Data,
         _ response: StoredResponse?,
         for name: String,
@@ -96,7 +96,7 @@ public struct CacheContainer: Sendable {
             renewal: expiration.renewal,
             tags: tags
         )
-        try await store.waitUntilWritten(store.put(entry, isAwaited: true))
+        try await store.waitUntilWritten(store.insert(entry, isAwaited: true))
     }
 
     /// Returns the value with a name.
@@ -126,14 +126,14 @@ public struct CacheContainer: Sendable {
         guard let response = entry.response else {
             throw ValueCoding(name: name).decodingFailure(ServerResponse.self, "the stored entry is a value")
         }
-        let request = HTTPRequest(method: response.method, keptURL: response.url)
+        let request = HTTPRequest(method: response.method, storedURL: response.url)
         let use = CacheUse(age: .seconds(max(0, store.date.timeIntervalSince(entry.stored))))
         return ServerResponse(request: request, head: response.head, body: entry.body, source: .cache(use))
     }
 
     private func entry(_ name: String) async -> CacheEntry? {
         let key = key(name)
-        if let entry = store.recallOnly(key) { return entry }
+        if let entry = store.onlyEntryInMemory(for: key) { return entry }
         return await store.entries(for: key).first
     }
 
@@ -176,7 +176,7 @@ public struct CacheContainer: Sendable {
         selection.spaces = [space]
         selection.partition = partition
         narrow(&selection)
-        try await store.waitUntilWritten(store.drop(selection, isAwaited: true))
+        try await store.waitUntilWritten(store.remove(selection, isAwaited: true))
     }
 }
 
@@ -189,8 +189,7 @@ public struct CacheContainer: Sendable {
 /// ```
 public struct CachePartition: Sendable {
     private let store: CacheStore
-    /// The name of the partition.
-    public let name: String
+    private let name: String
 
     init(_ store: CacheStore, _ name: String) {
         self.store = store
@@ -224,7 +223,7 @@ public struct CachePartition: Sendable {
         var selection = CacheSelection()
         selection.partition = name
         narrow(&selection)
-        try await store.waitUntilWritten(store.drop(selection, isAwaited: true))
+        try await store.waitUntilWritten(store.remove(selection, isAwaited: true))
     }
 }
 
@@ -325,7 +324,7 @@ extension HTTPRequest {
     }
 
     /// Creates the request of a stored response from its URL.
-    fileprivate init(method: HTTPMethod, keptURL url: String) {
+    fileprivate init(method: HTTPMethod, storedURL url: String) {
         let (scheme, rest) =
             url.firstRange(of: "://").map { (url[..<$0.lowerBound], url[$0.upperBound...]) } ?? ("", url[...])
         let path = rest.firstIndex(of: "/") ?? rest.endIndex

@@ -4,7 +4,7 @@ import SluiceHTTP
 ///
 /// ```swift
 /// let feed = client.codable.request("feed").dataSource(.cacheThenServer)
-/// for try await posts in feed.sender().values { show(posts) }      // what there was, then what there is
+/// for try await posts in feed.sender().values { show(posts) }      // the stored posts, then the server's
 /// ```
 ///
 /// The cache is read before any gate or interceptor, so that a program without network or token can show stored data.
@@ -17,13 +17,11 @@ import SluiceHTTP
 public struct DataSource: Sendable {
     enum Kind: Sendable {
         case server, cache, cacheElseServer, cacheThenServer, firstLaunch
-        case custom(Choice, Keeping)
+        case custom(
+            choice: @Sendable (HTTPRequest, ServerResponse?) async -> CacheChoice,
+            keeping: @Sendable (ServerResponse) -> Bool
+        )
     }
-
-    /// Called to decide on a request, with the stored response, or nil if there is none.
-    public typealias Choice = @Sendable (_ request: HTTPRequest, _ kept: ServerResponse?) async -> CacheChoice
-    /// Called with an accepted response; returns true to store it.
-    public typealias Keeping = @Sendable (_ response: ServerResponse) -> Bool
 
     let kind: Kind
 
@@ -48,11 +46,15 @@ public struct DataSource: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - keeping: Returns true to store an accepted response. The default stores every response.
-    ///   - choice: Called with the request and its stored response; decides whether the request is sent.
+    ///   - keeping: Called with an accepted response; returns true to store it. The default stores every response.
+    ///   - choice: Called with the request and its stored response, or nil if there is none; decides whether the request
+    ///     is sent.
     /// - Returns: A data source.
-    public static func custom(keeping: @escaping Keeping = { _ in true }, _ choice: @escaping Choice) -> DataSource {
-        DataSource(kind: .custom(choice, keeping))
+    public static func custom(
+        keeping: @escaping @Sendable (_ response: ServerResponse) -> Bool = { _ in true },
+        _ choice: @escaping @Sendable (_ request: HTTPRequest, _ kept: ServerResponse?) async -> CacheChoice
+    ) -> DataSource {
+        DataSource(kind: .custom(choice: choice, keeping: keeping))
     }
 
     /// True if the source reads stored responses.

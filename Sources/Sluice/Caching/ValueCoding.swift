@@ -82,9 +82,9 @@ struct ValueCoding {
         }
         let length = Int(parts[2]) | Int(parts[3]) << 8
         let rest = body.dropFirst(Self.headLength)
-        let kept = String(decoding: rest.prefix(length), as: UTF8.self)
-        guard rest.count >= length, kept == Self.typeName(type) else {
-            throw decodingFailure(type, "the stored value is of type \(Self.legible(kept))")
+        let storedType = String(decoding: rest.prefix(length), as: UTF8.self)
+        guard rest.count >= length, storedType == Self.typeName(type) else {
+            throw decodingFailure(type, "the stored value is of type \(Self.legible(storedType))")
         }
         let payload = rest.dropFirst(length)
         do {
@@ -108,8 +108,8 @@ struct ValueCoding {
             throw error
         } catch {
             let failure = DecodingFailure(type, body: Data(payload), cause: error)
-            let place = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
-            throw decodingFailure(type, place + failure.reason, failure)
+            let location = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
+            throw decodingFailure(type, location + failure.reason, failure)
         }
     }
 
@@ -119,12 +119,12 @@ struct ValueCoding {
     }
 
     private func encodingFailure(_ error: any Error, _ type: Any.Type) -> SluiceError {
-        var place = ""
+        var details = ""
         if case EncodingError.invalidValue(let value, let context) = error {
             let path = context.codingPath.isEmpty ? "" : " at “\(context.codingPath.text)”,"
-            place = ":\(path) the encoder rejected a value of type \(Swift.type(of: value))"
+            details = ":\(path) the encoder rejected a value of type \(Swift.type(of: value))"
         }
-        let reason = "The \(type) for “\(name)” could not be encoded\(place)."
+        let reason = "The \(type) for “\(name)” could not be encoded\(details)."
         return SluiceError(.encodingFailed, reason, step: .cache, underlyingError: error)
     }
 
