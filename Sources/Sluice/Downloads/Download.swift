@@ -19,7 +19,7 @@ struct Download: Sendable {
     }
 
     /// A response whose body was written to the partial file.
-    private struct Arrival: Sendable {
+    private struct WrittenResponse: Sendable {
         let response: ServerResponse
         let call: Call?
 
@@ -33,7 +33,7 @@ struct Download: Sendable {
     let draft: RequestDraft
     let destination: DownloadDestination
     let options: DownloadOptions
-    let lease: PartialDownloadLock
+    let lease: PartialDownloadLease
     let upload: TransferMeter
     let progress: DownloadProgress
 
@@ -44,7 +44,7 @@ struct Download: Sendable {
         let part: PartialDownload
         let key: DownloadKey
         do throws(SluiceError) {
-            try options.check()
+            try options.validate()
             key = DownloadKey(of: try draft.build(for: pipeline))
             part = try await PartialDownload.open(key: key.text, destination: destination, lease: lease)
         } catch {
@@ -52,12 +52,12 @@ struct Download: Sendable {
             return Outcome(result: .failure(error), response: nil)
         }
         progress.begin(with: part)
-        let arrival: Arrival
+        let written: WrittenResponse
         do throws(Failure) {
             do throws(SluiceError) { try await part.requireSpace() } catch { throw Failure(error: error) }
-            arrival = try await fetch(part)
+            written = try await fetch(part)
         } catch {
-            if key.isLasting { await part.close() } else { await part.discard() }
+            if key.isRepeatable { await part.close() } else { await part.discard() }
             return Outcome(result: .failure(error.error), response: error.response)
         }
         do throws(SluiceError) {
@@ -67,21 +67,21 @@ struct Download: Sendable {
             }
             // After this point a cancellation no longer prevents the file from being moved to its destination.
             if lease.isEnding { throw .cancelled }
-            let file = try await part.place(sha256: options.sha256)
-            arrival.finish()
-            return Outcome(result: .success(file), response: arrival.response)
+            let file = try await part.moveToDestination(sha256: options.sha256)
+            written.finish()
+            return Outcome(result: .success(file), response: written.response)
         } catch {
-            if key.isLasting { await part.close() } else { await part.discard() }
-            let error = error.with(request: arrival.response.request, response: arrival.response.head)
-            arrival.call?.finish(.failure(error))
-            return Outcome(result: .failure(error), response: arrival.response)
+            if key.isRepeatable { await part.close() } else { await part.discard() }
+            let error = error.with(request: written.response.request, response: written.response.head)
+            written.call?.finish(.failure(error))
+            return Outcome(result: .failure(error), response: written.response)
         }
     }
 
-    /// Sends requests until all bytes are there.
-    private func fetch(_ part: PartialDownload) async throws(Failure) -> Arrival {
+    /// Sends requests until all bytes are there, and returns the last response.
+    private func fetch(_ part: PartialDownload) async throws(Failure) -> WrittenResponse {
         let deadline = draft.options.timeouts.applied(to: Timeouts()).total.map { pipeline.time.now + $0 }
-        var last: Arrival?
+        var last: WrittenResponse?
         var restarts = 0
         while true {
             let plan = DownloadPlan(
@@ -93,23 +93,23 @@ struct Download: Sendable {
             )
             let before = part.completed.count
             do throws(Failure) {
-                let arrival: Arrival
+                let written: WrittenResponse
                 switch plan {
                 case .done:
                     if let last { return last }
                     throw Failure(error: SluiceError(.internalFailure, "Nothing was downloaded.", step: .file))
-                case .whole: arrival = try await fetch(nil, part, upload, until: deadline)
-                case .probe(let range): arrival = try await fetch(DownloadSpan(range), part, upload, until: deadline)
+                case .whole: written = try await fetch(nil, part, upload, until: deadline)
+                case .probe(let range): written = try await fetch(DownloadSpan(range), part, upload, until: deadline)
                 case .rest(let first):
-                    arrival = try await fetch(DownloadSpan(first: first), part, upload, until: deadline)
-                case .segments(let ranges): arrival = try await fetch(ranges, part, until: deadline)
+                    written = try await fetch(DownloadSpan(first: first), part, upload, until: deadline)
+                case .segments(let ranges): written = try await fetch(ranges, part, until: deadline)
                 }
                 last?.finish()
                 let isFirst = last == nil
-                last = arrival
+                last = written
                 let completed = part.completed.count
                 guard isFirst || completed > before || completed == part.resource?.length else {
-                    throw Failure(error: .stalled, response: arrival.response)
+                    throw Failure(error: .stalled, response: written.response)
                 }
             } catch {
                 guard error.isChanged, restarts < Self.restarts else {
@@ -126,8 +126,8 @@ struct Download: Sendable {
         _ ranges: [Range<Int64>],
         _ part: PartialDownload,
         until deadline: ContinuousClock.Instant?
-    ) async throws(Failure) -> Arrival {
-        let results = await withTaskGroup(of: Result<Arrival, Failure>.self) { group in
+    ) async throws(Failure) -> WrittenResponse {
+        let results = await withTaskGroup(of: Result<WrittenResponse, Failure>.self) { group in
             for range in ranges {
                 group.addTask {
                     do throws(Failure) {
@@ -137,23 +137,23 @@ struct Download: Sendable {
                     }
                 }
             }
-            var results: [Result<Arrival, Failure>] = []
+            var results: [Result<WrittenResponse, Failure>] = []
             for await result in group {
                 if case .failure = result { group.cancelAll() }
                 results.append(result)
             }
             return results
         }
-        var arrivals: [Arrival] = []
+        var responses: [WrittenResponse] = []
         var failure: Failure?
         for result in results {
             switch result {
-            case .success(let arrival): arrivals.append(arrival)
+            case .success(let response): responses.append(response)
             case .failure(let error): failure = failure ?? error
             }
         }
-        let last = failure == nil ? arrivals.popLast() : nil
-        for arrival in arrivals { arrival.finish() }
+        let last = failure == nil ? responses.popLast() : nil
+        for response in responses { response.finish() }
         guard let last else { throw failure ?? Failure(error: .stalled) }
         return last
     }
@@ -164,7 +164,7 @@ struct Download: Sendable {
         _ part: PartialDownload,
         _ meter: TransferMeter?,
         until deadline: ContinuousClock.Instant?
-    ) async throws(Failure) -> Arrival {
+    ) async throws(Failure) -> WrittenResponse {
         var draft = draft
         if let deadline {
             let left = max(.zero, pipeline.time.now.duration(to: deadline))
@@ -173,7 +173,7 @@ struct Download: Sendable {
         let sink = DownloadSink(span, of: part, progress, options, pipeline)
         let callOutcome = await pipeline.callOutcome(of: draft, into: sink, meter)
         do throws(Failure) {
-            return Arrival(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)
+            return WrittenResponse(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)
         } catch {
             callOutcome.call?.finish(.failure(error.error))
             throw error
@@ -190,12 +190,12 @@ struct Download: Sendable {
         case .success(let success): response = success
         case .failure(let error): throw Failure(error: error, isChanged: sink.isChanged)
         }
-        // The download itself has asked for the range, so the user's validation sees 206 and 416 as 200.
-        var judged = response
-        if sink.isTaken, [.partialContent, 416].contains(response.head.status) { judged.head.status = .ok }
+        // The download has requested the range itself, so the validation of the request receives 206 and 416 as 200.
+        var validated = response
+        if sink.isWritten, [.partialContent, 416].contains(response.head.status) { validated.head.status = .ok }
         do throws(SluiceError) {
-            try pipeline.validate(judged, draft)
-            guard sink.isTaken else { throw .noFile(response) }
+            try pipeline.validate(validated, draft)
+            guard sink.isWritten else { throw .noFile(response) }
         } catch {
             throw Failure(error: error, response: response)
         }
@@ -207,11 +207,11 @@ struct Download: Sendable {
 struct DownloadKey {
     let text: String
     /// True if a later send can resume the download. Only a GET without a body is repeatable.
-    let isLasting: Bool
+    let isRepeatable: Bool
 
     init(of request: HTTPRequest) {
-        isLasting = request.method == .get && request.body.isNone
-        text = "\(request.method) \(request.url)" + (isLasting ? "" : " \(UInt64.random(in: .min ... .max))")
+        isRepeatable = request.method == .get && request.body.isNone
+        text = "\(request.method) \(request.url)" + (isRepeatable ? "" : " \(UInt64.random(in: .min ... .max))")
     }
 }
 

@@ -21,8 +21,8 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
     public let client: APIClient
     /// The contents and options of the request, without its types.
     public var draft: RequestDraft
-    /// The place for the file.
-    public let destination: DownloadDestination
+    /// The destination of the file.
+    let destination: DownloadDestination
     var options = DownloadOptions()
     let serializer: any DownloadSerializer<Model>
     let errorDecoder: (any DataDecoder)?
@@ -40,9 +40,13 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
         do throws(SluiceError) {
             let key = DownloadKey(of: try draft.build(for: client.pipeline))
             // An existing file with the final name is not an error here.
-            let place = DownloadDestination(target: destination.target, conflict: .overwrite, createsDirectories: false)
-            let lease = PartialDownloadLock()
-            let part = try await PartialDownload.open(key: key.text, destination: place, lease: lease)
+            let destination = DownloadDestination(
+                target: self.destination.target,
+                conflict: .overwrite,
+                createsDirectories: false
+            )
+            let lease = PartialDownloadLease()
+            let part = try await PartialDownload.open(key: key.text, destination: destination, lease: lease)
             await part.discard()
             lease.end()
         } catch {
@@ -134,7 +138,7 @@ struct DownloadOptions: Sendable {
     var length: Int64?
 
     /// Checks that the required SHA-256 is well-formed.
-    func check() throws(SluiceError) {
+    func validate() throws(SluiceError) {
         guard let sha256 else { return }
         guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit), sha256.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw SluiceError(
@@ -158,7 +162,7 @@ extension APIClient {
     ///
     /// - Parameters:
     ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
-    ///   - destination: The place for the file.
+    ///   - destination: The destination of the file.
     /// - Returns: A value to modify and send.
     public func download<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
@@ -180,7 +184,7 @@ extension APIClient {
 extension APIRequest {
     /// Turns a request, which may have a body, into a download.
     ///
-    /// - Parameter destination: The place for the file.
+    /// - Parameter destination: The destination of the file.
     /// - Returns: A request with the same method, parameters, body and error.
     public func download(to destination: DownloadDestination) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
         DownloadAPIRequest(

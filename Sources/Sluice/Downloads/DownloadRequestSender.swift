@@ -25,7 +25,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         self.upload = upload
         self.progress = progress
         flight = SingleFlight(cancelled: nil) { complete, _ in
-            let lease = PartialDownloadLock()
+            let lease = PartialDownloadLease()
             let download = Download(
                 pipeline: pipeline,
                 draft: request.draft,

@@ -14,7 +14,7 @@ final class DownloadSink: ResponseSink {
         /// True if the request asks for a range, and the bytes already there are kept.
         var isRanged: Bool
         /// True if the last response was written completely.
-        var isTaken = false
+        var isWritten = false
         /// True if the last response was of another version of the resource.
         var isChanged = false
         /// The number of attempts in a row that received no bytes.
@@ -60,14 +60,14 @@ final class DownloadSink: ResponseSink {
     }
 
     /// True if the last response was written completely.
-    var isTaken: Bool { state.withLock { $0.isTaken } }
+    var isWritten: Bool { state.withLock { $0.isWritten } }
     /// True if the bytes already there belong to another version of the resource.
     var isChanged: Bool { state.withLock { $0.isChanged } }
 
     func adapt(_ request: inout HTTPRequest) {
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
         let (next, end, isRanged) = state.withLock { state in
-            state.isTaken = false
+            state.isWritten = false
             // Bytes that this send has received are kept, and the next attempt resumes after them.
             if state.lastProgress != nil, state.next > 0, part.resource?.validator != nil { state.isRanged = true }
             return (state.next, state.end, state.isRanged)
@@ -79,22 +79,22 @@ final class DownloadSink: ResponseSink {
 
     func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> Bool {
         do throws(SluiceError) {
-            return try await taken(response, request)
+            return try await write(response, request)
         } catch {
             throw error.with(request: request, response: response.head)
         }
     }
 
-    private func taken(_ response: TransportResponse, _ request: HTTPRequest) async throws(SluiceError) -> Bool {
-        let question = state.withLock { state in
-            RangeAnswer.Question(
+    private func write(_ response: TransportResponse, _ request: HTTPRequest) async throws(SluiceError) -> Bool {
+        let requested = state.withLock { state in
+            RangeAnswer.RequestedRange(
                 first: state.isRanged ? state.next : nil,
                 end: state.end,
                 resource: state.isRanged ? part.resource.flatMap { $0.validator == nil ? nil : $0 } : nil,
                 completed: state.isRanged ? part.completed.count : 0
             )
         }
-        switch RangeAnswer(response.head, to: question, by: request) {
+        switch RangeAnswer(response.head, to: requested, by: request) {
         case .other:
             return false
         case .refused(let reason):
@@ -103,7 +103,7 @@ final class DownloadSink: ResponseSink {
             state.withLock { $0.isChanged = true }
             throw .resourceChanged
         case .complete:
-            learnLength()
+            setReceivedLength()
         case .whole(let resource):
             try await begin(resource)
             state.withLock { state in
@@ -112,26 +112,27 @@ final class DownloadSink: ResponseSink {
                 state.isRanged = false
             }
             try await write(response.body, until: resource.length)
-            if resource.length == nil { learnLength() }
+            if resource.length == nil { setReceivedLength() }
         case .part(let range, let resource):
-            if question.resource == nil {
+            if requested.resource == nil {
                 try await begin(resource)
             } else {
                 try checkLength(resource)
-                part.learn(resource, in: state.withLock { $0.generation })
+                part.updateResource(resource, in: state.withLock { $0.generation })
             }
             try await write(response.body, until: range.upperBound)
         }
-        state.withLock { $0.isTaken = true }
+        state.withLock { $0.isWritten = true }
         return true
     }
 
+    /// Starts the partial file again with a resource.
     private func begin(_ resource: RemoteResource) async throws(SluiceError) {
         try checkLength(resource)
-        let isAnew = !part.completed.isEmpty
+        let hadBytes = !part.completed.isEmpty
         let generation = try await part.begin(resource)
         state.withLock { $0.generation = generation }
-        if isAnew { progress.begin(with: part) }
+        if hadBytes { progress.begin(with: part) }
     }
 
     private func checkLength(_ resource: RemoteResource) throws(SluiceError) {
@@ -172,14 +173,16 @@ final class DownloadSink: ResponseSink {
         }
     }
 
-    private func learnLength() {
+    /// Sets the length of the resource to the number of bytes received.
+    private func setReceivedLength() {
         guard var resource = part.resource else { return }
         let (length, generation) = state.withLock { ($0.next, $0.generation) }
         resource.length = length
-        part.learn(resource, in: generation)
+        part.updateResource(resource, in: generation)
         progress.update(part)
     }
 
+    /// Returns the delay before the next attempt; nil if the transfer is not resumed.
     func resumption(after outcome: TransportOutcome) -> Duration? {
         guard case .failure(let error) = outcome, Self.passingCodes.contains(error.code),
             part.resource?.validator != nil, !part.completed.isEmpty
@@ -221,7 +224,7 @@ struct DownloadSpan: Sendable, Equatable {
 }
 
 extension SluiceError.Code {
-    /// The resource changed on the server more than once during the download.
+    /// The resource changed on the server repeatedly during the download.
     public static let resourceChanged = Self("resourceChanged")
 }
 

@@ -16,8 +16,8 @@ enum RangeAnswer: Equatable {
     /// A response that is not written to the file.
     case other
 
-    /// The request to which the head is a response.
-    struct Question: Equatable {
+    /// The bytes that were requested, and the known state of the resource.
+    struct RequestedRange: Equatable {
         /// The first byte requested; nil for the whole resource.
         var first: Int64?
         /// The end of the requested range; nil for the end of the resource.
@@ -32,35 +32,39 @@ enum RangeAnswer: Equatable {
     ///
     /// - Parameters:
     ///   - head: The head of the response.
-    ///   - question: The bytes that were requested.
+    ///   - requested: The bytes that were requested.
     ///   - request: The request of the response, after redirects.
-    init(_ head: HTTPResponse, to question: Question, by request: HTTPRequest) {
+    init(_ head: HTTPResponse, to requested: RequestedRange, by request: HTTPRequest) {
         switch head.status {
         case .partialContent:
-            self = Self.partial(head, question, request)
-        case 416 where question.first != nil:
+            self = Self.partial(head, requested, request)
+        case 416 where requested.first != nil:
             let length = head.headers[.contentRange].flatMap(ContentRange.init)?.length
-            let isWhole = length == question.completed && length == question.resource?.length ?? length
+            let isWhole = length == requested.completed && length == requested.resource?.length ?? length
             self = isWhole ? .complete : .changed
         case let status where status.class == .success:
-            let isSegment = question.end != nil && question.resource != nil
+            let isSegment = requested.end != nil && requested.resource != nil
             self = isSegment ? .changed : .whole(RemoteResource(head, by: request))
         default:
             self = .other
         }
     }
 
-    private static func partial(_ head: HTTPResponse, _ question: Question, _ request: HTTPRequest) -> RangeAnswer {
-        guard let first = question.first else { return .refused("it is partial, but the whole resource was requested") }
+    private static func partial(_ head: HTTPResponse, _ requested: RequestedRange, _ request: HTTPRequest)
+        -> RangeAnswer
+    {
+        guard let first = requested.first else {
+            return .refused("it is partial, but the whole resource was requested")
+        }
         guard let field = head.headers[.contentRange].flatMap(ContentRange.init), let range = field.range else {
             return .refused("it is partial and has no valid Content-Range")
         }
-        guard range.lowerBound == first, range.upperBound <= question.end ?? .max else {
+        guard range.lowerBound == first, range.upperBound <= requested.end ?? .max else {
             return .refused("its range is not the requested one")
         }
         // A range of an encoded representation is not a range of the file.
         if head.headers.contains(.contentEncoding) { return .changed }
-        guard var resource = question.resource else {
+        guard var resource = requested.resource else {
             var resource = RemoteResource(head, by: request)
             resource.length = field.length
             return resource.validator == nil || resource.length == nil ? .changed : .part(range, of: resource)

@@ -12,7 +12,7 @@ import Testing
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let head: HTTPResponse
-        let question: RangeAnswer.Question
+        let question: RangeAnswer.RequestedRange
         let expected: Expected
 
         init(
@@ -27,7 +27,7 @@ import Testing
         ) {
             self.testDescription = testDescription
             head = HTTPResponse(status: status, headers: headers)
-            question = RangeAnswer.Question(first: first, end: end, resource: resource, completed: completed)
+            question = RangeAnswer.RequestedRange(first: first, end: end, resource: resource, completed: completed)
             self.expected = expected
         }
     }

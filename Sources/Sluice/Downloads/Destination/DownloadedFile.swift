@@ -9,7 +9,7 @@ public struct DownloadedFile: Sendable, Hashable {
     public let length: Int64
     /// The number of bytes that came from an earlier send.
     public let resumedBytes: Int64
-    /// The SHA-256 of the file in 64 hexadecimal digits, if it was verified or requested; nil otherwise.
+    /// The SHA-256 of the file in 64 hexadecimal digits, if it was verified; nil otherwise.
     public let sha256: String?
 
     /// Creates a value.

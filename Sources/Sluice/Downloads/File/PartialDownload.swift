@@ -12,7 +12,7 @@ import Darwin
 
 /// An incomplete download: a hidden file next to the destination, and a journal of the bytes in it.
 ///
-/// Created by ``open(key:destination:lease:)`` and ended by ``place(sha256:reportsSHA256:)``, ``close()`` or
+/// Created by ``open(key:destination:lease:)`` and ended by ``moveToDestination(sha256:)``, ``close()`` or
 /// ``discard()``. Later calls do nothing, or fail if they have work to do. Several tasks may write at once, at
 /// different offsets.
 ///
@@ -32,7 +32,7 @@ final class PartialDownload: Sendable {
         var hasJournal = false
         /// The error for which written bytes may not be on the disk. The system reports it only once, so it is kept.
         var failure: Int32 = 0
-        var isOver = false
+        var hasEnded = false
     }
 
     /// The step size, in bytes, in which write-back to the disk is started.
@@ -41,12 +41,12 @@ final class PartialDownload: Sendable {
     let location: PartialDownloadLocation
     let descriptor: PartialDownloadDescriptor
     /// The lease of the sender that holds the partial file. Nil for a private partial file, which is not resumed.
-    let lease: PartialDownloadLock?
+    let lease: PartialDownloadLease?
     let state: Locked<State>
     /// Concurrent for writers. Work that ends the partial file runs as a barrier.
     private let queue = DispatchQueue(label: "sluice.part", attributes: .concurrent)
 
-    init(location: PartialDownloadLocation, descriptor: PartialDownloadDescriptor, lease: PartialDownloadLock?) {
+    init(location: PartialDownloadLocation, descriptor: PartialDownloadDescriptor, lease: PartialDownloadLease?) {
         self.location = location
         self.descriptor = descriptor
         self.lease = lease
@@ -55,7 +55,7 @@ final class PartialDownload: Sendable {
 
     deinit {
         // No other reference is left, so there is no work to wait for.
-        guard !state.withLock({ $0.isOver }) else { return }
+        guard !state.withLock({ $0.hasEnded }) else { return }
         if lease == nil { location.remove() }
         release()
     }
@@ -80,7 +80,7 @@ final class PartialDownload: Sendable {
     @discardableResult
     func begin(_ resource: RemoteResource) async throws(SluiceError) -> Int {
         try await perform(flags: .barrier) { part throws(SluiceError) in
-            part.forget()
+            part.reset()
             let generation = part.state.withLock { state in
                 state.resource = resource
                 state.generation += 1
@@ -108,13 +108,13 @@ final class PartialDownload: Sendable {
     }
 
     /// Updates the known properties of the resource, such as its length and name. Has no effect in another generation.
-    func learn(_ resource: RemoteResource, in generation: Int? = nil) {
+    func updateResource(_ resource: RemoteResource, in generation: Int? = nil) {
         let step = state.withLock { state -> JournalSchedule.Step? in
-            if state.isOver || state.resource == resource || state.generation != generation ?? state.generation {
+            if state.hasEnded || state.resource == resource || state.generation != generation ?? state.generation {
                 return nil
             }
             state.resource = resource
-            return state.completed.isEmpty ? nil : state.schedule.wantNote()
+            return state.completed.isEmpty ? nil : state.schedule.requestWrite()
         }
         if let step { journalLater(step) }
     }
@@ -138,7 +138,7 @@ final class PartialDownload: Sendable {
     /// Releases the partial file. It is kept for a later send if it can be resumed, and removed otherwise.
     func close() async {
         await end { part in
-            guard part.isWorthKeeping, part.descriptor.sync() == 0 else { return part.location.remove() }
+            guard part.isResumable, part.descriptor.sync() == 0 else { return part.location.remove() }
             part.state.withLock { $0.synced = $0.completed }
             let hasOlder = part.state.withLock { $0.hasJournal }
             // An older journal describes fewer bytes, but is correct. Without any journal the partial file is useless.
@@ -159,7 +159,7 @@ final class PartialDownload: Sendable {
     ) async throws(SluiceError) -> Value {
         try await queue.result(flags: flags) { () -> Result<Value, SluiceError> in
             Result { () throws(SluiceError) in
-                if self.state.withLock({ $0.isOver }) {
+                if self.state.withLock({ $0.hasEnded }) {
                     throw SluiceError(
                         .internalFailure,
                         "The download “\(self.subject)” has already ended.",
@@ -179,7 +179,7 @@ final class PartialDownload: Sendable {
     /// Runs the last work, once and alone.
     private func end(_ work: @escaping @Sendable (PartialDownload) -> Void) async {
         await queue.result(flags: .barrier) {
-            if self.state.withLock({ $0.isOver }) { return }
+            if self.state.withLock({ $0.hasEnded }) { return }
             work(self)
             self.finish()
         }
@@ -187,7 +187,7 @@ final class PartialDownload: Sendable {
 
     /// Marks the partial file as ended and releases it. Must run alone.
     func finish() {
-        state.withLock { $0.isOver = true }
+        state.withLock { $0.hasEnded = true }
         release()
     }
 
@@ -196,7 +196,7 @@ final class PartialDownload: Sendable {
         if let lease { PartialDownloadClaims.shared.release(location.part, from: lease) }
     }
 
-    private var isWorthKeeping: Bool {
+    private var isResumable: Bool {
         lease != nil
             && state.withLock { $0.failure == 0 && $0.resource?.validator != nil && !$0.completed.isEmpty }
     }
@@ -205,14 +205,14 @@ final class PartialDownload: Sendable {
         let (length, failure) = state.withLock { ($0.resource?.length, $0.failure) }
         guard failure == 0 else { throw .cannotWrite(subject, failure) }
         let count = chunks.reduce(into: Int64(0)) { $0 += Int64($1.count) }
-        let (end, isOver) = offset.addingReportingOverflow(count)
-        guard offset >= 0, !isOver, end <= length ?? .max else {
-            throw .lengthMismatch(subject, isOver ? .max : end, of: length)
+        let (end, overflows) = offset.addingReportingOverflow(count)
+        guard offset >= 0, !overflows, end <= length ?? .max else {
+            throw .lengthMismatch(subject, overflows ? .max : end, of: length)
         }
         let (written, error) = descriptor.write(chunks, at: offset)
         let step = state.withLock { state -> JournalSchedule.Step? in
             state.completed.insert(offset..<offset + written)
-            return state.schedule.wrote(written, now: .now)
+            return state.schedule.didWrite(written, now: .now)
         }
         if let step { journalLater(step) }
         guard error == 0 else { throw .cannotWrite(subject, error) }
@@ -250,40 +250,40 @@ extension PartialDownload {
     static func open(
         key: String,
         destination: DownloadDestination,
-        lease: PartialDownloadLock
+        lease: PartialDownloadLease
     ) async throws(SluiceError) -> PartialDownload {
-        let place = try PartialDownloadLocation(key: key, destination: destination)
-        try await opening.result { Result { () throws(SluiceError) in try place.prepare() } }.get()
-        guard try await PartialDownloadClaims.shared.claim(place.part, for: lease) else {
-            return try await opening.result { Result { () throws(SluiceError) in try fresh(beside: place) } }.get()
+        let location = try PartialDownloadLocation(key: key, destination: destination)
+        try await opening.result { Result { () throws(SluiceError) in try location.prepare() } }.get()
+        guard try await PartialDownloadClaims.shared.claim(location.part, for: lease) else {
+            return try await opening.result { Result { () throws(SluiceError) in try fresh(beside: location) } }.get()
         }
         return try await opening.result { () -> Result<PartialDownload, SluiceError> in
-            let opened = Result { () throws(SluiceError) in try claimed(place, by: lease) }
+            let opened = Result { () throws(SluiceError) in try claimed(location, by: lease) }
             // Release the claim if it is not used. A partial file with a lease releases its claim itself.
-            if (try? opened.get())?.lease == nil { PartialDownloadClaims.shared.release(place.part, from: lease) }
+            if (try? opened.get())?.lease == nil { PartialDownloadClaims.shared.release(location.part, from: lease) }
             return opened
         }.get()
     }
 
-    private static func claimed(_ place: PartialDownloadLocation, by lease: PartialDownloadLock) throws(SluiceError)
+    private static func claimed(_ location: PartialDownloadLocation, by lease: PartialDownloadLease) throws(SluiceError)
         -> PartialDownload
     {
-        guard case .opened(let descriptor) = PartialDownloadDescriptor.open(place.part, isNew: false) else {
-            return try fresh(beside: place)
+        guard case .opened(let descriptor) = PartialDownloadDescriptor.open(location.part, isNew: false) else {
+            return try fresh(beside: location)
         }
-        let part = PartialDownload(location: place, descriptor: descriptor, lease: lease)
-        let error = part.recall()
+        let part = PartialDownload(location: location, descriptor: descriptor, lease: lease)
+        let error = part.restore()
         guard error == 0 else { throw .cannotWrite(part.subject, error) }
         return part
     }
 
     /// Creates a partial file for this sender only, because the usual one is in use or is not a usable file.
-    private static func fresh(beside place: PartialDownloadLocation) throws(SluiceError) -> PartialDownload {
-        let place = place.unique
-        switch PartialDownloadDescriptor.open(place.part, isNew: true) {
-        case .opened(let descriptor): return PartialDownload(location: place, descriptor: descriptor, lease: nil)
-        case .held: throw .cannotUseFolder(place.folder, EBUSY)
-        case .failed(let error): throw .cannotUseFolder(place.folder, error)
+    private static func fresh(beside location: PartialDownloadLocation) throws(SluiceError) -> PartialDownload {
+        let location = location.unique
+        switch PartialDownloadDescriptor.open(location.part, isNew: true) {
+        case .opened(let descriptor): return PartialDownload(location: location, descriptor: descriptor, lease: nil)
+        case .locked: throw .cannotUseFolder(location.folder, EBUSY)
+        case .failed(let error): throw .cannotUseFolder(location.folder, error)
         }
     }
 }
@@ -295,25 +295,21 @@ extension PartialDownload {
     ///
     /// - Parameters:
     ///   - expected: The required SHA-256, in hexadecimal digits of either case; nil to accept any file.
-    ///   - reportsSHA256: True to compute the SHA-256 even if none is required.
     /// - Returns: The file at its destination.
     /// - Throws: `lengthMismatch`; `checksumMismatch`, and the partial file is removed; `fileExists`, and the partial
     ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, `insufficientSpace`;
     ///   `cancelled` while the checksum is computed.
-    func place(
-        sha256 expected: String? = nil,
-        reportsSHA256: Bool = false
-    ) async throws(SluiceError) -> DownloadedFile {
+    func moveToDestination(sha256 expected: String? = nil) async throws(SluiceError) -> DownloadedFile {
         let length = try await perform(flags: .barrier) { part throws(SluiceError) in try part.wholeLength() }
         var digest: String?
-        if expected != nil || reportsSHA256 { digest = try await sha256(upTo: length) }
+        if expected != nil { digest = try await sha256(upTo: length) }
         if let expected, expected.lowercased() != digest {
             let error = SluiceError.checksumMismatch(subject)
             await discard()
             throw error
         }
         return try await perform(flags: .barrier) { [digest] part throws(SluiceError) in
-            try part.putInPlace(length, sha256: digest)
+            try part.syncAndMove(length, sha256: digest)
         }
     }
 
@@ -365,7 +361,7 @@ extension PartialDownload {
     }
 
     /// Syncs the file and renames it. Must run alone.
-    private func putInPlace(_ length: Int64, sha256: String?) throws(SluiceError) -> DownloadedFile {
+    private func syncAndMove(_ length: Int64, sha256: String?) throws(SluiceError) -> DownloadedFile {
         var error = state.withLock { $0.failure }
         if error == 0, descriptor.length != length { error = descriptor.setLength(length) }
         if error == 0, let mode = location.fileMode { error = descriptor.setMode(mode) }
@@ -377,7 +373,7 @@ extension PartialDownload {
         let (resource, resumed) = state.withLock { ($0.resource, $0.resumed) }
         let path: String
         do throws(SluiceError) {
-            path = try location.place(resource)
+            path = try location.moveToDestination(resource)
         } catch {
             // The file remains a partial file, readable by its owner only.
             _ = descriptor.setMode(0o600)

@@ -17,7 +17,7 @@ struct PartialDownloadDescriptor: Sendable {
     enum Opening {
         case opened(PartialDownloadDescriptor)
         /// Another descriptor holds the lock of the file.
-        case held
+        case locked
         case failed(Int32)
     }
 
@@ -42,9 +42,9 @@ struct PartialDownloadDescriptor: Sendable {
             if flock(number, LOCK_EX | LOCK_NB) != 0 {
                 let error = errno
                 closeNumber(number)
-                return error == EWOULDBLOCK ? .held : .failed(error)
+                return error == EWOULDBLOCK ? .locked : .failed(error)
             }
-            switch descriptor.standing(at: path) {
+            switch descriptor.pathState(at: path) {
             case .sole: return .opened(descriptor)
             case .moved: break
             // A crash happened between the two steps of renaming. The other name is that of the complete download.
@@ -58,9 +58,9 @@ struct PartialDownloadDescriptor: Sendable {
         return .failed(EAGAIN)
     }
 
-    private enum Standing { case sole, moved, linked, foreign }
+    private enum PathState { case sole, moved, linked, foreign }
 
-    private func standing(at path: String) -> Standing {
+    private func pathState(at path: String) -> PathState {
         var own = stat()
         var named = stat()
         guard fstat(number, &own) == 0, own.st_mode & S_IFMT == S_IFREG, own.st_uid == geteuid() else {

@@ -59,7 +59,7 @@ extension PartialDownloadJournal {
 extension PartialDownload {
     /// Performs a step of the schedule, in parallel with writers.
     func journal(_ step: JournalSchedule.Step) {
-        let completed = state.withLock { $0.isOver || $0.failure != 0 ? nil : $0.completed }
+        let completed = state.withLock { $0.hasEnded || $0.failure != 0 ? nil : $0.completed }
         if let completed {
             if step == .sync {
                 let error = descriptor.sync()
@@ -97,7 +97,7 @@ extension PartialDownload {
 
     /// Restores the state that an earlier send has left, as far as it is reliable, and empties the file otherwise. Must
     /// run alone.
-    func recall() -> Int32 {
+    func restore() -> Int32 {
         let length = descriptor.length ?? 0
         if case .contents(let data) = SystemFile.contents(
             of: location.journal,
@@ -121,13 +121,13 @@ extension PartialDownload {
             state.withLock { $0.hasJournal = true }
         }
         if length == 0, !state.withLock({ $0.hasJournal }) { return 0 }
-        forget()
+        reset()
         return descriptor.setLength(0)
     }
 
-    /// Forgets the bytes that are there and removes the journal from the disk first: after a crash no journal may
+    /// Drops the bytes that are there and removes the journal from the disk first: after a crash no journal may
     /// describe bytes that have been overwritten. Must run alone.
-    func forget() {
+    func reset() {
         let hasJournal = state.withLock { state in
             state.resource = nil
             state.completed = ByteRanges()
@@ -149,27 +149,27 @@ extension PartialDownload {
 struct JournalSchedule: Sendable {
     enum Step: Sendable, Hashable {
         /// Write the journal, so that it survives the end of the process.
-        case note
+        case write
         /// Sync the file first, then write the journal, so that it survives a power failure.
         case sync
     }
 
-    /// The thresholds in bytes and time. `noteSize` applies only if `notePause` has passed since the last note.
-    static let noteSize: Int64 = 4 << 20
-    static let notePause = Duration.milliseconds(25)
-    static let noteInterval = Duration.milliseconds(250)
+    /// The thresholds in bytes and time. `writeSize` applies only if `writePause` has passed since the last write.
+    static let writeSize: Int64 = 4 << 20
+    static let writePause = Duration.milliseconds(25)
+    static let writeInterval = Duration.milliseconds(250)
     static let syncSize: Int64 = 256 << 20
     static let syncInterval = Duration.seconds(15)
 
-    private var unnoted: Int64 = 0
+    private var unrecorded: Int64 = 0
     private var unsynced: Int64 = 0
-    private var lastNote: ContinuousClock.Instant
+    private var lastWrite: ContinuousClock.Instant
     private var lastSync: ContinuousClock.Instant
     private var isBusy = false
-    private var isNoteWanted = false
+    private var isWriteRequested = false
 
     init(now: ContinuousClock.Instant) {
-        lastNote = now
+        lastWrite = now
         lastSync = now
     }
 
@@ -177,16 +177,16 @@ struct JournalSchedule: Sendable {
     ///
     /// - Returns: The step that is due, unless another is running. The caller performs it and then calls
     ///   ``finish(_:now:)``.
-    mutating func wrote(_ count: Int64, now: ContinuousClock.Instant) -> Step? {
-        unnoted = unnoted.addingClamped(count)
+    mutating func didWrite(_ count: Int64, now: ContinuousClock.Instant) -> Step? {
+        unrecorded = unrecorded.addingClamped(count)
         unsynced = unsynced.addingClamped(count)
         if isBusy { return nil }
-        let sinceNote = now - lastNote
+        let sinceWrite = now - lastWrite
         let step: Step
         if unsynced >= Self.syncSize || now - lastSync >= Self.syncInterval {
             step = .sync
-        } else if sinceNote >= Self.noteInterval || unnoted >= Self.noteSize && sinceNote >= Self.notePause {
-            step = .note
+        } else if sinceWrite >= Self.writeInterval || unrecorded >= Self.writeSize && sinceWrite >= Self.writePause {
+            step = .write
         } else {
             return nil
         }
@@ -194,14 +194,14 @@ struct JournalSchedule: Sendable {
         return step
     }
 
-    /// Requests a note for a reason other than written bytes.
+    /// Requests a write for a reason other than written bytes.
     ///
-    /// - Returns: The step that is due; nil while another is running. The note then follows it.
-    mutating func wantNote() -> Step? {
-        isNoteWanted = isBusy
+    /// - Returns: The step that is due; nil while another is running. The write then follows it.
+    mutating func requestWrite() -> Step? {
+        isWriteRequested = isBusy
         if isBusy { return nil }
-        begin(.note)
-        return .note
+        begin(.write)
+        return .write
     }
 
     /// Ends a step.
@@ -209,22 +209,22 @@ struct JournalSchedule: Sendable {
     /// - Returns: The step that is due next, as for ``wrote(_:now:)``.
     mutating func finish(_ step: Step, now: ContinuousClock.Instant) -> Step? {
         isBusy = false
-        lastNote = now
+        lastWrite = now
         if step == .sync { lastSync = now }
-        return isNoteWanted ? wantNote() : nil
+        return isWriteRequested ? requestWrite() : nil
     }
 
     private mutating func begin(_ step: Step) {
         isBusy = true
-        unnoted = 0
+        unrecorded = 0
         if step == .sync { unsynced = 0 }
     }
 }
 
 extension Int64 {
     fileprivate func addingClamped(_ other: Int64) -> Int64 {
-        let (sum, isOver) = addingReportingOverflow(other)
-        return isOver ? .max : sum
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? .max : sum
     }
 }
 

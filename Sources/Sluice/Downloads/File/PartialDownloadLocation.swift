@@ -190,7 +190,7 @@ extension PartialDownloadLocation {
     /// - Parameter resource: The resource, for its name.
     /// - Returns: The path of the file.
     /// - Throws: `fileExists` or `cannotWriteFile`; the partial file then keeps its name.
-    func place(_ resource: RemoteResource?) throws(SluiceError) -> String {
+    func moveToDestination(_ resource: RemoteResource?) throws(SluiceError) -> String {
         let name = name(of: resource)
         let path = path(of: name)
         if conflict == .overwrite {

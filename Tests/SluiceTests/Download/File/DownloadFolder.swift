@@ -43,7 +43,7 @@ final class DownloadFolder: Sendable {
 
     func open(
         _ destination: DownloadDestination? = nil,
-        lease: PartialDownloadLock = PartialDownloadLock()
+        lease: PartialDownloadLease = PartialDownloadLease()
     ) async throws(SluiceError) -> PartialDownload {
         try await PartialDownload.open(key: Self.key, destination: destination ?? .file(file), lease: lease)
     }

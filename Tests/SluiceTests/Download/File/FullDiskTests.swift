@@ -64,7 +64,7 @@ struct FullDiskTests {
         let part = try await folder.open()
         try await part.begin(Self.resource)
         try await part.write("01234", at: 0)
-        part.learn(Self.resource.with { $0.name = "other" })
+        part.updateResource(Self.resource.with { $0.name = "other" })
         let journal = try folder.place().journal
         await eventually { (try? String(contentsOfFile: journal, encoding: .utf8))?.contains("other") == true }
         #expect(await Self.fill(part)?.code == .insufficientSpace)
@@ -73,8 +73,8 @@ struct FullDiskTests {
         let again = try await folder.open()
         #expect(again.completed.prefix >= 5)
         try await again.write([Data(repeating: 9, count: 600 << 10)], at: 0)
-        again.learn(Self.resource.with { $0.length = max(600 << 10, again.completed.end) })
-        #expect(try await again.place().length >= 600 << 10)
+        again.updateResource(Self.resource.with { $0.length = max(600 << 10, again.completed.end) })
+        #expect(try await again.moveToDestination().length >= 600 << 10)
         #expect(folder.names == ["file.bin"])
     }
 

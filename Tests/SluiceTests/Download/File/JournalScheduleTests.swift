@@ -7,13 +7,13 @@ import Testing
 
     /// Writes with their time in milliseconds, and the steps that are due then.
     private static let writes: [(writes: [(Int64, Int)], due: [JournalSchedule.Step?])] = [
-        ([(1, 0), (1, 100), (1, 249), (1, 250)], [nil, nil, nil, .note]),
-        ([(4 << 20, 0), (1, 24), (1, 25)], [nil, nil, .note]),
-        ([(4 << 20, 30), (4 << 20, 40), (1, 55), (1, 56)], [.note, nil, .note, nil]),
-        ([(1, 250), (1, 251), (1, 499), (1, 500)], [.note, nil, nil, .note]),
+        ([(1, 0), (1, 100), (1, 249), (1, 250)], [nil, nil, nil, .write]),
+        ([(4 << 20, 0), (1, 24), (1, 25)], [nil, nil, .write]),
+        ([(4 << 20, 30), (4 << 20, 40), (1, 55), (1, 56)], [.write, nil, .write, nil]),
+        ([(1, 250), (1, 251), (1, 499), (1, 500)], [.write, nil, nil, .write]),
         ([(256 << 20, 0), (1, 1)], [.sync, nil]),
-        ([(200 << 20, 30), (56 << 20, 31)], [.note, .sync]),
-        ([(1, 15_000), (1, 15_001), (1, 15_250)], [.sync, nil, .note]),
+        ([(200 << 20, 30), (56 << 20, 31)], [.write, .sync]),
+        ([(1, 15_000), (1, 15_001), (1, 15_250)], [.sync, nil, .write]),
         ([(.max, 0), (.max, 1), (0, 2)], [.sync, .sync, nil]),
     ]
 
@@ -22,7 +22,7 @@ import Testing
         var schedule = JournalSchedule(now: Self.start)
         let steps = writes.map { count, time in
             let now = Self.start + .milliseconds(time)
-            let step = schedule.wrote(count, now: now)
+            let step = schedule.didWrite(count, now: now)
             if let step {
                 let next = schedule.finish(step, now: now)
                 #expect(next == nil)
@@ -34,22 +34,23 @@ import Testing
 
     @Test func noStepIsDueDuringAJournalWrite() {
         var schedule = JournalSchedule(now: Self.start)
-        let start = schedule.wrote(1, now: Self.start + .seconds(1))
-        #expect(start == .note)
-        let due = schedule.wrote(1 << 30, now: Self.start + .seconds(60))
+        let start = schedule.didWrite(1, now: Self.start + .seconds(1))
+        #expect(start == .write)
+        let due = schedule.didWrite(1 << 30, now: Self.start + .seconds(60))
         #expect(due == nil)
-        let end = schedule.finish(.note, now: Self.start + .seconds(60))
+        let end = schedule.finish(.write, now: Self.start + .seconds(60))
         #expect(end == nil)
-        let next = schedule.wrote(1, now: Self.start + .seconds(60))
+        let next = schedule.didWrite(1, now: Self.start + .seconds(60))
         #expect(next == .sync)
     }
 
     @Test func noteRequestedDuringAWriteIsDueAfterIt() {
         var schedule = JournalSchedule(now: Self.start)
         let steps = [
-            schedule.wantNote(), schedule.wantNote(), schedule.wantNote(), schedule.finish(.note, now: Self.start),
-            schedule.finish(.note, now: Self.start), schedule.wantNote(), schedule.finish(.note, now: Self.start),
+            schedule.requestWrite(), schedule.requestWrite(), schedule.requestWrite(),
+            schedule.finish(.write, now: Self.start),
+            schedule.finish(.write, now: Self.start), schedule.requestWrite(), schedule.finish(.write, now: Self.start),
         ]
-        #expect(steps == [.note, nil, nil, .note, nil, .note, nil])
+        #expect(steps == [.write, nil, nil, .write, nil, .write, nil])
     }
 }

@@ -100,7 +100,7 @@ import Testing
         #expect(folder.names.count == 1, "\(name)")
         try await part.begin(.digits)
         try await part.write("0123456789", at: 0)
-        #expect(try await part.place().resumedBytes == 0)
+        #expect(try await part.moveToDestination().resumedBytes == 0)
         #expect(folder.text() == "0123456789")
         #expect(folder.names == ["file.bin"])
     }
@@ -111,7 +111,7 @@ import Testing
         let part = try await folder.open()
         #expect(part.completed.ranges == [0..<3])
         try await part.write("3456789", at: 3)
-        #expect(try await part.place().resumedBytes == 3)
+        #expect(try await part.moveToDestination().resumedBytes == 3)
         #expect(folder.text() == "0123456789")
     }
 
@@ -132,7 +132,7 @@ import Testing
         try Data(journal.replacing("digits.txt", with: #"..\/evil"#).utf8).write(to: URL(filePath: place.journal))
         let part = try await folder.open(destination)
         #expect(part.resource?.name == "../evil")
-        #expect(try await part.place().url.path == folder.url.path + "/inner/evil")
+        #expect(try await part.moveToDestination().url.path == folder.url.path + "/inner/evil")
         #expect(folder.names == ["inner"])
     }
 }

@@ -9,7 +9,7 @@ import Testing
         let folder = try DownloadFolder()
         let url = folder.url.appending(path: "a/b/c/file.bin")
         let part = try await folder.beginPart("0123456789", .file(url))
-        #expect(try await part.place().url == url)
+        #expect(try await part.moveToDestination().url == url)
         #expect(folder.text(of: "a/b/c/file.bin") == "0123456789")
     }
 
@@ -30,7 +30,7 @@ import Testing
             for _ in 0..<20 {
                 group.addTask {
                     let inner = folder.url.appending(path: "a/b/c/d")
-                    _ = try await folder.beginPart("0123456789", .suggested(in: inner)).place()
+                    _ = try await folder.beginPart("0123456789", .suggested(in: inner)).moveToDestination()
                 }
             }
             try await group.waitForAll()

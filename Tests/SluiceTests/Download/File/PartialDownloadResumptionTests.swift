@@ -21,7 +21,7 @@ import Testing
         #expect(second.resource == .digits)
         #expect(second.completed.ranges == [0..<5, 7..<10])
         try await second.write("56", at: 5)
-        let file = try await second.place()
+        let file = try await second.moveToDestination()
         #expect(file == DownloadedFile(url: folder.file, length: 10, resumedBytes: 8))
         #expect(folder.names == ["file.bin"])
         #expect(folder.text() == "0123456789")
@@ -31,7 +31,7 @@ import Testing
         let folder = try DownloadFolder()
         let part = try await folder.beginPart()
         // A change of the resource makes a journal write due at once.
-        part.learn(RemoteResource.digits.with { $0.name = "other" })
+        part.updateResource(RemoteResource.digits.with { $0.name = "other" })
         let place = try folder.place()
         await eventually { (try? String(contentsOfFile: place.journal, encoding: .utf8))?.contains("other") == true }
         let journal = try Data(contentsOf: URL(filePath: place.journal))
@@ -69,7 +69,7 @@ import Testing
         #expect(part.completed.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: try folder.place().journal))
         try await part.write("0123456789", at: 0)
-        #expect(try await part.place().resumedBytes == 0)
+        #expect(try await part.moveToDestination().resumedBytes == 0)
         #expect(folder.text() == "0123456789")
     }
 
@@ -116,8 +116,8 @@ import Testing
         #expect(folder.names.count == 2)
         #expect(await .internalFailure == SluiceError.Code.thrown { try await part.write("5", at: 5) })
         #expect(await .internalFailure == SluiceError.Code.thrown { try await part.begin(.digits) })
-        #expect(await .internalFailure == SluiceError.Code.thrown { _ = try await part.place() })
-        part.learn(.digits)
+        #expect(await .internalFailure == SluiceError.Code.thrown { _ = try await part.moveToDestination() })
+        part.updateResource(.digits)
         #expect(try await folder.open().completed.prefix == 5)
     }
 }

@@ -14,7 +14,7 @@ import Testing
         await second.close()
         #expect(folder.partCount == 1)
         let third = try await folder.beginPart("0123456789")
-        #expect(try await third.place().length == 10)
+        #expect(try await third.moveToDestination().length == 10)
         #expect(folder.text() == "0123456789")
         await first.close()
         let resumed = try await folder.open(.file(folder.file, ifExists: .overwrite))
@@ -39,7 +39,7 @@ import Testing
 
     @Test func openAfterCancellationWaitsAndResumes() async throws {
         let folder = try DownloadFolder()
-        let lease = PartialDownloadLock()
+        let lease = PartialDownloadLease()
         let first = try await folder.open(lease: lease)
         try await first.begin(.digits)
         try await first.write("01234", at: 0)
@@ -56,7 +56,7 @@ import Testing
 
     @Test func oneOfManyWaitersResumes() async throws {
         let folder = try DownloadFolder()
-        let lease = PartialDownloadLock()
+        let lease = PartialDownloadLease()
         let first = try await folder.open(lease: lease)
         try await first.begin(.digits)
         try await first.write("01234", at: 0)
@@ -75,7 +75,7 @@ import Testing
 
     @Test func waitingOpenCanBeCancelled() async throws {
         let folder = try DownloadFolder()
-        let lease = PartialDownloadLock()
+        let lease = PartialDownloadLease()
         let first = try await folder.open(lease: lease)
         lease.end()
         let next = Task { await SluiceError.Code.thrown { _ = try await folder.open() } }
@@ -87,7 +87,7 @@ import Testing
 
     @Test func openWithAnEndedLockFails() async throws {
         let folder = try DownloadFolder()
-        let lease = PartialDownloadLock()
+        let lease = PartialDownloadLease()
         lease.end()
         #expect(await .cancelled == SluiceError.Code.thrown { _ = try await folder.open(lease: lease) })
         #expect(folder.names.isEmpty)
@@ -101,7 +101,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<200 {
                 group.addTask {
-                    let lease = PartialDownloadLock()
+                    let lease = PartialDownloadLease()
                     guard try await claims.claim("a", for: lease) else { return }
                     let count = holders.change { count in
                         count += 1
@@ -121,7 +121,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(given.read >= 1)
-        #expect(try await claims.claim("a", for: PartialDownloadLock()))
+        #expect(try await claims.claim("a", for: PartialDownloadLease()))
     }
 
     /// Obstacles in the place of the partial file.
@@ -142,7 +142,7 @@ import Testing
         case .pipe: #expect(mkfifo(path, 0o600) == 0)
         }
         let part = try await folder.beginPart("0123456789")
-        #expect(try await part.place().length == 10)
+        #expect(try await part.moveToDestination().length == 10)
         #expect(folder.text() == "0123456789")
         #expect(folder.text(of: "victim") == "precious")
         #expect(folder.names.count == 3)

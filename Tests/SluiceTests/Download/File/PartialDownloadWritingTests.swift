@@ -43,7 +43,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(part.completed.ranges == [0..<Int64(whole.count)])
-        let file = try await part.place()
+        let file = try await part.moveToDestination()
         #expect(file.length == Int64(whole.count))
         #expect(try Data(contentsOf: folder.file) == whole)
     }
@@ -66,7 +66,7 @@ import Testing
         try await part.begin(RemoteResource.digits.with { $0.length = nil })
         try await part.write("0123456789ABCDEF", at: 0)
         #expect(await .lengthMismatch == SluiceError.Code.thrown { try await part.write("x", at: .max) })
-        #expect(try await part.place().length == 16)
+        #expect(try await part.moveToDestination().length == 16)
         #expect(folder.text() == "0123456789ABCDEF")
     }
 

@@ -1,8 +1,7 @@
 import SluiceHTTP
 
-/// A sender's hold on its partial file. It announces that the sender will release it soon, so that the next sender
-/// waits.
-final class PartialDownloadLock: Sendable {
+/// A sender's claim to its partial file. While the sender is about to release the file, the next sender waits for it.
+final class PartialDownloadLease: Sendable {
     private let state = Locked(false)
 
     init() {}
@@ -21,7 +20,7 @@ final class PartialDownloadClaims: Sendable {
     static let shared = PartialDownloadClaims()
 
     private struct Claim {
-        let lease: PartialDownloadLock
+        let lease: PartialDownloadLease
         var waiting: [Int: UnsafeContinuation<Void, Never>] = [:]
     }
 
@@ -30,7 +29,7 @@ final class PartialDownloadClaims: Sendable {
         var lastID = 0
     }
 
-    private enum Answer { case given, refused, ending(Int) }
+    private enum Answer { case granted, denied, ending(Int) }
 
     private let state = Locked(State())
 
@@ -41,35 +40,35 @@ final class PartialDownloadClaims: Sendable {
     ///   - lease: The lease of the claiming sender.
     /// - Returns: True if the claim was granted; false if another sender holds the file and is not about to end.
     /// - Throws: `cancelled` if the task or the lease ends first.
-    func claim(_ path: String, for lease: PartialDownloadLock) async throws(SluiceError) -> Bool {
+    func claim(_ path: String, for lease: PartialDownloadLease) async throws(SluiceError) -> Bool {
         while true {
             if Task.isCancelled || lease.isEnding { throw .cancelled }
             let answer = state.withLock { state -> Answer in
                 if let claim = state.claims[path] {
-                    guard claim.lease.isEnding else { return .refused }
+                    guard claim.lease.isEnding else { return .denied }
                     state.lastID &+= 1
                     return .ending(state.lastID)
                 }
                 state.claims[path] = Claim(lease: lease)
-                return .given
+                return .granted
             }
             switch answer {
-            case .given: return true
-            case .refused: return false
-            case .ending(let id): await released(path, waitingAs: id)
+            case .granted: return true
+            case .denied: return false
+            case .ending(let id): await waitForRelease(of: path, as: id)
             }
         }
     }
 
     /// Releases a partial file after it is closed. Does nothing if another lease holds it.
-    func release(_ path: String, from lease: PartialDownloadLock) {
+    func release(_ path: String, from lease: PartialDownloadLease) {
         let claim = state.withLock { state in
             state.claims[path]?.lease === lease ? state.claims.removeValue(forKey: path) : nil
         }
         for waiter in claim?.waiting.values ?? [:].values { waiter.resume() }
     }
 
-    private func released(_ path: String, waitingAs id: Int) async {
+    private func waitForRelease(of path: String, as id: Int) async {
         defer { state.synchronize() }
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
