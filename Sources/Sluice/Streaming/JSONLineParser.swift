@@ -45,10 +45,10 @@ extension UInt8 {
 extension SluiceError {
     fileprivate func inLine(_ number: Int) -> SluiceError {
         guard let failure = underlyingError as? DecodingFailure else { return self }
-        let place = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
+        let location = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
         return SluiceError(
             .decodingFailed,
-            "Line \(number) of the response could not be decoded as \(failure.type): \(place)\(failure.reason).",
+            "Line \(number) of the response could not be decoded as \(failure.type): \(location)\(failure.reason).",
             step: .serialization,
             underlyingError: failure
         )

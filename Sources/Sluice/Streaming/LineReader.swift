@@ -20,7 +20,7 @@ struct LineReader: Sendable {
     }
 
     /// The offsets of the next line feed and carriage return. A value below the current offset is out of date.
-    private struct Places: Sendable {
+    private struct LineEndOffsets: Sendable {
         var lineFeed = -1
         var carriageReturn = -1
     }
@@ -30,7 +30,7 @@ struct LineReader: Sendable {
     private let lineEnd: LineEnd
     private var chunk = Data()
     private var offset = 0
-    private var places = Places()
+    private var nextEnds = LineEndOffsets()
     /// The part of the current line that arrived in earlier chunks.
     private var beginning: [UInt8] = []
     /// True after a carriage return: a line feed that follows belongs to the same line ending.
@@ -50,7 +50,7 @@ struct LineReader: Sendable {
         } else {
             self.chunk.append(chunk)
         }
-        places = Places()
+        nextEnds = LineEndOffsets()
     }
 
     mutating func finish() {
@@ -92,7 +92,7 @@ extension LineReader {
         var surplus = 0
     }
 
-    /// Finds the end of the next line. Keeps the bytes of an incomplete line.
+    /// Finds the end of the next line. Collects the bytes of an incomplete line in `beginning`.
     private mutating func line(in bytes: UnsafeRawBufferPointer) -> Line? {
         if isOverLimit { return nil }
         if skipsLineFeed, offset < bytes.count {
@@ -100,7 +100,7 @@ extension LineReader {
             skipsLineFeed = false
         }
         guard let end = end(in: bytes) else {
-            keep(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+            collect(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
             offset = bytes.count
             guard isFinished, !isOverLimit, !beginning.isEmpty else { return nil }
             // At the end of the body a trailing carriage return is part of the line.
@@ -115,11 +115,11 @@ extension LineReader {
             isOverLimit = line.count > limit
             return isOverLimit ? nil : Line(bytes: UnsafeRawBufferPointer(rebasing: line), isWhole: true)
         }
-        keep(part)
+        collect(part)
         return isOverLimit ? nil : Line(surplus: surplus(of: beginning.last))
     }
 
-    private mutating func keep(_ part: UnsafeRawBufferPointer) {
+    private mutating func collect(_ part: UnsafeRawBufferPointer) {
         let count = beginning.count + part.count
         isOverLimit = count - surplus(of: part.last ?? beginning.last) > limit
         if !isOverLimit { beginning.append(contentsOf: part) }
@@ -130,16 +130,17 @@ extension LineReader {
         lineEnd == .lineFeed && last == .carriageReturn ? 1 : 0
     }
 
+    /// Returns the offset of the next line ending; nil if there is none in the chunk.
     private mutating func end(in bytes: UnsafeRawBufferPointer) -> Int? {
-        if places.lineFeed < offset { places.lineFeed = bytes.firstIndex(of: .lineFeed, from: offset) }
-        var end = places.lineFeed
+        if nextEnds.lineFeed < offset { nextEnds.lineFeed = bytes.firstIndex(of: .lineFeed, from: offset) }
+        var end = nextEnds.lineFeed
         if lineEnd == .any {
             // Cache both offsets. Otherwise a text that contains only carriage returns would be searched to its end for
             // a line feed once per line.
-            if places.carriageReturn < offset {
-                places.carriageReturn = bytes.firstIndex(of: .carriageReturn, from: offset)
+            if nextEnds.carriageReturn < offset {
+                nextEnds.carriageReturn = bytes.firstIndex(of: .carriageReturn, from: offset)
             }
-            end = min(end, places.carriageReturn)
+            end = min(end, nextEnds.carriageReturn)
         }
         return end < bytes.count ? end : nil
     }

@@ -293,8 +293,7 @@ extension PartialDownload {
 extension PartialDownload {
     /// Renames the download to its final name, once it is complete, synced and verified.
     ///
-    /// - Parameters:
-    ///   - expected: The required SHA-256, in hexadecimal digits of either case; nil to accept any file.
+    /// - Parameter expected: The required SHA-256, in hexadecimal digits of either case; nil to accept any file.
     /// - Returns: The file at its destination.
     /// - Throws: `lengthMismatch`; `checksumMismatch`, and the partial file is removed; `fileExists`, and the partial
     ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, `insufficientSpace`;

@@ -1,6 +1,7 @@
 import SluiceHTTP
 
 /// A policy for reconnecting to an event stream after it ends or fails.
+///
 /// ```swift
 /// let quick = Reconnection(delay: .seconds(1), maximumAttempts: 3)
 /// for try await event in request.serverSentEvents(reconnection: quick) { … }
@@ -49,7 +50,9 @@ public struct Reconnection: Sendable, Hashable {
 struct ReconnectionState: Sendable {
     /// The action to take after a connection ends.
     enum Decision: Sendable {
+        /// Reconnect after this delay.
         case wait(Duration)
+        /// End the events without an error.
         case finish
         case fail(SluiceError)
     }
@@ -77,7 +80,7 @@ struct ReconnectionState: Sendable {
     /// - Returns: The action to take.
     mutating func decision(after failure: SluiceError?, retry: Duration?, random: UInt64) -> Decision {
         guard policy.maximumAttempts > 0 else { return failure.map(Decision.fail) ?? .finish }
-        if let failure, !isPassing(failure) { return .fail(failure) }
+        if let failure, !isTransient(failure) { return .fail(failure) }
         guard attempts < policy.maximumAttempts else {
             return .fail(failure ?? .noEvents(policy.maximumAttempts))
         }
@@ -87,7 +90,7 @@ struct ReconnectionState: Sendable {
         return .wait(delay + policy.backoff.delay(before: attempts, random: random))
     }
 
-    private func isPassing(_ failure: SluiceError) -> Bool {
+    private func isTransient(_ failure: SluiceError) -> Bool {
         if failure.code == .unacceptableStatus, let status = failure.response?.status {
             return policy.statuses.contains(status)
         }

@@ -44,10 +44,10 @@ public struct ServerSentEvent: Sendable, Hashable {
             return try CodableSerializer(decoder: decoder).model(of: body)
         } catch {
             guard let failure = error.underlyingError as? DecodingFailure else { throw error }
-            let place = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
+            let location = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
             throw SluiceError(
                 .decodingFailed,
-                "The event's data could not be decoded as \(failure.type): \(place)\(failure.reason).",
+                "The event's data could not be decoded as \(failure.type): \(location)\(failure.reason).",
                 step: .serialization,
                 underlyingError: failure
             )
@@ -81,10 +81,10 @@ public struct ServerSentEventParser: StreamParser {
     }
 
     /// The last event ID, including that of an event without data. A reconnecting request sends it as `Last-Event-ID`.
-    public var lastEventID: String { event.lastEventID }
+    package var lastEventID: String { event.lastEventID }
 
     /// The reconnection delay that the stream set last.
-    public var reconnectionTime: Duration? { event.reconnectionTime }
+    package var reconnectionTime: Duration? { event.reconnectionTime }
 
     /// Appends the next bytes.
     public mutating func append(_ chunk: Data) {
@@ -159,6 +159,7 @@ struct EventAssembly: Sendable {
         }
     }
 
+    /// Ends the event. Returns nil if it has no data field.
     private mutating func dispatched() -> ServerSentEvent? {
         lastEventID = id
         defer {

@@ -7,22 +7,11 @@ public protocol StreamReadable<ErrorModel>: Sendable {
     /// The error model that reading fails with.
     associatedtype ErrorModel: ErrorSerializable
 
-    /// The decoder that ``jsonLines(of:decoder:limit:)`` uses by default.
-    var modelDecoder: any DataDecoder { get }
-
-    /// The elements that a parser makes from the body.
-    ///
-    /// - Parameter parser: Called to create a parser each time the elements are iterated.
-    /// - Returns: The elements.
-    func elements<Parser: StreamParser>(
-        parsedBy parser: @escaping @Sendable () -> Parser
-    ) -> StreamSequence<Parser.Element, ErrorModel>
+    /// The non-empty chunks of bytes, as they arrive.
+    var bytes: StreamSequence<Data, ErrorModel> { get }
 }
 
 extension StreamReadable {
-    /// The non-empty chunks of bytes, as they arrive.
-    public var bytes: StreamSequence<Data, ErrorModel> { elements { ChunkParser() } }
-
     /// The lines of a UTF-8 body, at most 1 MiB each: see ``LineSplitter``.
     public var lines: StreamSequence<String, ErrorModel> { lines() }
 
@@ -48,8 +37,19 @@ extension StreamReadable {
         decoder: (any DataDecoder)? = nil,
         limit: Int = 1 << 20
     ) -> StreamSequence<Value, ErrorModel> {
-        let decoder = SharedDecoder(decoder ?? modelDecoder)
+        let decoder = decoder.map(SharedDecoder.init) ?? bytes.request.client.pipeline.modelDecoder
         return elements { JSONLineParser(decoder, limit: limit) }
+    }
+
+    /// The elements that a parser makes from the body.
+    ///
+    /// - Parameter parser: Called to create a parser each time the elements are iterated.
+    /// - Returns: The elements.
+    public func elements<Parser: StreamParser>(
+        parsedBy parser: @escaping @Sendable () -> Parser
+    ) -> StreamSequence<Parser.Element, ErrorModel> {
+        let bytes = bytes
+        return StreamSequence(request: bytes.request, body: bytes.body) { parser() }
     }
 }
 
@@ -123,7 +123,7 @@ public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: 
 }
 
 /// Returns each chunk unchanged.
-private struct ChunkParser: StreamParser {
+struct ChunkParser: StreamParser {
     private var chunks: [Data] = []
 
     mutating func append(_ chunk: Data) { chunks.append(chunk) }

@@ -109,15 +109,10 @@ extension BodyRequest {
 }
 
 extension StreamRequest: StreamReadable {
-    /// The elements that a parser makes from the body. Iterating over them sends the request.
-    public func elements<Parser: StreamParser>(
-        parsedBy parser: @escaping @Sendable () -> Parser
-    ) -> StreamSequence<Parser.Element, ErrorModel> {
-        StreamSequence(request: self, body: nil) { parser() }
+    /// The non-empty chunks of bytes, as they arrive. Iterating over them sends the request.
+    public var bytes: StreamSequence<Data, ErrorModel> {
+        StreamSequence(request: self, body: nil) { ChunkParser() }
     }
-
-    /// The client's decoder.
-    public var modelDecoder: any DataDecoder { client.pipeline.modelDecoder.decoder }
 }
 
 // MARK: - Sending
@@ -194,10 +189,10 @@ extension Validation {
     }
 }
 
-/// A sink that keeps the body of an accepted response for the reader of the stream.
+/// A sink that stores the body of an accepted response for the reader of the stream.
 final class StreamSink: ResponseSink {
     private let isAccepted: @Sendable (HTTPResponse, HTTPRequest) -> Bool
-    private let taken = Locked<ResponseBody?>(nil)
+    private let storedBody = Locked<ResponseBody?>(nil)
 
     init(_ isAccepted: @escaping @Sendable (HTTPResponse, HTTPRequest) -> Bool) {
         self.isAccepted = isAccepted
@@ -205,12 +200,12 @@ final class StreamSink: ResponseSink {
 
     /// Takes the body. Returns nil if there is none or it was taken before.
     func body() -> ResponseBody? {
-        taken.withLock { $0.take() }
+        storedBody.withLock { $0.take() }
     }
 
     func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> Bool {
         guard isAccepted(response.head, request) else { return false }
-        taken.withLock { $0 = response.body }
+        storedBody.withLock { $0 = response.body }
         return true
     }
 }

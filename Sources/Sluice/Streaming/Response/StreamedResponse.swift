@@ -56,15 +56,10 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
 }
 
 extension StreamedResponse: StreamReadable {
-    /// The elements that a parser makes from the body.
-    public func elements<Parser: StreamParser>(
-        parsedBy parser: @escaping @Sendable () -> Parser
-    ) -> StreamSequence<Parser.Element, ErrorModel> {
-        StreamSequence(request: streamRequest, body: body) { parser() }
+    /// The non-empty chunks of bytes that have not been read yet, as they arrive.
+    public var bytes: StreamSequence<Data, ErrorModel> {
+        StreamSequence(request: streamRequest, body: body) { ChunkParser() }
     }
-
-    /// The client's decoder.
-    public var modelDecoder: any DataDecoder { streamRequest.modelDecoder }
 
     /// The events of a `text/event-stream` body: see ``ServerSentEventParser``.
     ///
