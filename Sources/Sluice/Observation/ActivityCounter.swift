@@ -15,7 +15,7 @@ public final class ActivityCounter: RequestObserver {
         var requests: Set<RequestID> = []
         /// The value that the listeners last received.
         var isActive = false
-        var isTelling = false
+        var isReporting = false
         var listeners: [UInt64: AsyncStream<Bool>.Continuation] = [:]
         var nextListener: UInt64 = 0
     }
@@ -84,15 +84,15 @@ public final class ActivityCounter: RequestObserver {
         while true {
             let change: (Bool, [AsyncStream<Bool>.Continuation])? = state.withLock { state in
                 let isActive = !state.requests.isEmpty
-                if state.isTelling || state.isActive == isActive { return nil }
+                if state.isReporting || state.isActive == isActive { return nil }
                 state.isActive = isActive
-                state.isTelling = true
+                state.isReporting = true
                 return (isActive, Array(state.listeners.values))
             }
             guard let (isActive, listeners) = change else { return }
             for listener in listeners { listener.yield(isActive) }
             onChange?(isActive)
-            state.withLock { $0.isTelling = false }
+            state.withLock { $0.isReporting = false }
         }
     }
 }

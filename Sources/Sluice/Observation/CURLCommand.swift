@@ -54,7 +54,7 @@ struct CURLCommand {
         switch request.body.source {
         case .none where [.post, .put, .patch].contains(request.method): addData(Data())
         case .none: addMethod(unless: .get)
-        case .data(let data): addSecured(data)
+        case .data(let data): addRedacted(data)
         case .file(let url):
             addPayload("--data-binary", ShellWord.quoted("@\(url.path)"), isLong: true)
         case .stream, .deferred:
@@ -64,21 +64,21 @@ struct CURLCommand {
     }
 
     /// Adds a body without its secrets.
-    private mutating func addSecured(_ data: Data) {
+    private mutating func addRedacted(_ data: Data) {
         let body = redaction.body(
             data,
             contentType: request.headers[.contentType],
             contentEncoding: request.headers[.contentEncoding]
         )
         switch body {
-        case .withheld(let reason): leaveOut(data, "\(reason)")
-        case _ where data.count > redaction.bodyLimit: leaveOut(data, "too long")
+        case .withheld(let reason): omitBody(data, reason.rawValue)
+        case _ where data.count > redaction.bodyLimit: omitBody(data, "too long")
         case .text(let text) where !redaction.isNone: addData(Data(text.utf8))
         case .text, .binary: addData(data)
         }
     }
 
-    private mutating func leaveOut(_ data: Data, _ reason: String) {
+    private mutating func omitBody(_ data: Data, _ reason: String) {
         addMethod(unless: .get)
         comment = " # without its body of \(LogUnits.text(bytes: data.count)), which is left out: \(reason)"
     }

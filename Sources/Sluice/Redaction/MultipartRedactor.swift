@@ -23,11 +23,11 @@ struct MultipartRedactor {
         let delimiter = Array("\r\n--\(boundary)".utf8)
         // The first boundary may be at the very start, without a line break before it.
         let bytes = [13, 10] + Array(data)
-        let places = self.places(of: delimiter, in: bytes)
-        guard places.first == 0, let last = places.last else { return nil }
+        let offsets = self.offsets(of: delimiter, in: bytes)
+        guard offsets.first == 0, let last = offsets.last else { return nil }
         var form = MultipartRedactor(redaction: redaction, depth: depth)
-        for (place, next) in zip(places, places.dropFirst()) {
-            let content = bytes[(place + delimiter.count)..<next]
+        for (offset, next) in zip(offsets, offsets.dropFirst()) {
+            let content = bytes[(offset + delimiter.count)..<next]
             form.output += "--\(boundary)"
             guard form.part(content) else { return nil }
         }
@@ -35,7 +35,7 @@ struct MultipartRedactor {
         guard end.starts(with: "--".utf8), end.dropFirst(2).allSatisfy({ $0 <= 0x20 }) else { return nil }
         let shown = form.output + "--\(boundary)--\r\n"
         // Decoding another charset may have produced text that looks like a boundary.
-        return self.places(of: delimiter, in: [13, 10] + Array(shown.utf8)).count == places.count ? shown : nil
+        return self.offsets(of: delimiter, in: [13, 10] + Array(shown.utf8)).count == offsets.count ? shown : nil
     }
 
     private init(redaction: Redaction, depth: Int) {
@@ -43,19 +43,19 @@ struct MultipartRedactor {
         self.depth = depth
     }
 
-    private static func places(of delimiter: [UInt8], in bytes: [UInt8]) -> [Int] {
-        var places: [Int] = []
+    private static func offsets(of delimiter: [UInt8], in bytes: [UInt8]) -> [Int] {
+        var offsets: [Int] = []
         var start = 0
         while start + delimiter.count <= bytes.count {
             // A boundary is short and has no line break in it, so this takes linear time.
             if bytes[start] == 13, bytes[start..<(start + delimiter.count)].elementsEqual(delimiter) {
-                places.append(start)
+                offsets.append(start)
                 start += delimiter.count
             } else {
                 start += 1
             }
         }
-        return places
+        return offsets
     }
 
     /// Copies a part, which begins after its boundary. Returns false if it has no head.
@@ -100,7 +100,7 @@ struct MultipartRedactor {
         switch redaction.body(content, contentType: head[.contentType], depth: depth + 1) {
         case .text(let text): return text
         case .binary: return "(\(content.count) bytes)"
-        case .withheld(let reason): return "(\(content.count) bytes: \(reason))"
+        case .withheld(let reason): return "(\(content.count) bytes: \(reason.rawValue))"
         }
     }
 }

@@ -15,7 +15,7 @@ import SluiceHTTP
 /// for any input.
 public struct Redaction: Sendable, Hashable {
     /// The text that replaces a secret.
-    public static let mark = SecretRules.mark
+    package static let mark = SecretRules.mark
 
     /// The header fields whose values are secret, in addition to those that a client declares secret.
     public var headerNames: Names
@@ -91,8 +91,7 @@ extension Redaction {
             self.init(elements)
         }
 
-        /// True if the set is empty.
-        public var isEmpty: Bool { names.isEmpty }
+        package var isEmpty: Bool { names.isEmpty }
 
         /// Adds a name.
         public mutating func insert(_ name: String) {
@@ -112,7 +111,7 @@ extension Redaction {
         }
 
         /// Returns true if values with the name are secret.
-        public func contains(_ name: String) -> Bool { names.contains(name) }
+        package func contains(_ name: String) -> Bool { names.contains(name) }
         func contains(_ name: [UInt8]) -> Bool { names.contains(name) }
     }
 }
@@ -138,7 +137,7 @@ extension Redaction {
     /// A parameter is also removed if its value contains a secret, as a return URL may.
     ///
     /// - Parameter url: A URL, absolute or relative, valid or not.
-    /// - Returns: The URL with ``mark`` in place of the secrets; unchanged if it has none.
+    /// - Returns: The URL with `REDACTED` in place of the secrets; unchanged if it has none.
     public func url(_ url: String) -> String { rules.url(url) }
 
     /// Removes the secrets from header fields: the values of secret fields, and secrets within other values, such as
@@ -147,7 +146,7 @@ extension Redaction {
     /// - Parameters:
     ///   - headers: The fields.
     ///   - secret: Additional secret fields: ``ObservedRequest/secretHeaders``.
-    /// - Returns: The same fields in the same order, with ``mark`` in place of the secrets. The scheme of an
+    /// - Returns: The same fields in the same order, with `REDACTED` in place of the secrets. The scheme of an
     ///   `Authorization` is kept.
     public func headers(_ headers: HTTPHeaders, and secret: [HTTPHeaderName] = []) -> HTTPHeaders {
         if isNone { return headers }
@@ -159,7 +158,7 @@ extension Redaction {
     /// Removes likely secrets from any text, such as an error message.
     ///
     /// - Parameter text: The text.
-    /// - Returns: The text with ``mark`` in place of the values after secret names and authentication schemes, and of
+    /// - Returns: The text with `REDACTED` in place of the values after secret names and authentication schemes, and of
     ///   user names in URLs.
     public func text(_ text: String) -> String {
         rules.text(text)
@@ -283,7 +282,7 @@ public enum RedactedBody: Sendable, Hashable {
     case withheld(Reason)
 
     /// The reason why a body is withheld.
-    public enum Reason: String, Sendable, Hashable, CustomStringConvertible {
+    public enum Reason: String, Sendable, Hashable {
         /// The body is longer than ``Redaction/bodyLimit``.
         case tooLong = "too long to look for secrets"
         /// The body is malformed or of an unknown type, and contains the name of a secret.
@@ -292,8 +291,5 @@ public enum RedactedBody: Sendable, Hashable {
         case encoded = "compressed"
         /// The body has a text type but cannot be decoded.
         case undecodable = "declared as text, but cannot be decoded"
-
-        /// The reason in a few words.
-        public var description: String { rawValue }
     }
 }

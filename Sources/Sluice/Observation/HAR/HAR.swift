@@ -98,9 +98,9 @@ extension HAR {
             case droppedEntries = "_droppedEntries"
         }
 
-        /// Creates a log.
-        public init(creator: Program = .sluice, entries: [Entry] = []) {
-            self.creator = creator
+        /// Creates a log whose creator is Sluice.
+        public init(entries: [Entry] = []) {
+            creator = .sluice
             self.entries = entries
         }
 
@@ -128,8 +128,7 @@ extension HAR {
             case name, version
         }
 
-        /// Creates a program.
-        public init(name: String, version: String) {
+        package init(name: String, version: String) {
             self.name = name
             self.version = version
         }
@@ -142,7 +141,7 @@ extension HAR {
         }
 
         /// Sluice in the version that the program uses.
-        public static let sluice = Program(name: "Sluice", version: SluiceVersion.current)
+        package static let sluice = Program(name: "Sluice", version: SluiceVersion.current)
     }
 
     /// A page that a browser loaded.
@@ -166,8 +165,7 @@ extension HAR {
             case onContentLoad, onLoad
         }
 
-        /// Creates a page.
-        public init(startedDateTime: Date, id: String, title: String) {
+        package init(startedDateTime: Date, id: String, title: String) {
             self.startedDateTime = startedDateTime
             self.id = id
             self.title = title

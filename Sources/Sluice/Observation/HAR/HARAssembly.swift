@@ -58,11 +58,11 @@ struct HARAssembly {
         }
     }
 
-    mutating func forgetPending() {
+    mutating func discardPending() {
         pending = [:]
     }
 
-    mutating func take(_ event: RequestEvent, of request: ObservedRequest) {
+    mutating func record(_ event: RequestEvent, of request: ObservedRequest) {
         switch event {
         case .began(let made):
             pending[request.id, default: Pending()].request = made
@@ -104,18 +104,18 @@ struct HARAssembly {
     }
 
     private mutating func update(_ request: ObservedRequest, _ change: (inout Attempt) -> Void) {
-        var of = pending[request.id] ?? Pending()
+        var current = pending[request.id] ?? Pending()
         var attempt: Attempt
-        if let known = of.attempts[request.attempt] {
+        if let known = current.attempts[request.attempt] {
             attempt = known
         } else {
-            let next = of.next.take()
-            let first = of.attempts.isEmpty ? request.began : request.instant
+            let next = current.next.take()
+            let first = current.attempts.isEmpty ? request.began : request.instant
             attempt = Attempt(began: next?.began ?? first, kind: next?.kind ?? .first)
         }
         change(&attempt)
-        of.attempts[request.attempt] = attempt
-        pending[request.id] = of
+        current.attempts[request.attempt] = attempt
+        pending[request.id] = current
     }
 
     /// Appends an entry for the attempt's exchange in progress, if there is one.

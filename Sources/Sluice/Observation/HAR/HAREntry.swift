@@ -61,8 +61,7 @@ extension HAR {
             /// The duration in milliseconds.
             public var time: Double
 
-            /// Creates a wait.
-            public init(name: String, time: Double) {
+            package init(name: String, time: Double) {
                 self.name = name
                 self.time = time
             }
@@ -75,7 +74,7 @@ extension HAR {
         ///   - request: The request that was sent.
         ///   - response: The response.
         ///   - timings: The durations of the phases.
-        public init(
+        package init(
             startedDateTime: Date,
             request: Request,
             response: Response = Response(),
@@ -167,7 +166,7 @@ extension HAR {
         ///   - send: The time to send the request.
         ///   - wait: The time to the first byte of the response.
         ///   - receive: The time to receive the response.
-        public init(
+        package init(
             blocked: Double? = nil,
             dns: Double? = nil,
             connect: Double? = nil,
@@ -186,7 +185,7 @@ extension HAR {
         }
 
         /// The sum of all phases, with `ssl` counted once.
-        public var total: Double {
+        package var total: Double {
             (blocked ?? 0) + (dns ?? 0) + (connect ?? 0) + send + wait + receive
         }
 

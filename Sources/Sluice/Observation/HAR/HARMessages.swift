@@ -27,7 +27,7 @@ extension HAR {
         }
 
         /// Creates a request without headers and body.
-        public init(method: String, url: String, httpVersion: String = "") {
+        package init(method: String, url: String, httpVersion: String = "") {
             self.method = method
             self.url = url
             self.httpVersion = httpVersion
@@ -78,7 +78,7 @@ extension HAR {
         }
 
         /// Creates a parameter.
-        public init(name: String, value: String) {
+        package init(name: String, value: String) {
             self.name = name
             self.value = value
         }
@@ -113,7 +113,7 @@ extension HAR {
         }
 
         /// Creates a body without contents.
-        public init(mimeType: String) {
+        package init(mimeType: String) {
             self.mimeType = mimeType
         }
 
@@ -154,7 +154,7 @@ extension HAR {
         }
 
         /// Creates a response without headers and body. Status 0 means that none was received.
-        public init(status: Int = 0, httpVersion: String = "") {
+        package init(status: Int = 0, httpVersion: String = "") {
             self.status = status
             self.httpVersion = httpVersion
         }
@@ -208,7 +208,7 @@ extension HAR {
         }
 
         /// Creates an empty body.
-        public init() {}
+        package init() {}
 
         /// Decodes a body.
         public init(from decoder: any Decoder) throws {
@@ -244,7 +244,7 @@ extension HAR {
         }
 
         /// Creates a cookie.
-        public init(name: String, value: String) {
+        package init(name: String, value: String) {
             self.name = name
             self.value = value
         }

@@ -34,12 +34,12 @@ public final class HARRecorder: RequestObserver {
 
     /// Records an event.
     public func observe(_ event: RequestEvent, of request: ObservedRequest) {
-        assembly.withLock { $0.take(event, of: request) }
+        assembly.withLock { $0.record(event, of: request) }
     }
 
     /// Discards exchanges in progress, because their end may be among the missed events.
     public func missed(_ count: Int) {
-        assembly.withLock { $0.forgetPending() }
+        assembly.withLock { $0.discardPending() }
     }
 
     /// Returns the entries so far, in the order in which they began.

@@ -20,7 +20,7 @@ import Darwin
 /// the observer's own queue, so a slow terminal does not delay requests.
 public struct RequestLog: RequestObserver {
     /// The amount of information to log.
-    public enum Level: Int, Sendable, Hashable, Comparable {
+    public enum Level: Sendable, Hashable {
         /// A line for each failed request.
         case failures
         /// A line for each request.
@@ -30,12 +30,9 @@ public struct RequestLog: RequestObserver {
         /// Each step with headers and bodies.
         case full
 
-        /// Returns true if the first level logs less than the second.
-        public static func < (lhs: Level, rhs: Level) -> Bool { lhs.rawValue < rhs.rawValue }
+        /// True if each step is logged, not only the end of a request.
+        var includesSteps: Bool { self == .headers || self == .full }
     }
-
-    /// Called with one line, or several separated by line breaks. Calls from one client come one at a time.
-    public typealias Destination = @Sendable (String) -> Void
 
     /// The amount of information to log; ``Level/failures`` by default.
     public var level: Level
@@ -49,7 +46,7 @@ public struct RequestLog: RequestObserver {
     public var isColored = false
     /// True to write the day before the time, as in ISO 8601; false by default.
     public var showsDate = false
-    private let destination: Destination
+    private let destination: @Sendable (String) -> Void
     private let records = Locked<[RequestID: RequestRecord]>([:])
 
     /// The number of concurrent requests for which details are kept. Further ones are logged without them.
@@ -61,37 +58,38 @@ public struct RequestLog: RequestObserver {
     ///   - level: The amount of information to log.
     ///   - curl: True to add cURL commands.
     ///   - redaction: The secrets to leave out.
-    ///   - destination: Called with the lines; writes to standard error by default.
+    ///   - destination: Called with one line, or several separated by line breaks. Calls from one client come one at a
+    ///     time. Nil, the default, writes to standard error.
     public init(
         _ level: Level = .failures,
         curl: Bool = false,
         redaction: Redaction = .standard,
-        to destination: @escaping Destination = RequestLog.standardError
+        to destination: (@Sendable (String) -> Void)? = nil
     ) {
         self.level = level
         self.curl = curl
         self.redaction = redaction
-        self.destination = destination
+        self.destination = destination ?? Self.standardError
     }
 
     /// All events if steps are logged, otherwise those needed for the last line.
     public var interests: RequestEvent.Kinds {
-        if level >= .headers { return .all }
+        if level.includesSteps { return .all }
         var kinds: RequestEvent.Kinds = [.gates, .redirected, .retrying, .finished]
         // A failure names its request itself.
-        if level > .failures { kinds.insert(.began) }
+        if level != .failures { kinds.insert(.began) }
         if curl { kinds.insert(.sending) }
         return kinds
     }
 
     /// Logs an event.
     public func observe(_ event: RequestEvent, of request: ObservedRequest) {
-        let (record, wait) = note(event, of: request)
+        let (record, wait) = recorded(event, of: request)
         if case .finished(let outcome) = event {
-            if level > .failures || outcome.isFailure {
+            if level != .failures || outcome.isFailure {
                 destination(entry(of: outcome, record, request))
             }
-        } else if level >= .headers, let step = step(event, after: wait, request) {
+        } else if level.includesSteps, let step = step(event, after: wait, request) {
             destination(step)
         }
     }
@@ -102,10 +100,11 @@ public struct RequestLog: RequestObserver {
         destination("\(LogUnits.text(count, "event")) dropped: the log could not be written fast enough")
     }
 
-    private func note(_ event: RequestEvent, of request: ObservedRequest) -> (RequestRecord, Duration?) {
+    /// Records an event. Returns the details of its request, and the time waited at a gate that the event leaves.
+    private func recorded(_ event: RequestEvent, of request: ObservedRequest) -> (RequestRecord, Duration?) {
         records.withLock { records in
             var record = records.removeValue(forKey: request.id) ?? RequestRecord()
-            let wait = record.note(event, of: request)
+            let wait = record.add(event, of: request)
             if case .finished = event { return (record, wait) }
             if records.count < Self.capacity { records[request.id] = record }
             return (record, wait)
@@ -157,7 +156,7 @@ extension RequestLog {
 
     /// Returns the time and, if steps are logged, the ID of the request.
     func start(_ observed: ObservedRequest) -> String {
-        level >= .headers ? "\(time(of: observed)) \(Self.padded("\(observed.id)", to: 5))" : "\(time(of: observed)) "
+        level.includesSteps ? "\(time(of: observed)) \(Self.padded("\(observed.id)", to: 5))" : "\(time(of: observed)) "
     }
 
     /// Returns the redacted URL.
@@ -169,7 +168,7 @@ extension RequestLog {
     func sentence(of error: SluiceError) -> String {
         var sentence = redaction.text(error.reason)
         // The underlying error of user code can be long, so the levels with one line per request leave it out.
-        if level >= .headers, let cause = error.underlyingError {
+        if level.includesSteps, let cause = error.underlyingError {
             sentence += " Cause: \(redaction.text(LogEscaping.line(SecretRules.text(of: cause), limit: 512)))"
         }
         return "\(LogEscaping.line(sentence)) [\(LogEscaping.line(error.code.description, limit: 64))]"
@@ -264,7 +263,7 @@ extension RequestLog {
 extension RequestLog {
     /// Returns a request's body after an empty line, or a note about it; empty if bodies are not logged.
     func body(of request: HTTPRequest) -> String {
-        guard level >= .full, !request.body.isNone else { return "" }
+        guard level == .full, !request.body.isNone else { return "" }
         let length = request.body.length.map { LogUnits.text(bytes: Int(clamping: $0)) }
         switch request.body.source {
         case .none: return ""
@@ -277,25 +276,25 @@ extension RequestLog {
                     contentEncoding: request.headers[.contentEncoding]
                 )
             )
-        case .file(let url): return note("the file \(LogEscaping.line(url.path))")
+        case .file(let url): return remark("the file \(LogEscaping.line(url.path))")
         case .stream:
             let once = request.body.isReplayable ? "" : ", readable only once"
-            return note("a stream\(length.map { " of \($0)" } ?? "")\(once)")
-        case .deferred: return note("a body that is created while it is sent")
+            return remark("a stream\(length.map { " of \($0)" } ?? "")\(once)")
+        case .deferred: return remark("a body that is created while it is sent")
         }
     }
 
     /// Returns a response's body, or a note about it.
     func body(of response: ServerResponse) -> String {
-        guard level >= .full, !response.body.isEmpty else { return "" }
+        guard level == .full, !response.body.isEmpty else { return "" }
         return block(response.body, redaction.body(response.body, contentType: response.head.headers[.contentType]))
     }
 
     private func block(_ data: Data, _ body: RedactedBody) -> String {
         let size = LogUnits.text(bytes: data.count)
         switch body {
-        case .binary: return note("\(size), not text")
-        case .withheld(let reason): return note("\(size), left out: \(reason)")
+        case .binary: return remark("\(size), not text")
+        case .withheld(let reason): return remark("\(size), left out: \(reason.rawValue)")
         case .text(let text):
             if text.isEmpty { return "" }
             let shown = JSONLayout.text(text, limit: bodyLimit) ?? text
@@ -313,14 +312,14 @@ extension RequestLog {
         return String(Substring(text.utf8[..<end]))
     }
 
-    private func note(_ text: String) -> String { "\n\n    (\(text))" }
+    private func remark(_ text: String) -> String { "\n\n    (\(text))" }
 }
 
 // MARK: - Destination
 
 extension RequestLog {
     /// Writes to standard error, each entry in one piece, so that entries of several clients and processes do not mix.
-    public static let standardError: Destination = { text in
+    private static let standardError: @Sendable (String) -> Void = { text in
         var line = text + "\n"
         line.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)

@@ -3,7 +3,7 @@ import SluiceHTTP
 /// The details of an open request that a log needs for its last line.
 struct RequestRecord: Sendable {
     /// A wait of an attempt at a gate.
-    private struct Stay {
+    private struct GateWait {
         let gate: String
         let attempt: Int
         let since: ContinuousClock.Instant
@@ -20,7 +20,7 @@ struct RequestRecord: Sendable {
     private(set) var pause = Duration.zero
     /// The time spent at each gate, in the order of the first wait.
     private(set) var waits: [(gate: String, duration: Duration)] = []
-    private var stays: [Stay] = []
+    private var openWaits: [GateWait] = []
 
     /// Records an event.
     ///
@@ -28,14 +28,14 @@ struct RequestRecord: Sendable {
     ///   - event: The event.
     ///   - observed: The attempt and the time of the event.
     /// - Returns: The time that the attempt waited at the gate that it leaves; nil if it leaves none.
-    mutating func note(_ event: RequestEvent, of observed: ObservedRequest) -> Duration? {
+    mutating func add(_ event: RequestEvent, of observed: ObservedRequest) -> Duration? {
         attempts = max(attempts, observed.attempt)
         switch event {
         case .began(let request): self.request = request
         case .waiting(let gate):
-            stays.append(Stay(gate: gate, attempt: observed.attempt, since: observed.instant))
+            openWaits.append(GateWait(gate: gate, attempt: observed.attempt, since: observed.instant))
         case .admitted(let gate), .refused(let gate, _):
-            return leave(gate, observed)
+            return endWait(at: gate, observed)
         case .sending(let request): sent = request
         case .redirected: redirects += 1
         case .retrying(let delay, _):
@@ -49,13 +49,13 @@ struct RequestRecord: Sendable {
         return nil
     }
 
-    private mutating func leave(_ gate: String, _ observed: ObservedRequest) -> Duration? {
-        guard let index = stays.firstIndex(where: { $0.gate == gate && $0.attempt == observed.attempt }) else {
+    private mutating func endWait(at gate: String, _ observed: ObservedRequest) -> Duration? {
+        guard let index = openWaits.firstIndex(where: { $0.gate == gate && $0.attempt == observed.attempt }) else {
             return nil
         }
-        let duration = stays.remove(at: index).since.duration(to: observed.instant)
-        if let place = waits.firstIndex(where: { $0.gate == gate }) {
-            waits[place].duration += duration
+        let duration = openWaits.remove(at: index).since.duration(to: observed.instant)
+        if let total = waits.firstIndex(where: { $0.gate == gate }) {
+            waits[total].duration += duration
         } else {
             waits.append((gate, duration))
         }

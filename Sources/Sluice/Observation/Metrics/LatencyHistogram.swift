@@ -1,9 +1,8 @@
 /// A histogram of durations with an error of less than one percent and a small memory footprint.
 ///
 /// ```swift
-/// var histogram = LatencyHistogram()
-/// for duration in durations { histogram.record(duration) }
-/// histogram.percentile(99)  // nine in ten of a hundred were at least as fast
+/// let latency = metrics.snapshot().total.latency
+/// latency.percentile(99)      // 99 of 100 requests took at most this long
 /// ```
 ///
 /// Nanoseconds are counted in buckets whose width is 1/64 of the power of two below them, as in HDR histograms. A
@@ -23,9 +22,6 @@ public struct LatencyHistogram: Sendable, Hashable {
     /// The maximum count that is decoded or merged. It leaves room for further recordings without overflow.
     private static let limit = Int.max / 2
 
-    /// Creates an empty histogram.
-    public init() {}
-
     /// The sum of the durations, at most 292 years.
     public var sum: Duration { Duration(nanoseconds: sumOfNanoseconds) }
     /// The average duration; nil if the histogram is empty.
@@ -36,7 +32,7 @@ public struct LatencyHistogram: Sendable, Hashable {
     public var maximum: Duration? { count == 0 ? nil : Duration(nanoseconds: most) }
 
     /// Records a duration. A negative one counts as zero.
-    public mutating func record(_ duration: Duration) {
+    mutating func record(_ duration: Duration) {
         record(nanoseconds: duration.nanoseconds)
     }
 
@@ -182,5 +178,4 @@ extension Duration {
     init(nanoseconds: UInt64) {
         self = .nanoseconds(Int64(clamping: nanoseconds))
     }
-
 }

@@ -20,22 +20,6 @@ extension RequestMetrics {
         /// The routes, sorted by name.
         public var routes: [Route]
 
-        /// Creates a snapshot.
-        ///
-        /// - Parameters:
-        ///   - since: The time at which counting began.
-        ///   - date: The time at which the snapshot was taken.
-        ///   - inFlight: The number of requests that had begun and not ended.
-        ///   - missedEvents: The number of events that were not counted.
-        ///   - routes: The routes, in the order in which they are shown.
-        public init(since: Date, date: Date, inFlight: Int? = nil, missedEvents: Int = 0, routes: [Route] = []) {
-            self.since = since
-            self.date = date
-            self.inFlight = inFlight
-            self.missedEvents = missedEvents
-            self.routes = routes
-        }
-
         /// The route with a name such as `GET users/{}`; nil if it has had no request.
         public subscript(name: String) -> Route? {
             routes.first { $0.name == name }
@@ -122,9 +106,9 @@ extension RequestMetrics.Snapshot {
     public var openMetrics: String {
         var text = OpenMetricsText()
         text.counters("requests", "Requests that ended.", routes) { $0.requests }
-        text.counters("attempts", "Times requests set out for the server.", routes) { $0.attempts }
-        text.counters("retries", "Attempts after one that had failed.", routes) { $0.retries }
-        text.counters("hedges", "Attempts next to one that took too long.", routes) { $0.hedges }
+        text.counters("attempts", "Attempts to send a request.", routes) { $0.attempts }
+        text.counters("retries", "Attempts after a failed one.", routes) { $0.retries }
+        text.counters("hedges", "Attempts in parallel with a slow one.", routes) { $0.hedges }
         text.counters("redirects", "Redirects that were followed.", routes) { $0.redirects }
         text.counters("sent_bytes", "Body bytes sent.", unit: "bytes", routes) { $0.bytesSent }
         text.counters("received_bytes", "Body bytes received.", unit: "bytes", routes) { $0.bytesReceived }
@@ -140,9 +124,14 @@ extension RequestMetrics.Snapshot {
                 text.sample("responses_total", route, [("class", name)], "\(count)")
             }
         }
-        text.family("request_duration_seconds", "Time from begin to end.", type: "summary", unit: "seconds")
+        text.family(
+            "request_duration_seconds",
+            "Time from the beginning of a request to its end.",
+            type: "summary",
+            unit: "seconds"
+        )
         for route in routes { text.summary("request_duration_seconds", route, [], route.latency) }
-        text.family("phase_duration_seconds", "Time of each part.", type: "summary", unit: "seconds")
+        text.family("phase_duration_seconds", "Time of each phase.", type: "summary", unit: "seconds")
         for route in routes {
             for (name, histogram) in route.phases.all {
                 text.summary("phase_duration_seconds", route, [("phase", name)], histogram)

@@ -132,7 +132,7 @@ extension RequestMetrics {
         public var phases = Phases()
 
         /// Creates a route with all counts at zero.
-        public init(method: String, route: String) {
+        package init(method: String, route: String) {
             self.method = method
             self.route = route
         }
@@ -147,7 +147,7 @@ extension RequestMetrics {
         }
 
         /// Adds the counts of another route.
-        public mutating func merge(_ other: Route) {
+        mutating func merge(_ other: Route) {
             requests &+= other.requests
             attempts &+= other.attempts
             retries &+= other.retries
@@ -214,9 +214,6 @@ extension RequestMetrics {
         /// The number of other responses.
         public var other = 0
 
-        /// Creates a value with all counts at zero.
-        public init() {}
-
         mutating func count(_ status: HTTPStatus) {
             switch status.class {
             case .success: success &+= 1
@@ -254,11 +251,8 @@ extension RequestMetrics {
         /// The time from the first byte to the last.
         public var download = LatencyHistogram()
 
-        /// Creates empty phases.
-        public init() {}
-
         /// All phases with their names, in chronological order.
-        public var all: [(name: String, histogram: LatencyHistogram)] {
+        var all: [(name: String, histogram: LatencyHistogram)] {
             [
                 ("gates", gates), ("queue", queue), ("nameLookup", nameLookup), ("connect", connect), ("tls", tls),
                 ("wait", wait), ("download", download),

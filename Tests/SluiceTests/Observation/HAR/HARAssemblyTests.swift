@@ -29,7 +29,7 @@ import Testing
             HARTranscript(redaction: .standard, maximumBodyBytes: 100),
             maximumEntries: maximumEntries
         )
-        for (time, attempt, event) in events { assembly.take(event, of: observed(time, attempt)) }
+        for (time, attempt, event) in events { assembly.record(event, of: observed(time, attempt)) }
         return assembly.entries
     }
 
@@ -134,9 +134,9 @@ import Testing
     func keepsNewestEntries(_ maximum: Int, _ kept: [Int]) {
         var assembly = HARAssembly(HARTranscript(redaction: .none, maximumBodyBytes: 0), maximumEntries: maximum)
         for number in 0..<10 {
-            assembly.take(.sending(request), of: observed(number, id: UInt64(number)))
-            assembly.take(.received(.success(response())), of: observed(number, id: UInt64(number)))
-            assembly.take(
+            assembly.record(.sending(request), of: observed(number, id: UInt64(number)))
+            assembly.record(.received(.success(response())), of: observed(number, id: UInt64(number)))
+            assembly.record(
                 .finished(.failure(SluiceError(.decodingFailed, ""))),
                 of: observed(number, 0, id: UInt64(number))
             )
@@ -167,8 +167,8 @@ import Testing
 
     @Test func clampsIDBeyondInt() {
         var assembly = HARAssembly(HARTranscript(redaction: .none, maximumBodyBytes: 0), maximumEntries: 1)
-        assembly.take(.sending(request), of: observed(0, id: .max))
-        assembly.take(.received(.success(response())), of: observed(1, id: .max))
+        assembly.record(.sending(request), of: observed(0, id: .max))
+        assembly.record(.received(.success(response())), of: observed(1, id: .max))
         #expect(assembly.entries.map(\.requestID) == [Int.max])
     }
 }

@@ -46,7 +46,7 @@ import Testing
                 began: began,
                 beganDate: Date(timeIntervalSince1970: 1_767_225_600.25)
             )
-            assembly.take(event, of: observed)
+            assembly.record(event, of: observed)
         }
         return assembly.entries.first
     }
