@@ -71,7 +71,7 @@ struct CURLCommand {
             contentEncoding: request.headers[.contentEncoding]
         )
         switch body {
-        case .withheld(let reason): omitBody(data, reason.rawValue)
+        case .withheld(let reason): omitBody(data, reason)
         case _ where data.count > redaction.bodyLimit: omitBody(data, "too long")
         case .text(let text) where !redaction.isNone: addData(Data(text.utf8))
         case .text, .binary: addData(data)

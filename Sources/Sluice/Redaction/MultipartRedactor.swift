@@ -100,7 +100,7 @@ struct MultipartRedactor {
         switch redaction.body(content, contentType: head[.contentType], depth: depth + 1) {
         case .text(let text): return text
         case .binary: return "(\(content.count) bytes)"
-        case .withheld(let reason): return "(\(content.count) bytes: \(reason.rawValue))"
+        case .withheld(let reason): return "(\(content.count) bytes: \(reason))"
         }
     }
 }

@@ -195,12 +195,12 @@ extension Redaction {
     /// - Returns: The redacted body.
     public func body(_ data: Data, contentType: String?, contentEncoding: String? = nil) -> RedactedBody {
         let isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
-        if isEncoded { return isNone ? .binary : .withheld(.encoded) }
+        if isEncoded { return isNone ? .binary : .compressed }
         return body(data, contentType: contentType, depth: 0)
     }
 
     func body(_ data: Data, contentType: String?, depth: Int) -> RedactedBody {
-        if data.count > bodyLimit, !isNone { return .withheld(.tooLong) }
+        if data.count > bodyLimit, !isNone { return .tooLong }
         let type = contentType.flatMap(ContentType.init)
         if type?.type == "multipart", let boundary = type?["boundary"] {
             if let form = MultipartRedactor.redacted(data, boundary: boundary, depth: depth, self) {
@@ -216,16 +216,16 @@ extension Redaction {
             return .text(String(decoding: pairs.output, as: UTF8.self))
         }
         if let json = json(text) { return .text(json) }
-        return mayHoldSecret(Array(text.utf8)) ? .withheld(.secret) : .text(text)
+        return mayHoldSecret(Array(text.utf8)) ? .possiblySecret : .text(text)
     }
 
     /// Returns the result for a body that is not text or cannot be parsed.
     private func undetermined(_ data: Data, _ type: ContentType?) -> RedactedBody {
         if isNone { return String(validating: data, as: UTF8.self).map { .text($0) } ?? .binary }
-        if mayHoldSecret(Array(data)) { return .withheld(.secret) }
+        if mayHoldSecret(Array(data)) { return .possiblySecret }
         if type?.type == "multipart", let text = String(validating: data, as: UTF8.self) { return .text(text) }
-        if Self.isCompressed(data) { return .withheld(.encoded) }
-        return type?.isText == true ? .withheld(.undecodable) : .binary
+        if Self.isCompressed(data) { return .compressed }
+        return type?.isText == true ? .undecodable : .binary
     }
 
     /// Returns true if data begins like gzip, zlib or Zstandard (RFC 1952 §2.3.1, RFC 1950 §2.2, RFC 8878 §3.1.1).
@@ -278,18 +278,17 @@ public enum RedactedBody: Sendable, Hashable {
     case text(String)
     /// Binary data, which was not searched.
     case binary
-    /// A body that may contain secrets that cannot be located.
-    case withheld(Reason)
+    /// A body that may contain secrets that cannot be located, and the reason in a few words.
+    case withheld(reason: String)
+}
 
-    /// The reason why a body is withheld.
-    public enum Reason: String, Sendable, Hashable {
-        /// The body is longer than ``Redaction/bodyLimit``.
-        case tooLong = "too long to look for secrets"
-        /// The body is malformed or of an unknown type, and contains the name of a secret.
-        case secret = "it may contain a secret"
-        /// The body is compressed, so it was not searched.
-        case encoded = "compressed"
-        /// The body has a text type but cannot be decoded.
-        case undecodable = "declared as text, but cannot be decoded"
-    }
+extension RedactedBody {
+    /// The body is longer than ``Redaction/bodyLimit``.
+    package static let tooLong = withheld(reason: "too long to look for secrets")
+    /// The body is malformed or of an unknown type, and contains the name of a secret.
+    package static let possiblySecret = withheld(reason: "it may contain a secret")
+    /// The body is compressed, so it was not searched.
+    package static let compressed = withheld(reason: "compressed")
+    /// The body has a text type but cannot be decoded.
+    package static let undecodable = withheld(reason: "declared as text, but cannot be decoded")
 }

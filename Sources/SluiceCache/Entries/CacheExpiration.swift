@@ -35,7 +35,7 @@ public struct CacheExpiration: Sendable, Hashable {
     }
 
     /// The given duration after the entry was stored; immediately if it is not positive.
-    public static func after(_ duration: Duration) -> CacheExpiration {
+    package static func after(_ duration: Duration) -> CacheExpiration {
         CacheExpiration(.after(duration))
     }
 

@@ -58,7 +58,7 @@ public actor CacheStore {
     }
 
     /// The configuration of the store.
-    public nonisolated let configuration: Configuration
+    package nonisolated let configuration: Configuration
     nonisolated let storage: (any CacheStorage)?
     nonisolated let hasStorage: Bool
     /// True if the clock is the system's, which is then read directly.

@@ -101,7 +101,7 @@ struct HARTranscript {
         switch redaction.body(body, contentType: contentType, contentEncoding: contentEncoding) {
         case .text(let text): return (text, nil, nil)
         case .binary: return (body.base64EncodedString(), "base64", nil)
-        case .withheld(let reason): return (nil, nil, "Withheld: \(reason.rawValue).")
+        case .withheld(let reason): return (nil, nil, "Withheld: \(reason).")
         }
     }
 

@@ -294,7 +294,7 @@ extension RequestLog {
         let size = LogUnits.text(bytes: data.count)
         switch body {
         case .binary: return remark("\(size), not text")
-        case .withheld(let reason): return remark("\(size), left out: \(reason.rawValue)")
+        case .withheld(let reason): return remark("\(size), left out: \(reason)")
         case .text(let text):
             if text.isEmpty { return "" }
             let shown = JSONLayout.text(text, limit: bodyLimit) ?? text

@@ -14,11 +14,6 @@ import SluiceHTTP
 /// event ID in `Last-Event-ID`, after the delay the server asked for: see ``Reconnection``. A response with status 204
 /// ends the events. Any other status than 200, and any other content type than `text/event-stream`, fails them.
 public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// An event.
-    public typealias Element = ServerSentEvent
-    /// The request's error model.
-    public typealias Failure = ErrorModel
-
     let request: StreamRequest<ErrorModel>
     let reconnection: Reconnection
     let limit: Int

@@ -64,9 +64,6 @@ extension StreamReadable {
 /// consumes, so a slow loop slows the server down. Cancelling the loop's task stops the transfer. So does leaving the
 /// loop, unless a ``StreamedResponse`` still exists.
 public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// The request's error model.
-    public typealias Failure = ErrorModel
-
     let request: StreamRequest<ErrorModel>
     /// The body to read; nil if iterating sends the request.
     let body: StreamedBody?

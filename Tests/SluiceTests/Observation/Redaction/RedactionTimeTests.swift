@@ -26,6 +26,6 @@ import Testing
 
     @Test func doesNotReadBodyOver64Megabytes() {
         let data = Data(repeating: UInt8(ascii: "["), count: 64 << 20)
-        #expect(Redaction.standard.body(data, contentType: "application/json") == .withheld(.tooLong))
+        #expect(Redaction.standard.body(data, contentType: "application/json") == .tooLong)
     }
 }
