@@ -47,8 +47,7 @@ public struct DataSource: Sendable {
     ///
     /// - Parameters:
     ///   - keeping: Called with an accepted response; returns true to store it. The default stores every response.
-    ///   - choice: Called with the request and its stored response, or nil if there is none; decides whether the request
-    ///     is sent.
+    ///   - choice: Called with the request and its stored response, or nil if there is none. Returns the decision.
     /// - Returns: A data source.
     public static func custom(
         keeping: @escaping @Sendable (_ response: ServerResponse) -> Bool = { _ in true },

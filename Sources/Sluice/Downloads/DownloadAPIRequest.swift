@@ -114,9 +114,9 @@ extension DownloadAPIRequest {
         return self
     }
 
-    /// Sets how many times in a row the transfer may break off without receiving a byte before the request fails; 5 by
-    /// default. After an attempt that received some bytes the transfer resumes at once, otherwise it backs off.
-    /// Requests that are not idempotent are never sent again.
+    /// Sets the number of times in a row that the transfer may break off without receiving a byte before the request
+    /// fails; 5 by default. After an attempt that received some bytes the transfer resumes at once, otherwise it backs
+    /// off. Requests that are not idempotent are never sent again.
     public consuming func resumes(upTo count: Int) -> Self {
         options.resumes = max(0, count)
         return self
@@ -151,7 +151,7 @@ struct DownloadOptions: Sendable {
 }
 
 extension SluiceError.Code {
-    /// The SHA-256 given for a download is malformed.
+    /// The required SHA-256 of a download is malformed.
     public static let invalidChecksum = Self("invalidChecksum")
 }
 

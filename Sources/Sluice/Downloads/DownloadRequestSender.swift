@@ -13,7 +13,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
 
     /// Not isolated, so that a cancellation takes effect without waiting for the actor. Its value is nil if it was
     /// cancelled.
-    private nonisolated let flight: SingleFlight<DownloadResponse<Model, ErrorModel>?>
+    private nonisolated let singleFlight: SingleFlight<DownloadResponse<Model, ErrorModel>?>
     private nonisolated let upload: TransferMeter
     private nonisolated let progress: DownloadProgress
 
@@ -24,7 +24,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         let progress = DownloadProgress(meter: TransferMeter(time: pipeline.time))
         self.upload = upload
         self.progress = progress
-        flight = SingleFlight(cancelled: nil) { complete, _ in
+        singleFlight = SingleFlight(cancelled: nil) { complete, _ in
             let lease = PartialDownloadLease()
             let download = Download(
                 pipeline: pipeline,
@@ -77,7 +77,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
     /// The complete outcome: request, head, file, metrics, and the result.
     public var response: DownloadResponse<Model, ErrorModel> {
         get async {
-            if let completed = await flight.value(), let response = completed { return response }
+            if let completed = await singleFlight.value(), let response = completed { return response }
             return DownloadResponse(failure: .cancelled, of: request)
         }
     }
@@ -87,7 +87,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
     ///
     /// Has no effect once there is an outcome. Can be called from any thread, and before the request is sent.
     public nonisolated func cancel() {
-        flight.cancel()
+        singleFlight.cancel()
         endProgress()
     }
 

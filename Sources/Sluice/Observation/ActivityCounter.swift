@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Counts the requests in flight and reports when there are some and when there are none, for an activity indicator.
+/// Counts the requests in flight, and reports the changes between none and some, for an activity indicator.
 ///
 /// ```swift
 /// let activity = ActivityCounter()

@@ -51,7 +51,7 @@ extension CacheRules {
 
     /// The effect of a received part on a stored response.
     private enum PartMerge {
-        /// The stored response is kept and the part is not stored: they cannot be combined, or nothing tells which
+        /// The stored response is kept and the part is not stored: they cannot be combined, or it is unknown which
         /// version is newer.
         case unchanged
         /// The stored response is removed: it is outdated, or the received part replaces it.
@@ -165,10 +165,10 @@ extension CacheRules {
         )
         var status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
         status.isStored = storing != nil
-        var given = whole
-        given.headers.append(.cacheStatus, status.text)
+        var answer = whole
+        answer.headers.append(.cacheStatus, status.text)
         var update = CacheUpdate(
-            answer: .combined(given, .combined([.stored(0..<entry.body.count), .received], entry))
+            answer: .combined(answer, .combined([.stored(0..<entry.body.count), .received], entry))
         )
         update.receivedCount = part.range.upperBound - part.range.lowerBound
         update.add(storing, inPlaceOf: entry)

@@ -239,7 +239,7 @@ extension CacheRules {
     }
 
     /// Returns the request for the rest of a representation of which the beginning is stored (RFC 9111 §3.3, RFC 9110
-    /// §13.1.5). Returns nil if no beginning is stored, or if the request does not ask for the entire representation.
+    /// §13.1.5). Returns nil if no beginning is stored, or if the request is not for the entire representation.
     private func completing(_ parsed: ParsedRequest, _ entry: CacheEntry) -> HTTPRequest? {
         guard options.storesPartialResponses, parsed.request.method == .get,
             parsed.fields.isDisjoint(with: [.range, .conditions]), !parsed.directives.isNoStore,

@@ -7,7 +7,7 @@ struct MemoryTier {
     struct Node {
         var lifetime: CacheEntry.Lifetime
         var bytes: Int
-        /// The part of ``bytes`` that the kept model needs.
+        /// The part of ``bytes`` that the decoded model needs.
         var modelBytes = 0
         /// The time of the last access reported to storage.
         var touched: Double

@@ -4,8 +4,8 @@ import SluiceHTTP
 ///
 /// Every change has a number. Storage executes a read at an unknown moment between its beginning and its end.
 /// Therefore, the result of a read is corrected with all changes that storage had not made when the read began.
-/// Repeating changes in order yields the final contents, no matter how many of them storage had already made. Changes
-/// are kept as long as a read is in progress that began before storage made them.
+/// Repeating changes in order yields the final contents, no matter how many of them storage had already made. A change
+/// stays here as long as a read is in progress that began before storage made it.
 struct PendingChanges {
     /// The kinds of changes to write.
     enum Write: Sendable {
@@ -55,7 +55,7 @@ struct PendingChanges {
     /// The number of failed removals up to which all of them are retried with every batch. Above it, they are retried
     /// only occasionally.
     static let promptLimit = 64
-    /// The maximum number of failed removals that are kept individually.
+    /// The maximum number of individual failed removals. Beyond it, they are replaced by a removal of all entries.
     static let failedRemovalLimit = 16_384
     /// The maximum number of removals that may wait individually.
     static let removalLimit = 262_144

@@ -1,6 +1,6 @@
 import SluiceFoundation
 
-/// The place in which a download is stored.
+/// The destination of a download: a file, a folder, or a temporary file.
 ///
 /// ```swift
 /// let backup = DownloadDestination.file(URL(filePath: "/var/backups/shop.db"), ifExists: .overwrite)

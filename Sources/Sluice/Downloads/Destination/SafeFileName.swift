@@ -113,7 +113,7 @@ extension Substring {
 }
 
 extension Unicode.Scalar {
-    /// True for invisible characters that change how a name is read: controls, line separators, direction marks,
+    /// True for invisible characters that change the reading of a name: controls, line separators, direction marks,
     /// zero-width spaces.
     fileprivate var isDeceptive: Bool {
         switch value {

@@ -243,7 +243,7 @@ extension PartialDownload {
     ///
     /// - Parameters:
     ///   - key: The key that sends of the same download share: the method and the URL.
-    ///   - destination: The place for the download.
+    ///   - destination: The destination of the download.
     ///   - lease: The lease of the sender.
     /// - Returns: The partial file, with the reliable bytes of an earlier send.
     /// - Throws: `cannotWriteFile`, `fileExists`, `insufficientSpace`, or `cancelled`.

@@ -61,13 +61,15 @@ struct PartialDownloadDescriptor: Sendable {
     private enum PathState { case sole, moved, linked, foreign }
 
     private func pathState(at path: String) -> PathState {
-        var own = stat()
+        var opened = stat()
         var named = stat()
-        guard fstat(number, &own) == 0, own.st_mode & S_IFMT == S_IFREG, own.st_uid == geteuid() else {
+        guard fstat(number, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG, opened.st_uid == geteuid() else {
             return .foreign
         }
-        guard lstat(path, &named) == 0, named.st_dev == own.st_dev, named.st_ino == own.st_ino else { return .moved }
-        return own.st_nlink > 1 ? .linked : .sole
+        guard lstat(path, &named) == 0, named.st_dev == opened.st_dev, named.st_ino == opened.st_ino else {
+            return .moved
+        }
+        return opened.st_nlink > 1 ? .linked : .sole
     }
 
     /// Releases the lock, also for copies of the descriptor in child processes, and closes the file.

@@ -15,7 +15,7 @@ final class PartialDownloadLease: Sendable {
     }
 }
 
-/// The partial files that this process holds. File locks cannot tell that a holder is about to release them.
+/// The partial files that this process holds. A file lock does not show that its holder is about to release it.
 final class PartialDownloadClaims: Sendable {
     static let shared = PartialDownloadClaims()
 
@@ -29,7 +29,7 @@ final class PartialDownloadClaims: Sendable {
         var lastID = 0
     }
 
-    private enum Answer { case granted, denied, ending(Int) }
+    private enum ClaimResult { case granted, denied, ending(Int) }
 
     private let state = Locked(State())
 
@@ -43,7 +43,7 @@ final class PartialDownloadClaims: Sendable {
     func claim(_ path: String, for lease: PartialDownloadLease) async throws(SluiceError) -> Bool {
         while true {
             if Task.isCancelled || lease.isEnding { throw .cancelled }
-            let answer = state.withLock { state -> Answer in
+            let result = state.withLock { state -> ClaimResult in
                 if let claim = state.claims[path] {
                     guard claim.lease.isEnding else { return .denied }
                     state.lastID &+= 1
@@ -52,7 +52,7 @@ final class PartialDownloadClaims: Sendable {
                 state.claims[path] = Claim(lease: lease)
                 return .granted
             }
-            switch answer {
+            switch result {
             case .granted: return true
             case .denied: return false
             case .ending(let id): await waitForRelease(of: path, as: id)

@@ -31,7 +31,7 @@ struct PartialDownloadLocation: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - key: The key that sends of the same download share.
-    ///   - destination: The place for the download. Its conflict rule does not affect the partial file.
+    ///   - destination: The destination of the download. Its conflict rule does not affect the partial file.
     /// - Throws: `cannotWriteFile` if the destination is not the path of a file.
     init(key: String, destination: DownloadDestination) throws(SluiceError) {
         let kind: String
@@ -67,11 +67,11 @@ struct PartialDownloadLocation: Sendable, Hashable {
         stem = ".\(digest.prefix(16))"
     }
 
-    private init(_ place: PartialDownloadLocation, stem: String) {
-        folder = place.folder
-        finalName = place.finalName
-        conflict = place.conflict
-        createsDirectories = place.createsDirectories
+    private init(_ location: PartialDownloadLocation, stem: String) {
+        folder = location.folder
+        finalName = location.finalName
+        conflict = location.conflict
+        createsDirectories = location.createsDirectories
         self.stem = stem
     }
 

@@ -87,7 +87,7 @@ struct HARAssembly {
         case .received(let outcome):
             close(request, request.attempt, outcome)
         case .cached(let response):
-            // No request was sent, so the entry is made from the request that the cache answered.
+            // No request was sent, so the entry has the request that the cache answered.
             update(request) { attempt in
                 let made = attempt.exchange ?? Exchange(request: response.request, sent: request.instant)
                 attempt.exchange = made
@@ -224,7 +224,7 @@ struct HARTimeline {
             guard metrics.total > .zero else { return timings(blocked: waiting) { $0.wait = exchanging.milliseconds } }
             return timings(of: metrics, blocked: waiting + metrics.queued)
         case .failure(let error):
-            // A failure has no metrics, but the error tells which phase it reached.
+            // A failure has no metrics, but its code shows the phase that it reached.
             let time = exchanging.milliseconds
             return timings(blocked: waiting) { timings in
                 switch error.code {

@@ -99,7 +99,7 @@ extension HAR {
         public var mimeType: String
         /// The fields of a form; empty for any other body.
         public var params: [Parameter] = []
-        /// The body as text; empty for a form, and for a body that is not kept.
+        /// The body as text; empty for a form, and for a body that is not recorded.
         public var text = ""
         /// The encoding of `text`: `base64` for a binary body, nil for plain text. The format defines it for responses
         /// only, so it is written as `_encoding`.
@@ -196,7 +196,7 @@ extension HAR {
         public var compression: Int?
         /// The content type; empty if there is none.
         public var mimeType = ""
-        /// The body as text; nil if it is not kept.
+        /// The body as text; nil if it is not recorded.
         public var text: String?
         /// The encoding of `text`: `base64` for a binary body, nil for plain text.
         public var encoding: String?

@@ -13,7 +13,7 @@ import SluiceHTTP
 /// ```
 ///
 /// Each exchange becomes an entry when it ends: every attempt, every redirect, and failures too, with status 0 and the
-/// reason in `_error`. Secrets are removed before anything is kept. The recorder keeps the newest entries up to a
+/// reason in `_error`. Secrets are removed before anything is stored. The recorder keeps the newest entries up to a
 /// limit, and bodies up to a limit of their own.
 public final class HARRecorder: RequestObserver {
     private static let queue = DispatchQueue(label: "sluice.har", attributes: .concurrent)
@@ -26,7 +26,7 @@ public final class HARRecorder: RequestObserver {
     ///   - redaction: The secrets to remove.
     ///   - maximumEntries: The maximum number of entries; 2,000 by default. The newest are kept.
     ///   - maximumBodyBytes: The maximum length of a body to keep, in bytes; 64 KiB by default, 0 for none. For longer
-    ///     bodies only the length is kept.
+    ///     bodies only the length is recorded.
     public init(redaction: Redaction = .standard, maximumEntries: Int = 2000, maximumBodyBytes: Int = 64 << 10) {
         let transcript = HARTranscript(redaction: redaction, maximumBodyBytes: maximumBodyBytes)
         assembly = Locked(HARAssembly(transcript, maximumEntries: maximumEntries))

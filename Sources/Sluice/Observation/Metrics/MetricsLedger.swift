@@ -123,8 +123,8 @@ extension ObservedRequest {
     fileprivate var elapsed: UInt64 { began.duration(to: instant).nanoseconds }
 }
 
-/// The times that requests wait at gates. Several gates may be asked at once; the time counts from the first to the
-/// last.
+/// The times that requests wait at gates. A request may wait at several gates at once; the time counts from the first
+/// to the last.
 struct GateTimes {
     private var spans: [RequestID: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)] = [:]
 

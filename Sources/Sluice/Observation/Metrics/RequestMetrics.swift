@@ -78,7 +78,7 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
         }
     }
 
-    /// Counts events that were dropped, so that readers know how incomplete the metrics are.
+    /// Counts events that were dropped, which the snapshot shows as ``Snapshot/missedEvents``.
     public func missed(_ count: Int) {
         ledger.withLock { $0.miss(count) }
     }

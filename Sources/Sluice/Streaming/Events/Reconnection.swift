@@ -39,8 +39,8 @@ public struct Reconnection: Sendable, Hashable {
         self.statuses = statuses
     }
 
-    /// The behavior of a browser: waits 3 seconds, or as long as the server asks for, longer after failures, and makes
-    /// at most 10 consecutive attempts.
+    /// The behavior of a browser: waits 3 seconds or the delay that the server requests, longer after failures, and
+    /// makes at most 10 consecutive attempts.
     public static let standard = Reconnection()
     /// No reconnection: the events end with the response.
     public static let none = Reconnection(maximumAttempts: 0)
@@ -75,7 +75,7 @@ struct ReconnectionState: Sendable {
     ///
     /// - Parameters:
     ///   - failure: The error that ended the connection or prevented it; nil if the server closed it.
-    ///   - retry: The delay the server asked for.
+    ///   - retry: The delay that the server requested.
     ///   - random: 64 random bits.
     /// - Returns: The action to take.
     mutating func decision(after failure: SluiceError?, retry: Duration?, random: UInt64) -> Decision {

@@ -11,8 +11,8 @@ import SluiceHTTP
 ///
 /// The first call of `next()` sends the request. It sends `Accept: text/event-stream` and `Cache-Control: no-store`
 /// unless the request sets these headers. When the response ends or fails, the request is sent again with the last
-/// event ID in `Last-Event-ID`, after the delay the server asked for: see ``Reconnection``. A response with status 204
-/// ends the events. Any other status than 200, and any other content type than `text/event-stream`, fails them.
+/// event ID in `Last-Event-ID`, after the delay that the server requests: see ``Reconnection``. A response with status
+/// 204 ends the events. Any other status than 200, and any other content type than `text/event-stream`, fails them.
 public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     let request: StreamRequest<ErrorModel>
     let reconnection: Reconnection
@@ -137,7 +137,7 @@ extension StreamRequest {
         }
     }
 
-    /// Sends the request and returns the response body, or nil if the server answered 204 (No Content).
+    /// Sends the request and returns the response body, or nil if the server responded with 204 (No Content).
     fileprivate func events(after id: String) async throws(StreamFailure) -> StreamedBody? {
         let request = header(.lastEventID, id.isEmpty ? nil : id)
         let body = try await request.begun { head throws(SluiceError) in

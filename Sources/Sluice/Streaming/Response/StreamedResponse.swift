@@ -20,7 +20,7 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
         self.streamRequest = streamRequest
     }
 
-    /// The request that was answered, after interceptors and redirects.
+    /// The request of the response, after interceptors and redirects.
     public var request: HTTPRequest { body.response.request }
     /// The status, headers and version.
     public var head: HTTPResponse { body.response.head }

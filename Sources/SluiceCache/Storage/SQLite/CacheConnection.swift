@@ -17,7 +17,7 @@ struct CacheConnection: Sendable {
         /// The time of the last check that the path still refers to the file.
         var checked = ContinuousClock.now
         /// The generation of the file and its number of changes at the last check for foreign changes.
-        var asked: (generation: Int, changes: Int64?)?
+        var lastForeignCheck: (generation: Int, changes: Int64?)?
         /// The number of changes that this connection has made since.
         var ownChanges: Int64 = 0
 

@@ -264,12 +264,12 @@ extension CacheDatabase {
                 do throws(SQLiteFailure) {
                     let changes = try connection.integer("SELECT changes FROM total WHERE id = 1")
                     defer {
-                        state.asked = (opened.generation, changes)
+                        state.lastForeignCheck = (opened.generation, changes)
                         state.ownChanges = 0
                     }
-                    guard let asked = state.asked else { return false }
-                    if asked.generation != opened.generation { return true }
-                    return asked.changes.map { ($0 &+ state.ownChanges) & 0xffff_ffff } != changes
+                    guard let last = state.lastForeignCheck else { return false }
+                    if last.generation != opened.generation { return true }
+                    return last.changes.map { ($0 &+ state.ownChanges) & 0xffff_ffff } != changes
                 } catch {
                     throw self.error(error, isWrite: false)
                 }

@@ -17,7 +17,7 @@ struct CacheTransaction {
     let isRetry: Bool
     /// True if the transaction left pieces to sweep or pages to return.
     var leavesWork = false
-    /// True if other processes must drop what they have in memory. Evictions do not count, because evicted entries were
+    /// True if other processes must drop their entries in memory. Evictions do not count, because evicted entries were
     /// valid.
     var isChange = false
     private var change = CacheSize()
@@ -289,12 +289,12 @@ extension CacheTransaction {
 
     /// Checks that a draft still exists, and extends its lifetime.
     func extendDraft(_ number: Int64, _ token: Int64, at now: Date) throws(SQLiteFailure) {
-        let kept = try connection.integer(
+        let found = try connection.integer(
             "SELECT id FROM draft WHERE id = ?1 AND token = ?2",
             .integer(number),
             .integer(token)
         )
-        if kept == nil { throw .removed }
+        if found == nil { throw .removed }
         try connection.run("UPDATE draft SET touched = ?2 WHERE id = ?1", .integer(number), .real(now.column ?? 0))
     }
 

@@ -287,8 +287,8 @@ struct SQLiteFailure: Error, Hashable {
     }
 
     /// Returns the error for a value that no version of the cache writes.
-    static func malformed(_ what: String) -> SQLiteFailure {
-        SQLiteFailure(SQLITE_CORRUPT, "\(what) in the database is malformed")
+    static func malformed(_ subject: String) -> SQLiteFailure {
+        SQLiteFailure(SQLITE_CORRUPT, "\(subject) in the database is malformed")
     }
 
     /// The body has more pieces than there are piece numbers.
