@@ -64,8 +64,8 @@ struct HARAssembly {
 
     mutating func record(_ event: RequestEvent, of request: ObservedRequest) {
         switch event {
-        case .began(let made):
-            pending[request.id, default: Pending()].request = made
+        case .began(let built):
+            pending[request.id, default: Pending()].request = built
         case .waiting(let gate):
             update(request) { $0.gates.append((gate, request.instant, nil)) }
         case .admitted(let gate), .refused(let gate, _):
@@ -89,8 +89,8 @@ struct HARAssembly {
         case .cached(let response):
             // No request was sent, so the entry has the request that the cache answered.
             update(request) { attempt in
-                let made = attempt.exchange ?? Exchange(request: response.request, sent: request.instant)
-                attempt.exchange = made
+                let exchange = attempt.exchange ?? Exchange(request: response.request, sent: request.instant)
+                attempt.exchange = exchange
             }
             close(request, request.attempt, .success(response))
         case .retrying(let delay, let outcome):
@@ -148,8 +148,8 @@ struct HARAssembly {
         if let last = attempt.last {
             // The status already states this error.
             if error.code != .unacceptableStatus { annotate(last, error) }
-        } else if let made = pending?.request ?? error.request {
-            var entry = transcript.entry(made, outcome, request.secretHeaders)
+        } else if let unsent = pending?.request ?? error.request {
+            var entry = transcript.entry(unsent, outcome, request.secretHeaders)
             entry.startedDateTime = request.date(of: attempt.began)
             entry.timings = HAR.Timings(blocked: attempt.began.duration(to: request.instant).milliseconds)
             append(entry, request, number, attempt)
@@ -173,7 +173,7 @@ struct HARAssembly {
     private mutating func append(_ entry: HAR.Entry, _ request: ObservedRequest, _ number: Int, _ attempt: Attempt) {
         guard maximumEntries > 0 else { return }
         var entry = entry
-        entry.time = entry.timings.total.toMicroseconds
+        entry.time = entry.timings.total.roundedToMicroseconds
         entry.requestID = Int(clamping: request.id.rawValue)
         entry.attempt = max(1, number)
         entry.hop = attempt.hop
@@ -262,10 +262,10 @@ struct HARTimeline {
 
 extension Duration {
     /// The duration in milliseconds, rounded to microseconds; 0 for a negative duration.
-    var milliseconds: Double { (max(self, .zero) / .milliseconds(1)).toMicroseconds }
+    var milliseconds: Double { (max(self, .zero) / .milliseconds(1)).roundedToMicroseconds }
 }
 
 extension Double {
     /// The number of milliseconds, rounded to microseconds, which removes floating-point noise from sums.
-    var toMicroseconds: Double { (self * 1000).rounded() / 1000 }
+    var roundedToMicroseconds: Double { (self * 1000).rounded() / 1000 }
 }

@@ -36,59 +36,59 @@ struct HARTranscript {
     private func request(_ request: HTTPRequest, _ secret: [HTTPHeaderName]) -> HAR.Request {
         let url = redaction.url(request.url)
         let headers = redaction.headers(request.headers, and: secret)
-        var made = HAR.Request(method: request.method.rawValue, url: url)
-        made.headers = headers.map(HAR.Parameter.init)
-        made.cookies = zip(request.headers, headers)
+        var result = HAR.Request(method: request.method.rawValue, url: url)
+        result.headers = headers.map(HAR.Parameter.init)
+        result.cookies = zip(request.headers, headers)
             .flatMap { $0.name == .cookie ? HAR.Cookie.sent($0.value, isHidden: $0.value != $1.value) : [] }
-        made.queryString = HAR.Parameter.query(of: url)
-        made.bodySize = request.body.length.map { Int(clamping: $0) }
-        made.postData = postData(request.body, request.headers)
-        return made
+        result.queryString = HAR.Parameter.query(of: url)
+        result.bodySize = request.body.length.map { Int(clamping: $0) }
+        result.postData = postData(request.body, request.headers)
+        return result
     }
 
     private func response(_ response: ServerResponse, _ secret: [HTTPHeaderName]) -> HAR.Response {
         let head = response.head
         let headers = redaction.headers(head.headers, and: secret)
-        var made = HAR.Response(status: head.status.rawValue, httpVersion: head.version.description)
-        made.headers = headers.map(HAR.Parameter.init)
-        made.cookies = zip(head.headers, headers)
+        var result = HAR.Response(status: head.status.rawValue, httpVersion: head.version.description)
+        result.headers = headers.map(HAR.Parameter.init)
+        result.cookies = zip(head.headers, headers)
             .compactMap { $0.name == .setCookie ? HAR.Cookie(set: $0.value, isHidden: $0.value != $1.value) : nil }
-        made.redirectURL = headers.values(for: .location).first ?? ""
-        if response.metrics.total > .zero { made.bodySize = Int(clamping: response.metrics.bytesReceived) }
-        made.content.size = response.body.count
-        made.content.mimeType = head.headers[.contentType] ?? ""
-        if head.headers.contains(.contentEncoding), let bodySize = made.bodySize, bodySize < response.body.count {
-            made.content.compression = response.body.count - bodySize
+        result.redirectURL = headers.values(for: .location).first ?? ""
+        if response.metrics.total > .zero { result.bodySize = Int(clamping: response.metrics.bytesReceived) }
+        result.content.size = response.body.count
+        result.content.mimeType = head.headers[.contentType] ?? ""
+        if head.headers.contains(.contentEncoding), let bodySize = result.bodySize, bodySize < response.body.count {
+            result.content.compression = response.body.count - bodySize
         }
         if !response.body.isEmpty {
             let body = text(of: response.body, head.headers[.contentType])
-            made.content.text = body.text
-            made.content.encoding = body.encoding
-            made.content.comment = body.comment
+            result.content.text = body.text
+            result.content.encoding = body.encoding
+            result.content.comment = body.comment
         }
-        return made
+        return result
     }
 
     private func postData(_ body: HTTPBody, _ headers: HTTPHeaders) -> HAR.PostData? {
         let contentType = headers[.contentType]
-        var made = HAR.PostData(mimeType: contentType ?? "")
+        var result = HAR.PostData(mimeType: contentType ?? "")
         switch body.source {
         case .none: return nil
-        case .file: made.comment = "A file, which is not kept."
-        case .stream: made.comment = "A stream, which is not kept."
-        case .deferred: made.comment = "Made when it was sent, and not kept."
+        case .file: result.comment = "A file, which is not kept."
+        case .stream: result.comment = "A stream, which is not kept."
+        case .deferred: result.comment = "Made when it was sent, and not kept."
         case .data(let data):
             let body = text(of: data, contentType, headers[.contentEncoding])
             let isForm = contentType.flatMap(ContentType.init)?.essence == "application/x-www-form-urlencoded"
             if isForm, let text = body.text, body.encoding == nil {
-                made.params = HAR.Parameter.pairs(of: text)
+                result.params = HAR.Parameter.pairs(of: text)
             } else {
-                made.text = body.text ?? ""
-                made.encoding = body.encoding
+                result.text = body.text ?? ""
+                result.encoding = body.encoding
             }
-            made.comment = body.comment
+            result.comment = body.comment
         }
-        return made
+        return result
     }
 
     /// Returns a body as text, or the reason why it is missing.
