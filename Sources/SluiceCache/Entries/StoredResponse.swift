@@ -19,7 +19,7 @@ public struct StoredResponse: Sendable {
     /// The part of the representation that the body contains; nil for the entire representation.
     public let part: StoredPart?
     /// The cache metadata parsed from the head.
-    let terms: ResponseTerms
+    let metadata: CacheMetadata
 
     /// Creates a stored response.
     public init(
@@ -38,7 +38,7 @@ public struct StoredResponse: Sendable {
         self.requested = requested
         self.received = received
         self.part = part
-        terms = ResponseTerms(
+        metadata = CacheMetadata(
             head,
             method: method,
             url: url,
@@ -86,7 +86,7 @@ public struct StoredPart: Sendable, Hashable {
 /// The cache metadata of a stored response, parsed once so that a cache hit parses nothing.
 ///
 /// Times are in seconds since the reference date of `Date`; ages and lifetimes are in seconds.
-package final class ResponseTerms: Sendable {
+package final class CacheMetadata: Sendable {
     /// True if the response answers a GET.
     let isGet: Bool
     /// The digest of the credentials: ``StoredResponse/identity``.
@@ -104,7 +104,7 @@ package final class ResponseTerms: Sendable {
     /// The freshness lifetime of `max-age` or `Expires` (§4.2.1); nil if it has neither.
     let explicitLifetime: Double?
     /// The time between `Last-Modified` and `Date`; nil if heuristic freshness does not apply (§4.2.2).
-    let unchanged: Double?
+    let timeSinceModification: Double?
     let vary: VaryField
     /// The entity tag; nil if it is missing or malformed.
     let entityTag: EntityTag?
@@ -147,7 +147,8 @@ package final class ResponseTerms: Sendable {
         let isHeuristic =
             explicitLifetime == nil && (directives.isPublic || head.status.isHeuristicallyCacheable)
             && !url.utf8.contains(UInt8(ascii: "?"))
-        unchanged = isHeuristic ? modified.map { DeltaSeconds.clamped(date - $0.timeIntervalSinceReferenceDate) } : nil
+        timeSinceModification =
+            isHeuristic ? modified.map { DeltaSeconds.clamped(date - $0.timeIntervalSinceReferenceDate) } : nil
         vary = VaryField(headers)
         entityTag = headers.contains(.eTag) ? EntityTag(of: head) : nil
         lastModified = modified

@@ -71,8 +71,8 @@ package struct ServableResponse: Sendable {
 
     /// The entry that supplies the body.
     package let entry: CacheEntry
-    /// The terms that supply the head: those of the entry, or those updated by a 304.
-    package let response: ResponseTerms
+    /// The metadata that supplies the head: that of the entry, or the one updated by a 304.
+    package let response: CacheMetadata
     let form: Form
     /// The current age in seconds (RFC 9111 §4.2.3).
     package let age: Int

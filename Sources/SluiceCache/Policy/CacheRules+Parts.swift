@@ -75,7 +75,7 @@ extension CacheRules {
             return .unchanged
         }
         guard storedValidator.matches(head) == true else { return .removed }
-        if stored.terms.isEncoded { return .unchanged }
+        if stored.metadata.isEncoded { return .unchanged }
         return combined(entry, stored, with: head, part, for: forwarding, times).map { .combined($0) } ?? .removed
     }
 
@@ -100,7 +100,7 @@ extension CacheRules {
         for forwarding: ConditionalRequest,
         _ times: Times
     ) -> StorableResponse? {
-        guard !stored.terms.isEncoded, stored.part?.isWhole(in: entry) ?? (stored.head.status == .ok) else {
+        guard !stored.metadata.isEncoded, stored.part?.isWhole(in: entry) ?? (stored.head.status == .ok) else {
             return nil
         }
         guard let storedPart = stored.part else {

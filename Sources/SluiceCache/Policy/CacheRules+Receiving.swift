@@ -64,29 +64,29 @@ extension CacheRules {
         now: Date
     ) -> ServableResponse? {
         let parsed = ParsedRequest(forwarding.request)
-        guard let entry = forwarding.selected, let terms = entry.response?.terms,
-            let form = parsed.form(of: entry, terms)
+        guard let entry = forwarding.selected, let metadata = entry.response?.metadata,
+            let form = parsed.form(of: entry, metadata)
         else {
             return nil
         }
-        let age = terms.age(at: now)
-        let lifetime = lifetime(of: terms)
+        let age = metadata.age(at: now)
+        let lifetime = lifetime(of: metadata)
         let requestDirectives = parsed.directives
-        if terms.directives.isNoCache { return nil }
+        if metadata.directives.isNoCache { return nil }
         if requestDirectives.staleIfError == nil,
-            !requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: terms.directives.isImmutable)
+            !requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: metadata.directives.isImmutable)
         {
             return nil
         }
         if lifetime <= age {
-            let window = requestDirectives.staleIfError ?? terms.directives.staleIfError ?? staleIfError
-            guard let window, age - lifetime <= window, age < DeltaSeconds.limit, !terms.directives.mustRevalidate
+            let window = requestDirectives.staleIfError ?? metadata.directives.staleIfError ?? staleIfError
+            guard let window, age - lifetime <= window, age < DeltaSeconds.limit, !metadata.directives.mustRevalidate
             else {
                 return nil
             }
         }
         let cacheStatus = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: status)
-        return servable(Candidate(entry: entry, stored: terms, form: form), age, lifetime, cacheStatus)
+        return servable(Candidate(entry: entry, metadata: metadata, form: form), age, lifetime, cacheStatus)
     }
 
     /// Handles a response that is neither a 304 nor a 206: stores it, or at least removes the stored responses that it
@@ -156,7 +156,7 @@ extension StoredResponse {
         if let text = newer.headers[.contentLength], let length = Int64(text) {
             let storedLength =
                 part?.total ?? head.headers[.contentLength].flatMap { Int64($0) }
-                ?? (terms.isEncoded ? nil : Int64(entry.body.count))
+                ?? (metadata.isEncoded ? nil : Int64(entry.body.count))
             if let storedLength, storedLength != length { return false }
         }
         return isSame
@@ -173,14 +173,14 @@ extension CacheRules {
         _ times: Times
     ) -> CacheUpdate {
         var update = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
-        var confirmed: ResponseTerms?
+        var confirmed: CacheMetadata?
         for entry in identified(by: head, forwarding) {
             guard let stored = entry.response else { continue }
             var newer = head
-            if let tag = stored.terms.entityTag, tag.isWeak { newer.headers.set(.eTag, to: tag.fieldValue) }
+            if let tag = stored.metadata.entityTag, tag.isWeak { newer.headers.set(.eTag, to: tag.fieldValue) }
             let (response, storing) = updated(entry, stored, with: newer, for: forwarding, times)
             update.add(storing, inPlaceOf: entry)
-            if entry === forwarding.selected { confirmed = response.terms }
+            if entry === forwarding.selected { confirmed = response.metadata }
         }
         switch forwarding.purpose {
         // The conditions of the request itself were met, so the caller gets the 304.
@@ -196,7 +196,7 @@ extension CacheRules {
             }
             let status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
             let serving = servable(
-                Candidate(entry: entry, stored: response, form: form),
+                Candidate(entry: entry, metadata: response, form: form),
                 response.age(at: times.received),
                 lifetime(of: response),
                 status,
@@ -217,13 +217,13 @@ extension CacheRules {
     private func identified(by head: HTTPResponse, _ forwarding: ConditionalRequest) -> [CacheEntry] {
         if let tag = EntityTag(of: head) {
             let same = forwarding.matching.filter { entry in
-                guard let storedTag = entry.response?.terms.entityTag, storedTag.opaque == tag.opaque else {
+                guard let storedTag = entry.response?.metadata.entityTag, storedTag.opaque == tag.opaque else {
                     return false
                 }
                 return tag.isWeak || !storedTag.isWeak
             }
             if same.isEmpty, forwarding.purpose == .validation, let selected = forwarding.selected,
-                selected.response?.terms.entityTag?.opaque == tag.opaque
+                selected.response?.metadata.entityTag?.opaque == tag.opaque
             {
                 return [selected]
             }
@@ -231,7 +231,7 @@ extension CacheRules {
         }
         if let modified = head.headers[.lastModified] {
             let same = forwarding.matching.filter { entry in
-                guard let stored = entry.response, let storedDate = stored.terms.lastModified else { return false }
+                guard let stored = entry.response, let storedDate = stored.metadata.lastModified else { return false }
                 return stored.head.headers[.lastModified] == modified
                     || HTTPDate.parse(modified, now: stored.received) == storedDate
             }
@@ -290,33 +290,34 @@ extension CacheRules {
             received: times.received,
             part: part
         )
-        let terms = response.terms
-        guard mayStore(head.status, terms), isUseful(terms, at: times.received), !terms.vary.names(anyOf: hiddenFields),
-            let variant = terms.vary.variant(of: forwarding.request, identity: response.identity)
+        let metadata = response.metadata
+        guard mayStore(head.status, metadata), isUseful(metadata, at: times.received),
+            !metadata.vary.names(anyOf: hiddenFields),
+            let variant = metadata.vary.variant(of: forwarding.request, identity: response.identity)
         else { return nil }
         return StorableResponse(variant: variant, response: response, body: body, receivedCount: receivedCount)
     }
 
     /// True if the response allows itself to be stored (RFC 9111 §3, §5.2.2.3).
-    private func mayStore(_ status: HTTPStatus, _ terms: ResponseTerms) -> Bool {
-        let directives = terms.directives
+    private func mayStore(_ status: HTTPStatus, _ metadata: CacheMetadata) -> Bool {
+        let directives = metadata.directives
         if directives.mustUnderstand {
             if !status.isUnderstood { return false }
         } else if directives.isNoStore {
             return false
         }
-        return directives.isPublic || directives.isPrivate || terms.explicitLifetime != nil
+        return directives.isPublic || directives.isPrivate || metadata.explicitLifetime != nil
             || status.isHeuristicallyCacheable
     }
 
     /// True if the response can ever be reused: it is fresh, has a validator, or may be served stale.
-    private func isUseful(_ terms: ResponseTerms, at now: Date) -> Bool {
-        let isFresh = lifetime(of: terms) > terms.age(at: now) && !terms.directives.isNoCache
-        if isFresh || terms.entityTag != nil || terms.lastModified != nil { return true }
-        if terms.directives.isNoCache || terms.directives.mustRevalidate { return false }
+    private func isUseful(_ metadata: CacheMetadata, at now: Date) -> Bool {
+        let isFresh = lifetime(of: metadata) > metadata.age(at: now) && !metadata.directives.isNoCache
+        if isFresh || metadata.entityTag != nil || metadata.lastModified != nil { return true }
+        if metadata.directives.isNoCache || metadata.directives.mustRevalidate { return false }
         let windows = [
-            terms.directives.staleIfError ?? staleIfError,
-            terms.directives.staleWhileRevalidate ?? staleWhileRevalidate,
+            metadata.directives.staleIfError ?? staleIfError,
+            metadata.directives.staleWhileRevalidate ?? staleWhileRevalidate,
         ]
         return windows.contains { ($0 ?? 0) > 0 }
     }

@@ -57,9 +57,9 @@ extension CacheRules {
         guard let selected = newest(in: stored, for: parsed, identity) else {
             return plan(forwarding: parsed, identity, stored)
         }
-        let age = selected.stored.age(at: now)
-        let lifetime = lifetime(of: selected.stored)
-        let use = use(of: selected.stored, age, lifetime, parsed)
+        let age = selected.metadata.age(at: now)
+        let lifetime = lifetime(of: selected.metadata)
+        let use = use(of: selected.metadata, age, lifetime, parsed)
         if use != .afterValidation {
             var status = CacheStatus(cache: cacheName, forward: collapsed)
             status.isCollapsed = collapsed != nil
@@ -68,14 +68,14 @@ extension CacheRules {
             return .serveWhileRevalidating(serving, revalidation(of: selected, parsed, identity, stored))
         }
         if parsed.directives.isOnlyIfCached { return .refuse(refusal) }
-        let isFresh = lifetime > age && !selected.stored.directives.isNoCache
+        let isFresh = lifetime > age && !selected.metadata.directives.isNoCache
         return .send(validation(of: selected, parsed, identity, stored, isFresh ? .request : .stale))
     }
 
     /// A stored response that satisfies a request, freshness aside.
     struct Candidate {
         let entry: CacheEntry
-        let stored: ResponseTerms
+        let metadata: CacheMetadata
         let form: ServableResponse.Form
     }
 
@@ -91,17 +91,17 @@ extension CacheRules {
 
     /// Returns the permitted use of a stored response of this age and freshness lifetime.
     func use(
-        of terms: ResponseTerms,
+        of metadata: CacheMetadata,
         _ age: Double,
         _ lifetime: Double,
         _ parsed: ParsedRequest
     ) -> Use {
         let requestDirectives = parsed.directives
-        guard !terms.directives.isNoCache,
-            requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: terms.directives.isImmutable)
+        guard !metadata.directives.isNoCache,
+            requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: metadata.directives.isImmutable)
         else { return .afterValidation }
         if lifetime > age { return .immediate }
-        if terms.directives.mustRevalidate { return .afterValidation }
+        if metadata.directives.mustRevalidate { return .afterValidation }
         if let maxStale = requestDirectives.maxStale, age - lifetime <= maxStale,
             maxStale == .infinity || age < DeltaSeconds.limit
         {
@@ -109,16 +109,16 @@ extension CacheRules {
         }
         // A request that demands a certain freshness gets no stale response unless it has `max-stale` (§5.2.1.1).
         guard !requestDirectives.demandsFreshness, !requestDirectives.isNoStore,
-            let window = terms.directives.staleWhileRevalidate ?? staleWhileRevalidate,
+            let window = metadata.directives.staleWhileRevalidate ?? staleWhileRevalidate,
             age - lifetime <= window, age < DeltaSeconds.limit
         else { return .afterValidation }
         return .whileRevalidating
     }
 
     /// Returns the freshness lifetime of a response in seconds (RFC 9111 §4.2.1, §4.2.2).
-    func lifetime(of terms: ResponseTerms) -> Double {
-        if let explicit = terms.explicitLifetime { return explicit }
-        return terms.unchanged.map { min($0 * heuristicFraction, maximumHeuristicLifetime) } ?? 0
+    func lifetime(of metadata: CacheMetadata) -> Double {
+        if let explicit = metadata.explicitLifetime { return explicit }
+        return metadata.timeSinceModification.map { min($0 * heuristicFraction, maximumHeuristicLifetime) } ?? 0
     }
 
     /// Returns the response to serve, with the remaining lifetime in its status.
@@ -133,7 +133,7 @@ extension CacheRules {
         status.timeToLive = Int((lifetime - age).rounded(.down))
         return ServableResponse(
             entry: candidate.entry,
-            response: candidate.stored,
+            response: candidate.metadata,
             form: candidate.form,
             age: Int(age),
             isStale: lifetime <= age,
@@ -143,41 +143,41 @@ extension CacheRules {
     }
 
     /// True if a stored response matches a request by `Vary` and by credentials (RFC 9111 §4.1).
-    func matches(_ entry: CacheEntry, _ stored: ResponseTerms, _ request: HTTPRequest, _ identity: String?) -> Bool {
-        guard stored.isGet else { return false }
-        if stored.identity != identity, stored.identity != nil || !stored.directives.isPublic { return false }
-        if case .nothing = stored.vary { return entry.variant == stored.plainVariant }
-        if !hiddenFields.isEmpty, stored.vary.names(anyOf: hiddenFields) { return false }
-        return stored.vary.variant(of: request, identity: stored.identity) == entry.variant
+    func matches(_ entry: CacheEntry, _ metadata: CacheMetadata, _ request: HTTPRequest, _ identity: String?) -> Bool {
+        guard metadata.isGet else { return false }
+        if metadata.identity != identity, metadata.identity != nil || !metadata.directives.isPublic { return false }
+        if case .nothing = metadata.vary { return entry.variant == metadata.plainVariant }
+        if !hiddenFields.isEmpty, metadata.vary.names(anyOf: hiddenFields) { return false }
+        return metadata.vary.variant(of: request, identity: metadata.identity) == entry.variant
     }
 
     /// Returns the newest stored response that satisfies a request (RFC 9111 §4.1).
     private func newest(in entries: [CacheEntry], for parsed: ParsedRequest, _ identity: String?) -> Candidate? {
         var newest: Candidate?
         for entry in entries {
-            guard let stored = entry.response?.terms else { continue }
-            if let newest, !Self.isNewer(stored, than: newest.stored) { continue }
-            guard matches(entry, stored, parsed.request, identity), let form = parsed.form(of: entry, stored) else {
+            guard let metadata = entry.response?.metadata else { continue }
+            if let newest, !Self.isNewer(metadata, than: newest.metadata) { continue }
+            guard matches(entry, metadata, parsed.request, identity), let form = parsed.form(of: entry, metadata) else {
                 continue
             }
-            newest = Candidate(entry: entry, stored: stored, form: form)
+            newest = Candidate(entry: entry, metadata: metadata, form: form)
         }
         return newest
     }
 
     /// Compares two responses by `Date`, then by the time of receipt (RFC 9111 §4.1).
-    static func isNewer(_ terms: ResponseTerms, than other: ResponseTerms) -> Bool {
-        terms.date != other.date ? terms.date > other.date : terms.received > other.received
+    static func isNewer(_ metadata: CacheMetadata, than other: CacheMetadata) -> Bool {
+        metadata.date != other.date ? metadata.date > other.date : metadata.received > other.received
     }
 
     /// Returns the entries that match a request, newest first.
     func matching(_ entries: [CacheEntry], _ request: HTTPRequest, _ identity: String?) -> [CacheEntry] {
-        var found: [(entry: CacheEntry, terms: ResponseTerms)] = []
+        var found: [(entry: CacheEntry, metadata: CacheMetadata)] = []
         for entry in entries {
-            guard let stored = entry.response?.terms, matches(entry, stored, request, identity) else { continue }
-            found.append((entry, stored))
+            guard let metadata = entry.response?.metadata, matches(entry, metadata, request, identity) else { continue }
+            found.append((entry, metadata))
         }
-        if found.count > 1 { found.sort { Self.isNewer($0.terms, than: $1.terms) } }
+        if found.count > 1 { found.sort { Self.isNewer($0.metadata, than: $1.metadata) } }
         return found.map(\.entry)
     }
 
@@ -244,7 +244,7 @@ extension CacheRules {
         guard options.storesPartialResponses, parsed.request.method == .get,
             parsed.fields.isDisjoint(with: [.range, .conditions]), !parsed.directives.isNoStore,
             let stored = entry.response, let part = stored.part, part.isWhole(in: entry), part.range.lowerBound == 0,
-            part.range.upperBound < part.total, !stored.terms.isEncoded,
+            part.range.upperBound < part.total, !stored.metadata.isEncoded,
             let validator = ResourceValidator(of: stored.head)
         else { return nil }
         var request = parsed.request
@@ -263,7 +263,7 @@ extension CacheRules {
         _ reason: CacheStatus.Forward
     ) -> ConditionalRequest {
         let validates = parsed.fields.isDisjoint(with: .conditions)
-        let sent = validates ? Self.conditional(parsed.request, by: selected.stored) : nil
+        let sent = validates ? Self.conditional(parsed.request, by: selected.metadata) : nil
         return forwarding(
             parsed.request,
             identity,
@@ -284,7 +284,7 @@ extension CacheRules {
     ) -> ConditionalRequest {
         var request = parsed.request
         for name in [HTTPHeaderName.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
-        let sent = Self.conditional(request, by: selected.stored)
+        let sent = Self.conditional(request, by: selected.metadata)
         return forwarding(
             request,
             identity,
@@ -297,10 +297,10 @@ extension CacheRules {
     }
 
     /// Returns the request with conditions made from the stored response's validators; nil if it has none.
-    private static func conditional(_ request: HTTPRequest, by terms: ResponseTerms) -> HTTPRequest? {
+    private static func conditional(_ request: HTTPRequest, by metadata: CacheMetadata) -> HTTPRequest? {
         var conditional = request
-        if let tag = terms.entityTag { conditional.headers.set(.ifNoneMatch, to: tag.fieldValue) }
-        if terms.lastModified != nil { conditional.headers[.ifModifiedSince] = terms.head.headers[.lastModified] }
-        return terms.entityTag == nil && terms.lastModified == nil ? nil : conditional
+        if let tag = metadata.entityTag { conditional.headers.set(.ifNoneMatch, to: tag.fieldValue) }
+        if metadata.lastModified != nil { conditional.headers[.ifModifiedSince] = metadata.head.headers[.lastModified] }
+        return metadata.entityTag == nil && metadata.lastModified == nil ? nil : conditional
     }
 }

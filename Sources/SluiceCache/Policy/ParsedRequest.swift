@@ -18,68 +18,70 @@ struct ParsedRequest: Sendable {
 
     /// Returns the form in which a stored response satisfies the request; nil if it does not. Freshness is not
     /// considered; the precedence of conditions is that of RFC 9110 §13.2.2.
-    func form(of entry: CacheEntry, _ stored: ResponseTerms) -> ServableResponse.Form? {
-        if stored.part == nil, fields.isDisjoint(with: [.ownConditions, .originConditions, .range]) {
+    func form(of entry: CacheEntry, _ metadata: CacheMetadata) -> ServableResponse.Form? {
+        if metadata.part == nil, fields.isDisjoint(with: [.ownConditions, .originConditions, .range]) {
             return request.method == .head ? .head : .whole
         }
         // Only the origin server can evaluate these conditions (RFC 9111 §4.3.2). An incomplete stored part satisfies
         // no request.
-        if !fields.isDisjoint(with: .originConditions) || stored.part?.isWhole(in: entry) == false { return nil }
+        if !fields.isDisjoint(with: .originConditions) || metadata.part?.isWhole(in: entry) == false { return nil }
         // Conditions apply only if the response would be 2xx without them (§13.2.1).
-        if stored.head.status.isSuccess, isNotModified(stored) { return .notModified }
-        if request.method == .head { return stored.part == nil ? .head : nil }
-        if fields.contains(.range), stored.part != nil || stored.head.status == .ok {
-            if fields.contains(.ifRange), !ifRangeHolds(stored) { return stored.part == nil ? .whole : nil }
-            return rangeForm(of: entry, stored)
+        if metadata.head.status.isSuccess, isNotModified(metadata) { return .notModified }
+        if request.method == .head { return metadata.part == nil ? .head : nil }
+        if fields.contains(.range), metadata.part != nil || metadata.head.status == .ok {
+            if fields.contains(.ifRange), !ifRangeHolds(metadata) { return metadata.part == nil ? .whole : nil }
+            return rangeForm(of: entry, metadata)
         }
-        return stored.part == nil ? .whole : nil
+        return metadata.part == nil ? .whole : nil
     }
 
-    private func rangeForm(of entry: CacheEntry, _ stored: ResponseTerms) -> ServableResponse.Form? {
+    private func rangeForm(of entry: CacheEntry, _ metadata: CacheMetadata) -> ServableResponse.Form? {
         let values = request.headers.values(for: .range)
-        guard !stored.isEncoded, values.count == 1,
+        guard !metadata.isEncoded, values.count == 1,
             let range = ByteRangeRequest(String(Substring(values[0].utf8[...].trimmed)))
         else { return nil }
-        let total = stored.part?.total ?? Int64(entry.body.count)
+        let total = metadata.part?.total ?? Int64(entry.body.count)
         switch range.extent(of: total) {
         case .bytes(let bytes):
-            if let part = stored.part, part.range.clamped(to: bytes) != bytes { return nil }
+            if let part = metadata.part, part.range.clamped(to: bytes) != bytes { return nil }
             return .part(bytes, total: total)
         case .unsatisfiable:
-            return stored.part == nil ? .unsatisfiable(total: total) : nil
+            return metadata.part == nil ? .unsatisfiable(total: total) : nil
         case .everything:
-            return stored.part == nil ? .whole : nil
+            return metadata.part == nil ? .whole : nil
         }
     }
 
     /// Evaluates the conditions of the request against the stored response (RFC 9111 §4.3.2). Returns true if the
     /// answer is 304.
-    private func isNotModified(_ terms: ResponseTerms) -> Bool {
+    private func isNotModified(_ metadata: CacheMetadata) -> Bool {
         if fields.contains(.ifNoneMatch) {
             let tags = EntityTagList(request.headers.fieldValues(for: .ifNoneMatch))
-            return tags.isAny || terms.entityTag.map { tag in tags.tags.contains { $0.opaque == tag.opaque } } ?? false
+            return tags.isAny
+                || metadata.entityTag.map { tag in tags.tags.contains { $0.opaque == tag.opaque } } ?? false
         }
         guard fields.contains(.ifModifiedSince) else { return false }
         let values = request.headers.values(for: .ifModifiedSince)
         // Two-digit years are resolved with the time at which the stored response was received, which is accurate
         // enough.
-        let receipt = Date(timeIntervalSinceReferenceDate: terms.received)
+        let receipt = Date(timeIntervalSinceReferenceDate: metadata.received)
         guard values.count == 1, let date = HTTPDate.parse(values[0], now: receipt) else { return false }
-        return (terms.lastModified?.timeIntervalSinceReferenceDate ?? terms.date) <= date.timeIntervalSinceReferenceDate
+        return (metadata.lastModified?.timeIntervalSinceReferenceDate ?? metadata.date)
+            <= date.timeIntervalSinceReferenceDate
     }
 
     /// Evaluates `If-Range` against the stored response by strong comparison (RFC 9110 §13.1.5).
-    private func ifRangeHolds(_ stored: ResponseTerms) -> Bool {
+    private func ifRangeHolds(_ metadata: CacheMetadata) -> Bool {
         let values = request.headers.fieldValues(for: .ifRange)
         guard values.count == 1 else { return false }
         let value = FieldValue(bytes: values[0].bytes[...].trimmed)
-        if let tag = EntityTag(value) { return !tag.isWeak && stored.entityTag == tag }
-        guard let modified = stored.lastModified,
-            let date = HTTPDate.parse(value.text, now: Date(timeIntervalSinceReferenceDate: stored.received))
+        if let tag = EntityTag(value) { return !tag.isWeak && metadata.entityTag == tag }
+        guard let modified = metadata.lastModified,
+            let date = HTTPDate.parse(value.text, now: Date(timeIntervalSinceReferenceDate: metadata.received))
         else { return false }
         // A date is a strong validator only if a second change within the same second is ruled out (§8.8.2.2).
-        let age = stored.date - modified.timeIntervalSinceReferenceDate
-        return date == modified && age >= 60 && stored.head.headers.contains(.date)
+        let age = metadata.date - modified.timeIntervalSinceReferenceDate
+        return date == modified && age >= 60 && metadata.head.headers.contains(.date)
     }
 }
 

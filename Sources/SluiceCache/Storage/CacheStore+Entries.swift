@@ -143,7 +143,7 @@ extension CacheStore {
         }
         state.withLock { state in
             state.memory.removePersistent { state.pending.contains($0) }
-            state.lastForeignChange = state.pending.mark()
+            state.lastForeignChange = state.pending.newNumber()
         }
     }
 }

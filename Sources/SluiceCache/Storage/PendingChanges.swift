@@ -86,7 +86,7 @@ struct PendingChanges {
     var lastNumber: Int { queue.last?.number ?? taken }
 
     /// Returns a new number, later than all changes and reads so far.
-    mutating func mark() -> Int {
+    mutating func newNumber() -> Int {
         counter += 1
         return counter
     }

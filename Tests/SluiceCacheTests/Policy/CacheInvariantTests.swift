@@ -93,21 +93,21 @@ import Testing
         _ before: [CacheEntry]
     ) {
         guard let serving = answer.serving else { return }
-        let terms = serving.response
+        let metadata = serving.response
         let requestDirectives = RequestDirectives(request.headers)
         let rules = CacheRules()
         #expect(request.method == .get || request.method == .head)
         #expect(before.contains { $0 === serving.entry })
         let owner = serving.entry.response?.identity
-        #expect(owner == identity || owner == nil && serving.entry.response?.terms.directives.isPublic == true)
+        #expect(owner == identity || owner == nil && serving.entry.response?.metadata.directives.isPublic == true)
         // A fresh response that is served is never older than its freshness lifetime.
-        if !serving.isStale { #expect(terms.age(at: CacheFixture.at(now)) < rules.lifetime(of: terms)) }
+        if !serving.isStale { #expect(metadata.age(at: CacheFixture.at(now)) < rules.lifetime(of: metadata)) }
         if !serving.isRevalidated {
-            #expect(!terms.directives.isNoCache)
-            #expect(!serving.isStale || !terms.directives.mustRevalidate)
+            #expect(!metadata.directives.isNoCache)
+            #expect(!serving.isStale || !metadata.directives.mustRevalidate)
             #expect(!requestDirectives.isNoCache || requestDirectives.staleIfError != nil)
             #expect(
-                now >= terms.received - CacheFixture.start.timeIntervalSinceReferenceDate
+                now >= metadata.received - CacheFixture.start.timeIntervalSinceReferenceDate
                     || requestDirectives.maxStale == .infinity
             )
         }
@@ -132,8 +132,8 @@ import Testing
         for entry in kept {
             guard let response = entry.response else { continue }
             #expect(response.method == .get)
-            #expect(response.terms.vary != .anything)
-            #expect(!response.terms.directives.isNoStore)
+            #expect(response.metadata.vary != .anything)
+            #expect(!response.metadata.directives.isNoStore)
             #expect(!response.head.headers.contains(.connection))
             #expect(response.head.headers.values(for: .date).count == 1)
             #expect(![304, 412, 416].contains(response.head.status.rawValue))

@@ -65,28 +65,28 @@ import Testing
         ),
     ])
     func lifetimeFollowsFromTheResponse(_ row: Lifetime) {
-        let terms = CacheFixture.stored(HTTPHeaders(lines: row.lines), status: row.status, path: row.path).terms
-        #expect(CacheRules().lifetime(of: terms) == row.seconds)
+        let metadata = CacheFixture.stored(HTTPHeaders(lines: row.lines), status: row.status, path: row.path).metadata
+        #expect(CacheRules().lifetime(of: metadata) == row.seconds)
     }
 
     @Test(arguments: [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
     func heuristicLifetimeAppliesToCacheableStatuses(status: Int) {
         // RFC 9110 §15.1
         let headers = HTTPHeaders(lines: "Last-Modified: {-1000}")
-        let terms = CacheFixture.stored(headers, status: HTTPStatus(rawValue: status)).terms
-        #expect(CacheRules().lifetime(of: terms) == 100)
+        let metadata = CacheFixture.stored(headers, status: HTTPStatus(rawValue: status)).metadata
+        #expect(CacheRules().lifetime(of: metadata) == 100)
     }
 
     @Test(arguments: [(0.5, 500.0), (0, 0), (-1, 0), (7, 1000), (.nan, 0), (.infinity, 1000)])
     func heuristicFractionIsAnOption(fraction: Double, seconds: Double) {
-        let terms = CacheFixture.stored(HTTPHeaders(lines: "Last-Modified: {-1000}")).terms
-        #expect(CacheRules(HTTPCaching(heuristicFraction: fraction)).lifetime(of: terms) == seconds)
+        let metadata = CacheFixture.stored(HTTPHeaders(lines: "Last-Modified: {-1000}")).metadata
+        #expect(CacheRules(HTTPCaching(heuristicFraction: fraction)).lifetime(of: metadata) == seconds)
     }
 
     @Test func maximumHeuristicLifetimeIsAnOption() {
-        let terms = CacheFixture.stored(HTTPHeaders(lines: "Last-Modified: {-1000}")).terms
-        #expect(CacheRules(HTTPCaching(maximumHeuristicLifetime: .seconds(7))).lifetime(of: terms) == 7)
-        #expect(CacheRules(HTTPCaching(maximumHeuristicLifetime: .seconds(-7))).lifetime(of: terms) == 0)
+        let metadata = CacheFixture.stored(HTTPHeaders(lines: "Last-Modified: {-1000}")).metadata
+        #expect(CacheRules(HTTPCaching(maximumHeuristicLifetime: .seconds(7))).lifetime(of: metadata) == 7)
+        #expect(CacheRules(HTTPCaching(maximumHeuristicLifetime: .seconds(-7))).lifetime(of: metadata) == 0)
     }
 
     struct Age: Sendable, CustomTestStringConvertible {
@@ -131,13 +131,13 @@ import Testing
     ])
     func ageCountsFromTheOriginServer(_ row: Age) {
         // §4.2.3
-        let terms = ResponseTerms(
+        let metadata = CacheMetadata(
             HTTPResponse(status: 200, headers: HTTPHeaders(lines: row.lines)),
             url: "https://a.b/",
             requested: CacheFixture.at(row.requested),
             received: CacheFixture.at(row.received)
         )
-        #expect(terms.age(at: CacheFixture.at(row.now)) == row.seconds)
+        #expect(metadata.age(at: CacheFixture.at(row.now)) == row.seconds)
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
@@ -149,8 +149,8 @@ import Testing
             (odd, CacheFixture.start, CacheFixture.start),
             (CacheFixture.start, CacheFixture.start, odd),
         ] {
-            let terms = ResponseTerms(head, url: "", requested: requested, received: received)
-            #expect((0...DeltaSeconds.limit).contains(terms.age(at: now)))
+            let metadata = CacheMetadata(head, url: "", requested: requested, received: received)
+            #expect((0...DeltaSeconds.limit).contains(metadata.age(at: now)))
         }
     }
 }

@@ -67,7 +67,7 @@ import Testing
                 ? (CacheFixture.head(answer, status: row.status), "") : (CacheFixture.head([:], status: 500), "")
         }
         let kept = cache.kept().first?.response
-        let found = kept.map { $0.terms.explicitLifetime == 60 ? "fresh" : "same" } ?? "gone"
+        let found = kept.map { $0.metadata.explicitLifetime == 60 ? "fresh" : "same" } ?? "gone"
         #expect(found == row.becomes)
         #expect(cache.kept().first.map { String(decoding: $0.body, as: UTF8.self) == "body" } ?? true)
         #expect(kept?.method != .head)

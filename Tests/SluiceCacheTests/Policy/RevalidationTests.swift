@@ -210,7 +210,7 @@ import Testing
         #expect(reception.response?.status == .notModified)
         #expect(Set(reception.storing.map(\.variant)) == [first.variant, second.variant])
         #expect(reception.removing.isEmpty)
-        #expect(reception.storing.allSatisfy { $0.response.terms.explicitLifetime == 60 })
+        #expect(reception.storing.allSatisfy { $0.response.metadata.explicitLifetime == 60 })
     }
 
     @Test(arguments: ["Cache-Control: no-store", "Vary: *"])
