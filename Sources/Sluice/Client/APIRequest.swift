@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// A request whose model and error model are known before it is sent.
+/// A request with the types of its model and error model.
 ///
 /// It is a value. Every modifier returns a changed copy. Each ``sender()`` sends the request once.
 ///
@@ -11,7 +11,7 @@ import SluiceHTTP
 /// let page = try await search.sender().value
 /// ```
 ///
-/// Only a ``BodyRequest``, which `post()`, `put()` and `patch()` return, can be given a body.
+/// Only a ``BodyRequest``, which `post()`, `put()` and `patch()` return, has functions that set a body.
 public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// The client that sends the request.
     public let client: APIClient
@@ -50,7 +50,7 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
         RequestSender(self)
     }
 
-    /// Builds the request as the first gate would see it.
+    /// Builds the request that the first gate receives.
     ///
     /// - Returns: The method, URL, headers and body.
     /// - Throws: A ``SluiceError`` of step ``SluiceError/Step/building``.

@@ -101,14 +101,14 @@ extension APIResponse: ReceivedResponse {
 }
 
 extension APIResponse: CustomReflectable {
-    /// Everything but the contents of the body and the model, which may hold secrets. `dump(response.result)` shows
-    /// them.
+    /// All properties without the contents of the body and the model, which may be secret. `dump(response.result)`
+    /// shows the model.
     public var customMirror: Mirror {
         Mirror(
             self,
             children: [
-                "request": request as Any, "head": head as Any, "body": body.shown, "trailers": trailers,
-                "source": source, "result": result.shown, "failure": failure as Any,
+                "request": request as Any, "head": head as Any, "body": body.summary, "trailers": trailers,
+                "source": source, "result": result.summary, "failure": failure as Any,
             ],
             displayStyle: .struct
         )

@@ -1,13 +1,13 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// A request with a method that can have a body, before it is given one.
+/// A request without a body, with a method that allows one.
 ///
 /// ```swift
 /// let create: APIRequest<User, ShopError> = shop.codable.request("users").post().json(user)
 /// ```
 ///
-/// It can be modified and sent like an ``APIRequest``, and becomes one when it is given a body. Requests with
+/// It can be modified and sent like an ``APIRequest``, and becomes one when a body is set. Requests with
 /// GET, HEAD, DELETE and OPTIONS never have this type, so a body on one of them does not compile. Use
 /// `method(_:)` for an API that requires one.
 public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
@@ -24,7 +24,7 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
     /// Creates a sender of the request without a body.
     public func sender() -> RequestSender<Model, ErrorModel> { request.sender() }
 
-    /// Builds the request as the first gate would see it.
+    /// Builds the request that the first gate receives.
     ///
     /// - Returns: The method, URL, headers and body.
     /// - Throws: A ``SluiceError`` of step ``SluiceError/Step/building``.
@@ -51,7 +51,7 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
     ///   - data: The body.
     ///   - contentType: The `Content-Type`, unless a header sets another.
     /// - Returns: The request with that body.
-    public consuming func data(_ data: Data, contentType: String = MediaType.octetStream) -> APIRequest<
+    public consuming func data(_ data: Data, contentType: String = "application/octet-stream") -> APIRequest<
         Model, ErrorModel
     > {
         body(.data(data, contentType: contentType))

@@ -56,7 +56,7 @@ extension APIRequest {
 import Combine
 
 extension APIRequest {
-    /// Returns a publisher of the model. Each subscriber sends the request anew, and cancelling
+    /// Returns a publisher of the model. Each subscriber sends the request again, and cancelling
     /// its subscription cancels it.
     ///
     /// ```swift
@@ -73,7 +73,7 @@ extension APIRequest {
             .eraseToAnyPublisher()
     }
 
-    /// Returns a publisher of the whole response, failures included. Each subscriber sends the request anew, and
+    /// Returns a publisher of the whole response, failures included. Each subscriber sends the request again, and
     /// cancelling its subscription cancels it.
     public func responsePublisher() -> AnyPublisher<APIResponse<Model, ErrorModel>, Never> {
         Deferred {

@@ -338,8 +338,8 @@ extension APIClient {
     /// A factory of requests whose model is an image: PNG, JPEG, GIF or WebP.
     public var image: SerializedRequests<ImageFile> { serialized(by: ImageSerializer()) }
 
-    /// A factory of requests without a model, for responses such as status 204. Only
-    /// validation decides if they succeed.
+    /// A factory of requests without a model, for responses such as status 204. They succeed if the response passes
+    /// validation.
     public var empty: SerializedRequests<Empty> { serialized(by: JSONSerializer()) }
 
     /// Returns a factory of requests whose model comes from a custom serializer.

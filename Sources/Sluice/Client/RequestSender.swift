@@ -13,8 +13,9 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     private nonisolated let flight: SingleFlight<CallOutcome>
     private nonisolated let meter: TransferMeter
     /// The data source lookup that may answer before the request is sent; nil if the request does not read the cache.
-    private nonisolated let sourced: SourcedRequest?
-    private var settled: APIResponse<Model, ErrorModel>?
+    private nonisolated let dataSource: DataSourceRequest?
+    /// The response, once a caller has received the outcome.
+    private var decoded: APIResponse<Model, ErrorModel>?
 
     init(_ request: APIRequest<Model, ErrorModel>) {
         self.request = request
@@ -22,21 +23,21 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         let pipeline = request.client.pipeline
         let meter = TransferMeter(time: pipeline.time)
         self.meter = meter
-        let sourced =
-            !pipeline.asksCache(draft)
+        let dataSource =
+            !pipeline.mayReadCache(draft)
             ? nil
-            : SourcedRequest(pipeline, draft, meter) { response in
-                let made = APIResponse(.success(response), to: request)
-                return made.isSuccess ? made : nil
+            : DataSourceRequest(pipeline, draft, meter) { stored in
+                let response = APIResponse(.success(stored), to: request)
+                return response.isSuccess ? response : nil
             }
-        self.sourced = sourced
+        self.dataSource = dataSource
         flight = SingleFlight(cancelled: CallOutcome.cancelled) { complete, caller in
             let finish: @Sendable (CallOutcome) -> Void = { callOutcome in
                 meter.end(after: callOutcome.outcome)
-                // No caller waits any longer, so none will report the end of the request.
+                // No caller waits any longer, so none reports the end of the request.
                 if !complete(callOutcome), !callOutcome.isShared { callOutcome.call?.finish(.failure(.cancelled)) }
             }
-            return sourced?.begin(finish) ?? pipeline.begin(draft, meter, caller: caller, completion: finish)
+            return dataSource?.begin(finish) ?? pipeline.begin(draft, meter, caller: caller, completion: finish)
         }
     }
 
@@ -44,17 +45,17 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     ///
     /// - Throws: The request's error model, also on cancellation.
     public var value: Model {
-        get async throws(ErrorModel) { try settle(await flight.value()).result.get() }
+        get async throws(ErrorModel) { try response(to: await flight.value()).result.get() }
     }
 
     /// The model or the error.
     public var result: Result<Model, ErrorModel> {
-        get async { settle(await flight.value()).result }
+        get async { response(to: await flight.value()).result }
     }
 
     /// The complete outcome: the request as it was sent, the response's head and body, the metrics, and the result.
     public var response: APIResponse<Model, ErrorModel> {
-        get async { settle(await flight.value()) }
+        get async { response(to: await flight.value()) }
     }
 
     /// The models in order: the stored one followed by the server's if the request's ``DataSource`` gives both,
@@ -62,15 +63,17 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     ///
     /// The last model is ``value``, or the error that it throws. Any number of loops may read them. A loop that ends
     /// early, or whose task is cancelled, stops the request if no other caller waits for it.
-    public nonisolated var values: RequestValues<Model, ErrorModel> { RequestValues(self) }
+    public nonisolated var values: some AsyncSequence<Model, ErrorModel> & Sendable { RequestValues(self) }
 
-    /// Like ``values``, with the complete response of each: its source, its age, and the error of the last one if it
-    /// failed.
-    public nonisolated var responses: RequestResponses<Model, ErrorModel> { RequestResponses(self) }
+    /// The responses in order, as ``values`` gives their models: each with its source and its age, the last one with
+    /// its error if it failed. The sequence does not throw.
+    public nonisolated var responses: some AsyncSequence<APIResponse<Model, ErrorModel>, Never> & Sendable {
+        RequestResponses(self)
+    }
 
     /// Returns the stored response, if the request shows it before the server's.
     func firstResponse() async -> APIResponse<Model, ErrorModel>? {
-        await sourced?.first()?.made as? APIResponse<Model, ErrorModel>
+        await dataSource?.first()?.decoded as? APIResponse<Model, ErrorModel>
     }
 
     /// Stops the transfer. All current and later callers get a cancellation error.
@@ -78,7 +81,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// Has no effect once there is an outcome. Can be called from any thread, and before the request is sent.
     public nonisolated func cancel() {
         flight.cancel()
-        sourced?.cancel()
+        dataSource?.cancel()
         meter.end()
     }
 
@@ -102,15 +105,17 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         (meter.snapshot(.upload).progress.completed, meter.snapshot(.download).progress.completed)
     }
 
-    /// Creates the response for the first caller that gets the outcome, and keeps it for all. A caller that left before
-    /// there was an outcome gets a cancellation error of its own, which is not kept.
-    private func settle(_ callOutcome: CallOutcome?) -> APIResponse<Model, ErrorModel> {
-        if let settled { return settled }
+    /// Decodes the outcome for the first caller, and returns the same response to all later ones. A caller that was
+    /// cancelled before there was an outcome gets a cancellation error, which later callers do not get.
+    private func response(to callOutcome: CallOutcome?) -> APIResponse<Model, ErrorModel> {
+        if let decoded { return decoded }
         guard let callOutcome else { return APIResponse(failure: .cancelled, of: request) }
-        let response = callOutcome.made as? APIResponse ?? APIResponse(callOutcome.outcome, to: request)
-        settled = response
-        if let sourced, callOutcome.made == nil, response.isSuccess, case .success(let answer) = callOutcome.outcome {
-            sourced.keep(answer)
+        let response = callOutcome.decoded as? APIResponse ?? APIResponse(callOutcome.outcome, to: request)
+        decoded = response
+        if let dataSource, callOutcome.decoded == nil, response.isSuccess,
+            case .success(let answer) = callOutcome.outcome
+        {
+            dataSource.store(answer)
         }
         callOutcome.call?.finish(response.failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
         return response
@@ -127,100 +132,78 @@ extension TransferMeter {
 // MARK: - Sequences of responses and models
 
 /// The responses of a request in order: ``RequestSender/responses``.
-public struct RequestResponses<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// A response with its complete outcome.
-    public typealias Element = APIResponse<Model, ErrorModel>
-    /// The sequence does not throw: a failed request produces a response that carries the error.
-    public typealias Failure = Never
-
-    private let sender: RequestSender<Model, ErrorModel>
+private struct RequestResponses<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
+    let sender: RequestSender<Model, ErrorModel>
 
     init(_ sender: RequestSender<Model, ErrorModel>) {
         self.sender = sender
     }
 
-    /// Returns an iterator. The request is sent on the first read, unless it was sent before.
-    public func makeAsyncIterator() -> Iterator { Iterator(sender) }
+    func makeAsyncIterator() -> Iterator { Iterator(sender) }
 
-    /// An iterator over the responses.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         private let sender: RequestSender<Model, ErrorModel>
-        private var last: LastResponse?
+        private var last: PendingResponse<Model, ErrorModel>?
         private var isOver = false
 
         init(_ sender: RequestSender<Model, ErrorModel>) {
             self.sender = sender
         }
 
-        /// Returns the next response, or nil after the last.
-        public mutating func next() async -> APIResponse<Model, ErrorModel>? {
-            await next(isolation: nil)
-        }
-
-        /// Returns the next response, or nil after the last.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> APIResponse<Model, ErrorModel>? {
+        mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(Never) -> APIResponse<Model, ErrorModel>? {
             if isOver { return nil }
             if last == nil {
                 // The last response is requested now, so that it is under way while the loop's body handles the first.
-                let last = LastResponse(sender)
+                let last = PendingResponse(sender)
                 self.last = last
                 if let first = await sender.firstResponse() { return first }
             }
             isOver = true
-            return await last?.value()
-        }
-
-        /// A task that waits for the final response and is cancelled when this object is released.
-        private final class LastResponse: Sendable {
-            private let task: Task<APIResponse<Model, ErrorModel>, Never>
-
-            init(_ sender: RequestSender<Model, ErrorModel>) {
-                task = Task { await sender.response }
-            }
-
-            deinit {
-                task.cancel()
-            }
-
-            func value() async -> APIResponse<Model, ErrorModel> {
-                await withTaskCancellationHandler {
-                    await task.value
-                } onCancel: {
-                    task.cancel()
-                }
-            }
+            return await last?.value
         }
     }
 }
 
 /// The models of a request in order: ``RequestSender/values``.
-public struct RequestValues<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// A model.
-    public typealias Element = Model
-    /// The error thrown if the final model cannot be obtained.
-    public typealias Failure = ErrorModel
-
+private struct RequestValues<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     private let responses: RequestResponses<Model, ErrorModel>
 
     init(_ sender: RequestSender<Model, ErrorModel>) {
         responses = RequestResponses(sender)
     }
 
-    /// Returns an iterator. The request is sent on the first read, unless it was sent before.
-    public func makeAsyncIterator() -> Iterator { Iterator(responses: responses.makeAsyncIterator()) }
+    func makeAsyncIterator() -> Iterator { Iterator(responses: responses.makeAsyncIterator()) }
 
-    /// An iterator over the models.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         fileprivate var responses: RequestResponses<Model, ErrorModel>.Iterator
 
-        /// Returns the next model, or nil after the last.
-        public mutating func next() async throws(ErrorModel) -> Model? {
-            try await next(isolation: nil)
-        }
-
-        /// Returns the next model, or nil after the last.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Model? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Model? {
             try await responses.next(isolation: actor)?.result.get()
+        }
+    }
+}
+
+/// A response that is requested before a caller waits for it. Cancelled when the last reference is released.
+final class PendingResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
+    private let task: Task<APIResponse<Model, ErrorModel>, Never>
+
+    init(_ sender: RequestSender<Model, ErrorModel>) {
+        task = Task { await sender.response }
+    }
+
+    deinit {
+        task.cancel()
+    }
+
+    var value: APIResponse<Model, ErrorModel> {
+        get async {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
         }
     }
 }

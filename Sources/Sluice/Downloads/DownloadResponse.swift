@@ -103,8 +103,8 @@ extension DownloadResponse: CustomReflectable {
         Mirror(
             self,
             children: [
-                "request": request as Any, "head": head as Any, "file": file as Any, "body": body.shown,
-                "trailers": trailers, "result": result.shown, "failure": failure as Any,
+                "request": request as Any, "head": head as Any, "file": file as Any, "body": body.summary,
+                "trailers": trailers, "result": result.summary, "failure": failure as Any,
             ],
             displayStyle: .struct
         )

@@ -2,15 +2,14 @@ import SluiceHTTP
 
 /// The permits of one attempt to send a request, and the steps that obtain them.
 struct Admission: Sendable {
-    /// The permits with the index of their gate among all gates of the client, because two gates may share a name.
-    private(set) var passes: [(gate: Int, pass: Permit)] = []
+    /// The permits with the index of their gate among all gates of the client, because two gates may have one name.
+    private(set) var permits: [(gate: Int, permit: Permit)] = []
 
-    /// Asks the gates without waiting. Returns false at the first gate that needs to wait,
-    /// and keeps the permits so far.
+    /// Asks the gates without waiting. Returns false at the first gate that has to wait, and keeps the permits so far.
     mutating func admitImmediately(_ context: RequestContext, _ gates: [any ImmediateGate], _ call: Call) -> Bool {
-        for (place, gate) in gates.enumerated() where !call.skips(gate.name) {
-            guard let pass = gate.admitImmediately(context) else { return false }
-            take(pass, from: place, context, call)
+        for (index, gate) in gates.enumerated() where !call.skips(gate.name) {
+            guard let permit = gate.admitImmediately(context) else { return false }
+            add(permit, from: index, context, call)
         }
         return true
     }
@@ -19,72 +18,73 @@ struct Admission: Sendable {
     mutating func admit(_ context: RequestContext, _ call: Call) async throws(SluiceError) {
         let steps = call.steps
         if let failure = steps.failure { throw failure.with(step: .gate, request: context.request) }
-        let conditions = (0..<steps.conditionCount).filter { isOpen($0, call) }
+        let conditions = (0..<steps.conditionCount).filter { isPending($0, call) }
         do {
             if conditions.count > 1 {
                 try await admitTogether(context, conditions, call)
-            } else if let place = conditions.first {
-                try await admit(context, place, call)
+            } else if let index = conditions.first {
+                try await admit(context, index, call)
             }
-            for place in steps.conditionCount..<steps.gates.count where isOpen(place, call) {
-                try await admit(context, place, call)
+            for index in steps.conditionCount..<steps.gates.count where isPending(index, call) {
+                try await admit(context, index, call)
             }
         } catch {
             throw error.with(step: .gate, request: context.request)
         }
     }
 
-    /// Releases all permits in reverse order. Returns true if a gate wants the request to be sent again.
+    /// Releases all permits in reverse order. Returns true if a gate asks for a replay.
     func release(_ outcome: TransportOutcome, _ call: Call) async -> Bool {
-        let outcome = outcome.ofServer
+        let outcome = outcome.asServerOutcome
         var isReplayed = false
-        for (gate, pass) in passes.reversed() {
-            if await pass.release(outcome) == .replay, call.mayReplay(for: gate) { isReplayed = true }
+        for (gate, permit) in permits.reversed() {
+            if await permit.release(outcome) == .replay, call.mayReplay(for: gate) { isReplayed = true }
         }
         return isReplayed
     }
 
-    /// Releases all permits in reverse order, where no release is asynchronous. Returns true if a gate wants
-    /// the request to be sent again.
+    /// Releases all permits in reverse order, where no release is asynchronous. Returns true if a gate asks for a
+    /// replay.
     func releaseImmediately(_ outcome: TransportOutcome, _ call: Call) -> Bool {
-        let outcome = outcome.ofServer
+        let outcome = outcome.asServerOutcome
         var isReplayed = false
-        for (gate, pass) in passes.reversed() {
-            if pass.releaseImmediately(outcome) == .replay, call.mayReplay(for: gate) { isReplayed = true }
+        for (gate, permit) in permits.reversed() {
+            if permit.releaseImmediately(outcome) == .replay, call.mayReplay(for: gate) { isReplayed = true }
         }
         return isReplayed
     }
 
-    var takesWaiting: Bool { passes.contains { $0.pass.takesWaiting } }
+    /// True if the release of a permit is asynchronous.
+    var isAsynchronous: Bool { permits.contains { $0.permit.isAsynchronous } }
 
     /// Applies the changes that the gates make to a request, such as adding a token.
     func sign(_ request: inout HTTPRequest) {
-        for (_, pass) in passes { pass.signing?(&request) }
+        for (_, permit) in permits { permit.signing?(&request) }
     }
 
-    private func isOpen(_ place: Int, _ call: Call) -> Bool {
-        !passes.contains { $0.gate == place } && !call.skips(call.steps.gates[place].name)
+    private func isPending(_ index: Int, _ call: Call) -> Bool {
+        !permits.contains { $0.gate == index } && !call.skips(call.steps.gates[index].name)
     }
 
-    private mutating func take(_ pass: Permit, from place: Int, _ context: RequestContext, _ call: Call) {
-        passes.append((place, pass))
-        call.notify(.gates, context.attempt) { .admitted(gate: call.steps.gates[place].name) }
+    private mutating func add(_ permit: Permit, from index: Int, _ context: RequestContext, _ call: Call) {
+        permits.append((index, permit))
+        call.notify(.gates, context.attempt) { .admitted(gate: call.steps.gates[index].name) }
     }
 
     private mutating func admit(
         _ context: RequestContext,
-        _ place: Int,
+        _ index: Int,
         _ call: Call
     ) async throws(SluiceError) {
-        take(
-            try await Admission.pass(from: call.steps.gates[place], context, call),
-            from: place,
+        add(
+            try await Admission.permit(from: call.steps.gates[index], context, call),
+            from: index,
             context,
             call
         )
     }
 
-    private static func pass(
+    private static func permit(
         from gate: any Gate,
         _ context: RequestContext,
         _ call: Call
@@ -103,34 +103,34 @@ struct Admission: Sendable {
     /// Asks gates concurrently, each one after the gates it needs. The first refusal cancels the others.
     private mutating func admitTogether(
         _ context: RequestContext,
-        _ places: [Int],
+        _ indexes: [Int],
         _ call: Call
     ) async throws(SluiceError) {
         let gates = call.steps.gates
         var failure: SluiceError?
-        var left = places
-        var open = places
+        var unasked = indexes
+        var pending = indexes
         await withTaskGroup(of: (Int, Result<Permit, SluiceError>).self) { group in
-            func askReady() {
-                let names = Set(open.map { gates[$0].name })
-                for place in left where gates[place].needs.isDisjoint(with: names) {
+            func askReadyGates() {
+                let names = Set(pending.map { gates[$0].name })
+                for index in unasked where gates[index].needs.isDisjoint(with: names) {
                     group.addTask {
                         do throws(SluiceError) {
-                            return (place, .success(try await Admission.pass(from: gates[place], context, call)))
+                            return (index, .success(try await Admission.permit(from: gates[index], context, call)))
                         } catch {
-                            return (place, .failure(error))
+                            return (index, .failure(error))
                         }
                     }
                 }
-                left.removeAll { gates[$0].needs.isDisjoint(with: names) }
+                unasked.removeAll { gates[$0].needs.isDisjoint(with: names) }
             }
-            askReady()
-            while let (place, result) = await group.next() {
+            askReadyGates()
+            while let (index, result) = await group.next() {
                 switch result {
-                case .success(let pass):
-                    take(pass, from: place, context, call)
-                    open.removeAll { $0 == place }
-                    if failure == nil { askReady() }
+                case .success(let permit):
+                    add(permit, from: index, context, call)
+                    pending.removeAll { $0 == index }
+                    if failure == nil { askReadyGates() }
                 case .failure(let error):
                     if failure == nil { failure = error }
                     group.cancelAll()
@@ -141,7 +141,7 @@ struct Admission: Sendable {
     }
 }
 
-/// Lets the requests that a gate sends through its own client bypass that gate, which would otherwise deadlock.
+/// Lets the requests that a gate sends through its client bypass that gate, which would otherwise wait for itself.
 ///
 /// The bypass is a task-local value, and applies only while the gate's work runs.
 final class GateBypass: Sendable {
@@ -150,20 +150,21 @@ final class GateBypass: Sendable {
 
     private let gate: String
     private let pipeline: ObjectIdentifier
-    private let before: [GateBypass]
+    private let outer: [GateBypass]
     private let isActive = Locked(false)
 
     /// Creates a bypass of a gate for its work on a request. Bypasses that already apply to the request are kept.
     init(from gate: String, for request: RequestContext) {
         self.gate = gate
         pipeline = ObjectIdentifier(request.client.pipeline)
-        before = request.exemptions
+        outer = request.bypasses
     }
 
+    /// Performs work of the gate. Its requests bypass the gate until it ends.
     func whileActive<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         isActive.withLock { $0 = true }
         defer { isActive.withLock { $0 = false } }
-        return try await GateBypass.$current.withValue(before + [self]) { try await work() }
+        return try await GateBypass.$current.withValue(outer + [self]) { try await work() }
     }
 
     /// True if the bypass is active and applies to this gate of this client.

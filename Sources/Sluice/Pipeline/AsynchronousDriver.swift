@@ -9,11 +9,11 @@ struct AsynchronousDriver: Sendable {
     private var context: RequestContext
     private var admission: Admission
     private var request: HTTPRequest
-    /// The response that has begun to arrive; nil if it has not, or has been read.
+    /// The response whose body has not been read; nil if there is none.
     private var response: TransportResponse?
     private(set) var outcome: TransportOutcome
-    /// The progress of the sink at the last resumption.
-    private var progress: ContinuousClock.Instant?
+    /// The time of the sink's last progress, at the last resumption.
+    private var lastProgress: ContinuousClock.Instant?
 
     /// Creates a driver of an attempt.
     ///
@@ -22,7 +22,7 @@ struct AsynchronousDriver: Sendable {
     ///   - machine: The machine, at the step to continue with.
     ///   - context: The attempt.
     ///   - admission: The permits that the attempt holds.
-    ///   - request: The request as it is sent; nil if no interceptor has seen it.
+    ///   - request: The request as it is sent; nil before the interceptors.
     ///   - response: The response, if the request has been sent.
     ///   - outcome: The outcome, if there is one.
     init(
@@ -55,7 +55,7 @@ struct AsynchronousDriver: Sendable {
                 await driver.run(until: .release)
                 return driver.outcome
             }
-            driver.machine.cutShort()
+            driver.machine.skipToRelease()
             fallthrough
         default:
             // The transport limits the time of a response that it has begun, and permits are always released.
@@ -110,7 +110,7 @@ struct AsynchronousDriver: Sendable {
             case .cache, .send, .redirect, .collect:
                 call.beginStage(.transport)
                 let transfer = AttemptTransfer(pipeline, context.transfer, call, context.attempt)
-                outcome = await transfer.outcome(of: request, begun: response.take(), &machine)
+                outcome = await transfer.outcome(of: request, unread: response.take(), &machine)
             case .report:
                 call.report(outcome, context.attempt)
                 call.beginStage(.responseInterceptors)
@@ -153,7 +153,7 @@ struct AsynchronousDriver: Sendable {
     private mutating func begin(_ repetition: CallMachine.Repetition) async -> CallMachine.StepResult {
         let pause = repetition.pause
         call.notify(.retrying, call.attempts) { .retrying(after: pause ?? .zero, outcome) }
-        call.note(failed: outcome)
+        call.recordFailure(of: outcome)
         do {
             if let pause { try await pipeline.time.sleep(for: pause) }
         } catch {
@@ -163,8 +163,8 @@ struct AsynchronousDriver: Sendable {
         context = call.nextAttempt()
         admission = Admission()
         guard case .resume = repetition else { return .done }
-        defer { progress = call.sink?.lastProgress }
-        return call.sink?.lastProgress == progress ? .done : .progressed
+        defer { lastProgress = call.sink?.lastProgress }
+        return call.sink?.lastProgress == lastProgress ? .done : .progressed
     }
 }
 

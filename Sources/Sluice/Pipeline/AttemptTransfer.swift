@@ -31,17 +31,17 @@ struct AttemptTransfer: Sendable {
     ///
     /// - Parameters:
     ///   - first: The request to send.
-    ///   - begun: The response to it, if it has already been sent.
+    ///   - begun: The response to it, if the request has already been sent.
     ///   - machine: The machine, at one of these steps. It moves to the step that follows them.
     /// - Returns: The last response, or a ``SluiceError`` from the cache, the transport or a redirect.
     func outcome(
         of first: HTTPRequest,
-        begun: TransportResponse? = nil,
+        unread begun: TransportResponse? = nil,
         _ machine: inout CallMachine
     ) async -> TransportOutcome {
         var request = first
         var transfer = transfer
-        var arriving = begun
+        var unread = begun
         var response: ServerResponse?
         var visited: [String] = []
         do throws(SluiceError) {
@@ -52,23 +52,23 @@ struct AttemptTransfer: Sendable {
                         let step = CacheStep(cache: cache, attempt: self, transfer: transfer)
                         response = try await step.response(to: request)
                     } else {
-                        arriving = try await transported(request, transfer)
+                        unread = try await send(request, transfer)
                     }
                     machine.advance()
                 case .redirect:
-                    guard let head = arriving?.head ?? response?.head,
+                    guard let head = unread?.head ?? response?.head,
                         let next = try target(of: head, to: request, &visited)
                     else {
                         machine.advance()
                         continue
                     }
-                    if let redirect = arriving.take() { response = skipped(redirect, to: request) }
+                    if let redirect = unread.take() { response = redirectResponse(redirect, to: request) }
                     if let response { call?.notify(.redirected, number) { .redirected(response, to: next) } }
                     request = next
                     transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
                     machine.advance(.redirected)
                 case .collect:
-                    if let body = arriving.take() { response = try await collected(body, to: request) }
+                    if let body = unread.take() { response = try await collect(body, to: request) }
                     machine.advance()
                 default: return response.map { .success($0) } ?? .failure(.cancelled)
                 }
@@ -109,7 +109,7 @@ struct AttemptTransfer: Sendable {
 
     /// Returns the response of a redirect that is followed. Its body is kept if it has already arrived, and is drained
     /// otherwise.
-    func skipped(_ response: TransportResponse, to request: HTTPRequest) -> ServerResponse {
+    func redirectResponse(_ response: TransportResponse, to request: HTTPRequest) -> ServerResponse {
         response.body.drain()
         return ServerResponse(
             request: request,
@@ -126,7 +126,7 @@ struct AttemptTransfer: Sendable {
     }
 
     /// Sends a request through the transport, and reports it and its informational responses to observers and plugins.
-    func transported(
+    func send(
         _ request: HTTPRequest,
         _ transfer: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
@@ -134,47 +134,46 @@ struct AttemptTransfer: Sendable {
         guard let call else { return try await transport.send(request, context: transfer) }
         call.notify(.sending, number) { .sending(request) }
         var transfer = transfer
-        let note = call.informationalNote(number)
-        transfer.onInformational = note
+        let notifyObservers = call.informationalHandler(number)
+        transfer.onInformational = notifyObservers
         let plugins = call.steps.informationalPlugins
-        if plugins.isEmpty { return try await answered(request, transfer, call) }
-        // Plugins run in the context of this task, and receive all informational responses before the final response is
-        // returned.
+        if plugins.isEmpty { return try await sendWithinAttemptTimeout(request, transfer, call) }
+        // Plugins run in this task, and receive all informational responses before the final response is returned.
         let context = RequestContext(attempt: number, within: transfer.timeouts.total, of: call)
-        let (heads, arriving) = AsyncStream.makeStream(
+        let (heads, continuation) = AsyncStream.makeStream(
             of: HTTPResponse.self,
             bufferingPolicy: .bufferingOldest(Self.informationalCapacity)
         )
         transfer.onInformational = { head in
-            note?(head)
-            arriving.yield(head)
+            notifyObservers?(head)
+            continuation.yield(head)
         }
-        async let telling: Void = {
+        async let delivery: Void = {
             for await head in heads {
                 for plugin in plugins { plugin.didReceive(informational: head, context: context) }
             }
         }()
         let answer: Result<TransportResponse, SluiceError>
         do throws(SluiceError) {
-            answer = .success(try await answered(request, transfer, call))
+            answer = .success(try await sendWithinAttemptTimeout(request, transfer, call))
         } catch {
             answer = .failure(error)
         }
-        arriving.finish()
-        await telling
+        continuation.finish()
+        await delivery
         return try answer.get()
     }
 
     /// The number of informational responses that can wait for plugins. Further ones are dropped.
     private static let informationalCapacity = 1024
 
-    private func answered(
+    private func sendWithinAttemptTimeout(
         _ request: HTTPRequest,
         _ transfer: TransferContext,
         _ call: Call
     ) async throws(SluiceError) -> TransportResponse {
         if call.sink != nil, let limit = call.retry.attemptTimeout {
-            return try await TimedWork.outcome(within: limit, on: pipeline.time, else: .noHead(limit, request)) {
+            return try await TimedWork.outcome(within: limit, on: pipeline.time, else: .noResponse(limit, request)) {
                 () async throws(SluiceError) in try await transport.send(request, context: transfer)
             }
         }
@@ -182,7 +181,7 @@ struct AttemptTransfer: Sendable {
     }
 
     /// Passes a response's body to the sink, or collects it in memory.
-    func collected(
+    func collect(
         _ response: TransportResponse,
         to request: HTTPRequest,
         from source: ResponseSource = .server
@@ -201,9 +200,10 @@ struct AttemptTransfer: Sendable {
 }
 
 extension TransportOutcome {
-    /// The outcome as evidence about the server. A response from the cache says nothing about it and becomes a failure.
-    var ofServer: TransportOutcome {
-        guard case .success(let response) = self, response.isUnasked else { return self }
+    /// The outcome for the gates, which judge the server by it. A response that the cache served without the server
+    /// becomes a failure.
+    var asServerOutcome: TransportOutcome {
+        guard case .success(let response) = self, response.isServedFromCache else { return self }
         return .failure(response.failure ?? .answeredByCache(response.request))
     }
 }
@@ -221,13 +221,13 @@ extension SluiceError {
 
 extension ServerResponse {
     /// True if the response came from the cache without revalidation.
-    var isUnasked: Bool {
+    var isServedFromCache: Bool {
         if case .cache(let use) = source { !use.isRevalidated } else { false }
     }
 }
 
 extension SluiceError {
-    fileprivate static func noHead(_ limit: Duration, _ request: HTTPRequest) -> SluiceError {
+    fileprivate static func noResponse(_ limit: Duration, _ request: HTTPRequest) -> SluiceError {
         SluiceError(.timedOut, "No response started within the \(limit) allowed for an attempt.", request: request)
     }
 }
@@ -239,10 +239,10 @@ extension SluiceError {
 /// One sink serves all attempts of a request. A body that it declines is collected in memory, so that a failed response
 /// can be decoded into an error model.
 protocol ResponseSink: Sendable {
-    /// Changes the request at the start of an attempt, before any interceptor sees it.
+    /// Changes the request at the start of an attempt, before the interceptors.
     func adapt(_ request: inout HTTPRequest)
 
-    /// Receives the body and returns when it is done with it.
+    /// Receives the body, and returns after its end.
     ///
     /// - Parameters:
     ///   - response: Head and body.
@@ -261,7 +261,7 @@ protocol ResponseSink: Sendable {
     var isCacheable: Bool { get }
 
     /// The time at which the last bytes were received; nil before the first. The retry policy counts attempts and time
-    /// from there.
+    /// from that time.
     var lastProgress: ContinuousClock.Instant? { get }
 }
 

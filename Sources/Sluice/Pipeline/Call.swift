@@ -41,7 +41,7 @@ final class Call: Sendable {
     /// The end of the total time, which covers gates, redirects and all attempts.
     let deadline: ContinuousClock.Instant?
     /// The bypasses of the gates on whose behalf the request is sent.
-    let exemptions: [GateBypass]
+    let bypasses: [GateBypass]
     private let subject: ObservedRequest.Subject?
     private let state = Locked(State())
 
@@ -66,7 +66,7 @@ final class Call: Sendable {
         let pipeline = client.pipeline
         began = pipeline.time.now
         deadline = transfer.timeouts.total.map { pipeline.time.now + $0 }
-        exemptions = steps.gates.isEmpty ? [] : GateBypass.current
+        bypasses = steps.gates.isEmpty ? [] : GateBypass.current
         subject =
             steps.observers.isEmpty
             ? nil
@@ -81,7 +81,7 @@ final class Call: Sendable {
     }
 
     deinit {
-        // Nobody waited for the end of the request.
+        // Reports the end of a request that no caller waited for. Has no effect if the end has been reported.
         finish(.failure(.cancelled))
     }
 
@@ -103,16 +103,16 @@ final class Call: Sendable {
     }
 
     /// True if the first attempt can run without a task.
-    var mayBeImmediate: Bool { steps.immediateGates != nil && !isHedged }
+    var canRunSynchronously: Bool { steps.immediateGates != nil && !isHedged }
 
     /// True if the total time is up.
     var isOverdue: Bool { deadline.map { client.pipeline.time.now >= $0 } ?? false }
 
-    /// The stage that the request has reached. Recorded only if its time is limited.
+    /// The stage that the request has reached. Recorded only if the request has a deadline.
     var stage: CallStage { state.withLock { $0.stages.current } }
 
     func beginStage(_ stage: CallStage) {
-        // The stage is needed only for a time-out.
+        // Only the error of a time-out contains the stage.
         if deadline != nil { state.withLock { $0.stages.beginStage(stage) } }
     }
 
@@ -124,7 +124,7 @@ final class Call: Sendable {
     var lastFailure: SluiceError? { state.withLock { $0.lastFailure } }
 
     /// Records the error of an attempt that is followed by another.
-    func note(failed outcome: TransportOutcome) {
+    func recordFailure(of outcome: TransportOutcome) {
         guard deadline != nil, let failure = outcome.apparentFailure else { return }
         beginStage(.pause)
         state.withLock { $0.lastFailure = failure }
@@ -151,7 +151,7 @@ final class Call: Sendable {
     /// Returns true if the request bypasses this gate.
     func skips(_ gate: String) -> Bool {
         draft.options.steps.skipsAllGates || draft.options.steps.skippedGates.contains(gate)
-            || exemptions.contains { $0.covers(gate, of: client.pipeline) }
+            || bypasses.contains { $0.covers(gate, of: client.pipeline) }
     }
 
     /// Returns true if a gate may ask to send the request again: once per gate, and only if the body can be replayed.
@@ -160,7 +160,7 @@ final class Call: Sendable {
     }
 
     /// Records stored responses that a lookup has found, for the attempt that continues with them.
-    func note(found entries: [CacheEntry], for key: CacheKey) {
+    func recordFound(_ entries: [CacheEntry], for key: CacheKey) {
         state.withLock { $0.found = (key, entries) }
     }
 
@@ -188,20 +188,20 @@ final class Call: Sendable {
     func notify(_ kind: RequestEvent.Kinds, _ attempt: Int, _ event: () -> RequestEvent) {
         guard let subject, steps.observers.contains(where: { $0.interests.contains(kind) }) else { return }
         let instant = client.pipeline.time.now
-        let note = ObserverMailbox.Note(event(), ObservedRequest(subject, attempt: attempt, instant: instant))
+        let message = ObserverMailbox.Message(event(), ObservedRequest(subject, attempt: attempt, instant: instant))
         // Under the lock, so that events keep their order and none follows the last.
         state.withLock { state in
             if state.isFinished { return }
             if kind == .finished { state.isFinished = true }
             for observer in steps.observers where observer.interests.contains(kind) {
-                observer.post(note)
+                observer.post(message)
             }
         }
     }
 
     /// Reports the outcome of an attempt to observers.
     func report(_ outcome: TransportOutcome, _ attempt: Int) {
-        if case .success(let response) = outcome, response.isUnasked {
+        if case .success(let response) = outcome, response.isServedFromCache {
             notify(.cached, attempt) { .cached(response) }
         } else {
             notify(.received, attempt) { .received(outcome) }
@@ -210,7 +210,7 @@ final class Call: Sendable {
 
     /// Returns a callback that reports the informational responses of an attempt to observers; nil if none is
     /// interested.
-    func informationalNote(_ attempt: Int) -> (@Sendable (HTTPResponse) -> Void)? {
+    func informationalHandler(_ attempt: Int) -> (@Sendable (HTTPResponse) -> Void)? {
         guard steps.observesInformational else { return nil }
         return { [self] head in notify(.informational, attempt) { .informational(head) } }
     }
@@ -250,8 +250,8 @@ enum CallStage: Sendable, Equatable {
         }
     }
 
-    /// The stage as the end of a sentence.
-    var words: String {
+    /// The stage as a clause at the end of a sentence.
+    var clause: String {
         switch self {
         case .beginning: "it had not been sent"
         case .gate(let name): "it was waiting at the gate “\(name)”"
@@ -284,26 +284,26 @@ struct CallStages: Sendable {
 
 // MARK: - Outcome
 
-/// The outcome that is handed to all waiting callers. A class, so that handing it on copies a pointer.
+/// The outcome that all waiting callers get. A class, so that passing it on copies a pointer.
 final class CallOutcome: Sendable {
     static let cancelled = CallOutcome(.failure(.cancelled))
 
     let outcome: TransportOutcome
     /// The state shared by all attempts; nil if none was needed.
     let call: Call?
-    /// The response of the sender's type, if a stored response has already been decoded.
-    let made: (any Sendable)?
+    /// The ``APIResponse`` of the sender, if a stored response has already been decoded.
+    let decoded: (any Sendable)?
     /// True if other requests get the same outcome.
     let isShared: Bool
 
     init(
         _ outcome: TransportOutcome,
         _ call: Call? = nil,
-        made: (any Sendable)? = nil,
+        decoded: (any Sendable)? = nil,
         isShared: Bool = false
     ) {
         self.isShared = isShared
-        self.made = made
+        self.decoded = decoded
         self.outcome = outcome
         self.call = call
     }

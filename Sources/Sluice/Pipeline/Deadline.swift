@@ -1,8 +1,9 @@
 import SluiceHTTP
 
-/// The moment by which a piece of work must end, together with every request sent on its behalf.
-/// A server that has promised a response within five seconds cannot use results that arrive later. Its handler sets the
-/// deadline once, and the functions it calls need no parameter for it:
+/// The moment by which a piece of work and all requests that it sends must end.
+///
+/// For example, a server that must respond within five seconds cannot use results that arrive later. Its handler sets
+/// the deadline once, and the functions that it calls need no parameter for it:
 ///
 /// ```swift
 /// let page = try await Deadline.withDeadline(.seconds(5)) {
@@ -30,7 +31,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
         self.instant = instant
     }
 
-    /// Returns the deadline that lies a duration after now.
+    /// Returns the deadline a duration from now.
     ///
     /// - Parameters:
     ///   - duration: The time from now; a negative duration gives a deadline that has passed.

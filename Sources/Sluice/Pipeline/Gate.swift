@@ -43,7 +43,7 @@ public protocol ImmediateGate: Gate {
     func admitImmediately(_ request: RequestContext) -> Permit?
 }
 
-/// Checks the order in which gates that hold nothing are asked, given the gates they need.
+/// Checks that gates can be asked in an order in which each one follows the gates it needs.
 enum GateOrder {
     /// The reason why the gates can never all be asked: a needed gate is missing, or the needs
     /// form a cycle. Nil if they can.
@@ -53,13 +53,13 @@ enum GateOrder {
         for gate in gates {
             if let missing = gate.needs.subtracting(names).min() { return .gateNeeds(gate.name, missing: missing) }
         }
-        var left = gates
+        var remaining = gates
         while true {
-            let ready = ready(left)
+            let ready = ready(remaining)
             if ready.isEmpty { break }
-            left.removeAll { gate in ready.contains(gate.name) }
+            remaining.removeAll { gate in ready.contains(gate.name) }
         }
-        return left.isEmpty ? nil : .gatesNeedEachOther(left.map(\.name))
+        return remaining.isEmpty ? nil : .gatesNeedEachOther(remaining.map(\.name))
     }
 
     /// The names of the gates that need none of the others.

@@ -5,7 +5,7 @@ import SluiceHTTP
 final class HTTPCache: Sendable {
     let store: CacheStore
     let rules: CacheRules
-    let fetches: RequestCoalescer
+    let coalescer: RequestCoalescer
     let time: any SluiceClock
     private let partition: String
     private let tags: Set<String>
@@ -16,11 +16,11 @@ final class HTTPCache: Sendable {
     init?(
         _ configuration: APIClient.Configuration,
         _ caching: Caching,
-        _ fetches: RequestCoalescer
+        _ coalescer: RequestCoalescer
     ) {
         guard let store = configuration.cache, let http = caching.http else { return nil }
         self.store = store
-        self.fetches = fetches
+        self.coalescer = coalescer
         time = configuration.time
         // The transport adds cookies itself.
         rules = CacheRules(http, hiddenFields: configuration.cookies == nil ? [] : [.cookie])
@@ -57,7 +57,7 @@ final class HTTPCache: Sendable {
         for name in reception.invalidating {
             let key = CacheKey(name, in: .exchanges, partition: partition)
             // A response to a request sent before the change must not be shared with later requests or stored.
-            fetches.outdate(key)
+            coalescer.invalidate(key)
             store.remove(CacheSelection(key))
         }
     }
@@ -111,40 +111,42 @@ struct CacheLookup: Sendable {
     /// The key under which concurrent equal requests share one fetch.
     var sharingKey: RequestCoalescer.Key { RequestCoalescer.Key(request, key, identity) }
 
-    /// Returns the plan based on the entries in memory. If these do not satisfy the request, uses `known` entries or
-    /// reads storage.
+    /// Returns the plan from the entries in memory. If these do not satisfy the request, returns the plan from the
+    /// `known` entries, or from those in storage.
     func plan(with known: [CacheEntry]? = nil) async -> CachePlan {
-        guard isCacheable else { return plan(by: []) }
-        let near = cache.store.entriesInMemory(for: key)
-        if !near.isEmpty {
-            let plan = plan(by: near)
+        guard isCacheable else { return plan(from: []) }
+        let inMemory = cache.store.entriesInMemory(for: key)
+        if !inMemory.isEmpty {
+            let plan = plan(from: inMemory)
             if plan.serving != nil { return plan }
         }
-        if let known { return plan(by: known) }
-        return plan(by: await cache.store.entries(for: key))
+        if let known { return plan(from: known) }
+        return plan(from: await cache.store.entries(for: key))
     }
 
     /// Returns the fresh response from memory, if there is one. Neither suspends nor creates a task.
     func immediateResponse(within limits: ResponseLimits) -> ServerResponse? {
         guard isCacheable else { return nil }
-        let near = cache.store.entriesInMemory(for: key)
-        return near.isEmpty ? nil : response(by: near, within: limits)
+        let inMemory = cache.store.entriesInMemory(for: key)
+        return inMemory.isEmpty ? nil : response(from: inMemory, within: limits)
     }
 
     /// Reads storage without creating a task.
     ///
-    /// Returns false if that is not possible; `completion` is then never called. Otherwise, `completion` is called once
-    /// with the fresh response, if there is one, and with all entries. It runs on a thread that must not be blocked.
-    func look(
+    /// - Parameters:
+    ///   - limits: The limits on the response.
+    ///   - completion: Called once with the fresh response, if there is one, and with all entries. Must not block.
+    /// - Returns: True if `completion` will be called; false if storage cannot be read without a task.
+    func readStorage(
         within limits: ResponseLimits,
         completion: @escaping @Sendable (ServerResponse?, [CacheEntry]) -> Void
     ) -> Bool {
         guard isCacheable else { return false }
-        return cache.store.entries(for: key) { completion(response(by: $0, within: limits), $0) }
+        return cache.store.entries(for: key) { completion(response(from: $0, within: limits), $0) }
     }
 
-    private func response(by entries: [CacheEntry], within limits: ResponseLimits) -> ServerResponse? {
-        guard case .serve(let serving) = plan(by: entries),
+    private func response(from entries: [CacheEntry], within limits: ResponseLimits) -> ServerResponse? {
+        guard case .serve(let serving) = plan(from: entries),
             // Redirects are left to the caller, which follows them.
             serving.response.head.status.class != .redirection
         else { return nil }
@@ -156,21 +158,21 @@ struct CacheLookup: Sendable {
     }
 
     /// Returns a response that was stored after this request was planned, if it satisfies the request.
-    func servingKept(after reason: CacheStatus.Forward) -> ServableResponse? {
-        guard case .serve(let serving) = plan(by: cache.store.entriesInMemory(for: key), collapsed: reason) else {
+    func newlyStoredResponse(after reason: CacheStatus.Forward) -> ServableResponse? {
+        guard case .serve(let serving) = plan(from: cache.store.entriesInMemory(for: key), collapsed: reason) else {
             return nil
         }
         return serving
     }
 
     /// Returns the entry of a shared request as a response, if it also satisfies this request.
-    func sharedServing(of entry: CacheEntry, after reason: CacheStatus.Forward) -> ServableResponse? {
-        guard case .serve(let serving) = plan(by: [entry], collapsed: reason) else { return nil }
+    func sharedResponse(of entry: CacheEntry, after reason: CacheStatus.Forward) -> ServableResponse? {
+        guard case .serve(let serving) = plan(from: [entry], collapsed: reason) else { return nil }
         return serving
     }
 
     /// Returns a stored response to serve if no gate admits the request or the server cannot be reached.
-    func servingStale() async -> ServableResponse? {
+    func staleResponse() async -> ServableResponse? {
         guard isCacheable else { return nil }
         switch await plan() {
         case .serve(let serving), .serveWhileRevalidating(let serving, _): return serving
@@ -179,7 +181,7 @@ struct CacheLookup: Sendable {
         }
     }
 
-    private func plan(by entries: [CacheEntry], collapsed: CacheStatus.Forward? = nil) -> CachePlan {
+    private func plan(from entries: [CacheEntry], collapsed: CacheStatus.Forward? = nil) -> CachePlan {
         cache.rules.plan(
             for: request,
             identity: identity,
@@ -207,8 +209,8 @@ extension Call {
     /// Returns a stored response for a request that no gate admitted; otherwise the failure.
     func staleOutcome(after error: SluiceError, _ attempt: Int) async -> TransportOutcome {
         guard let cache, sink == nil, !error.isCancellation else { return .failure(error) }
-        let question = CacheLookup(cache, request, transfer, steps)
-        guard let serving = await question.servingStale(),
+        let lookup = CacheLookup(cache, request, transfer, steps)
+        guard let serving = await lookup.staleResponse(),
             // The target of a stored redirect may be unreachable.
             serving.response.head.status.class != .redirection
         else { return .failure(error) }

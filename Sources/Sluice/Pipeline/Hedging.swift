@@ -1,16 +1,16 @@
 import SluiceHTTP
 
 extension Pipeline {
-    private enum Lap: Sendable {
+    private enum Event: Sendable {
         case ended(AttemptEnd)
-        case late
+        case delayElapsed
     }
 
     /// Runs an attempt, and extra attempts in parallel while there is no response. The others are cancelled once there
     /// is one.
     func hedged(_ first: RequestContext, _ call: Call) async -> AttemptEnd {
         let policy = call.hedging
-        return await withTaskGroup(of: Lap.self) { group in
+        return await withTaskGroup(of: Event.self) { group in
             func begin(_ context: RequestContext) {
                 group.addTask {
                     var driver = AsynchronousDriver(self, CallMachine(hasCache: call.cache != nil), context)
@@ -22,21 +22,21 @@ extension Pipeline {
             func wait() {
                 group.addTask {
                     try? await self.time.sleep(for: policy.delay)
-                    return .late
+                    return .delayElapsed
                 }
             }
             begin(first)
             wait()
             var running = 1
             var extra = 0
-            while let lap = await group.next() {
-                switch lap {
+            while let event = await group.next() {
+                switch event {
                 case .ended(let end):
                     running -= 1
-                    guard running == 0 || end.isAnswer(to: call.retry) else { continue }
+                    guard running == 0 || end.isFinal(by: call.retry) else { continue }
                     group.cancelAll()
                     return end
-                case .late:
+                case .delayElapsed:
                     guard !Task.isCancelled, extra < policy.maximumExtra, withdraw() else { continue }
                     running += 1
                     extra += 1
@@ -52,8 +52,8 @@ extension Pipeline {
 }
 
 extension AttemptEnd {
-    /// True if the outcome is final, so that the other attempts are not worth waiting for.
-    fileprivate func isAnswer(to policy: RetryPolicy) -> Bool {
+    /// Returns true if the outcome is final: a response that the policy does not retry.
+    fileprivate func isFinal(by policy: RetryPolicy) -> Bool {
         guard case .success(let response) = outcome, !isReplayed else { return false }
         return !policy.statuses.contains(response.head.status)
     }

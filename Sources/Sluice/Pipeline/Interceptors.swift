@@ -13,7 +13,8 @@ public protocol RequestInterceptor: Sendable {
     func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest
 }
 
-/// A request interceptor that never waits. A client that uses only adapters needs no task per request.
+/// A request interceptor that never suspends. A client whose interceptors are all adapters needs no task
+/// for each request.
 ///
 /// ```swift
 /// struct Tenant: RequestAdapter {
@@ -65,7 +66,7 @@ public protocol ResponseInterceptor: Sendable {
     func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome
 }
 
-/// A response interceptor that never waits.
+/// A response interceptor that never suspends.
 public protocol OutcomeAdapter: ResponseInterceptor {
     /// Changes the outcome in place. Must not block.
     ///

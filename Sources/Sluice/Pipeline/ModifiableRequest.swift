@@ -16,7 +16,7 @@ public protocol ModifiableRequest: Sendable {
 }
 
 extension ModifiableRequest {
-    /// Consumes the value, so that a chain of modifiers changes it in place.
+    /// Returns the request with a changed draft. Consuming, so that a chain of modifiers copies no draft.
     @inline(__always)
     consuming func modified(_ change: (inout RequestDraft) -> Void) -> Self {
         change(&self.draft)
@@ -341,13 +341,13 @@ extension ModifiableRequest {
     /// of the path was found. With an ``Envelope``, the path starts in its payload.
     public consuming func keyPath(_ path: JSONPath) -> Self { modified { $0.options.modelLocation.keyPath = path } }
 
-    /// Accepts an empty body for a JSON model. The model is nil, or decoded from `{}` or `[]`. By default, an empty
+    /// Accepts an empty body for a JSON model, which is then decoded from `null`, `{}` or `[]`. By default, an empty
     /// body fails a request for JSON. Text and bytes may always be empty.
     public consuming func allowingEmptyBody() -> Self { modified { $0.options.modelLocation.allowsEmptyBody = true } }
 
     /// Replaces the client's envelope; nil for none.
     public consuming func envelope(_ envelope: Envelope?) -> Self {
-        modified { $0.options.modelLocation.envelope = envelope.map(ModelLocation.EnvelopeRule.own) ?? .none }
+        modified { $0.options.modelLocation.envelope = envelope.map(ModelLocation.EnvelopeRule.request) ?? .none }
     }
 }
 
@@ -402,7 +402,7 @@ extension ModifiableRequest {
         }
     }
 
-    /// Sets the cache partition, such as a user's ID. A partition never sees the entries of another one.
+    /// Sets the cache partition, such as a user's ID. Requests of one partition never use the entries of another.
     public consuming func cachePartition(_ partition: String) -> Self { caching { $0.partition = partition } }
 
     /// Sets the options of the HTTP cache (RFC 9111); nil to disable it.

@@ -10,7 +10,7 @@ public struct Permit: Sendable {
     /// Changes the request just before it is sent, after all interceptors, for example to add a token.
     public typealias Signing = @Sendable (inout HTTPRequest) -> Void
 
-    /// The gate's decision after it sees an outcome.
+    /// The gate's decision about an outcome.
     public enum Verdict: Sendable, Hashable {
         /// The outcome stands.
         case settled
@@ -19,21 +19,21 @@ public struct Permit: Sendable {
         case replay
     }
 
-    private enum Return: Sendable {
-        case nothing
-        case judging(@Sendable (TransportOutcome) -> Verdict)
-        case waiting(@Sendable (TransportOutcome) async -> Void)
+    private enum Release: Sendable {
+        case none
+        case synchronous(@Sendable (TransportOutcome) -> Verdict)
+        case asynchronous(@Sendable (TransportOutcome) async -> Void)
     }
 
     let signing: Signing?
-    private let onReturn: Return
+    private let release: Release
 
     /// Creates a permit with nothing to release.
     ///
     /// - Parameter signing: Called with the request before it is sent, to change it.
     public init(signing: Signing? = nil) {
         self.signing = signing
-        onReturn = .nothing
+        release = .none
     }
 
     /// Creates a permit that is released asynchronously.
@@ -41,7 +41,7 @@ public struct Permit: Sendable {
     /// - Parameter onReturn: Called once, with the outcome of the request.
     public init(onReturn: @escaping @Sendable (TransportOutcome) async -> Void) {
         signing = nil
-        self.onReturn = .waiting(onReturn)
+        release = .asynchronous(onReturn)
     }
 
     /// Creates a permit that is released synchronously.
@@ -51,21 +51,21 @@ public struct Permit: Sendable {
     ///   - judging: Called once, with the outcome of the request, on any thread. It must not block.
     public init(signing: Signing? = nil, judging: @escaping @Sendable (TransportOutcome) -> Verdict) {
         self.signing = signing
-        onReturn = .judging(judging)
+        release = .synchronous(judging)
     }
 
     /// True if the release is asynchronous.
-    var takesWaiting: Bool {
-        if case .waiting = onReturn { true } else { false }
+    var isAsynchronous: Bool {
+        if case .asynchronous = release { true } else { false }
     }
 
     /// Releases a permit whose release is not asynchronous.
     func releaseImmediately(_ outcome: TransportOutcome) -> Verdict {
-        if case .judging(let judge) = onReturn { judge(outcome) } else { .settled }
+        if case .synchronous(let judge) = release { judge(outcome) } else { .settled }
     }
 
     func release(_ outcome: TransportOutcome) async -> Verdict {
-        guard case .waiting(let release) = onReturn else { return releaseImmediately(outcome) }
+        guard case .asynchronous(let release) = release else { return releaseImmediately(outcome) }
         await release(outcome)
         return .settled
     }

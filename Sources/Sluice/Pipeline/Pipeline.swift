@@ -10,13 +10,13 @@ import SluiceHTTP
 ///                                 │
 ///                                 └──▶ end
 ///
-/// A failed step skips to `report`, or to `interceptResponse` if nothing has been sent. Every attempt that has met
-/// `admit` meets `release` once. A gate that asks for a replay leads from `release` to `again`.
+/// A failed step skips to `report`, or to `interceptResponse` if nothing has been sent. Every attempt that
+/// reaches `admit` reaches `release` once. A gate that asks for a replay leads from `release` to `again`.
 ///
 /// A pure value. ``SynchronousDriver`` performs the steps on the calling thread as long as none has to wait, and hands
 /// the machine to ``AsynchronousDriver``, which performs any step with `await`.
 struct CallMachine: Sendable, Equatable {
-    /// A step, in the order in which a request that is sent once meets them.
+    /// A step, in the order in which a request that is sent once passes them.
     enum Step: Sendable, Comparable {
         /// Runs several attempts at once (``HedgingPolicy``), each one from `admit` to `release`.
         case race
@@ -26,7 +26,7 @@ struct CallMachine: Sendable, Equatable {
         case answerStale
         /// Runs the request interceptors, then the plugins.
         case interceptRequest
-        /// Lets the gates sign the final request, and shows it to the plugins.
+        /// Lets the gates sign the final request, and notifies the plugins.
         case sign
         /// Gets the response from the HTTP cache, which sends the request if it has to.
         case cache
@@ -36,7 +36,7 @@ struct CallMachine: Sendable, Equatable {
         case redirect
         /// Reads the body of the response.
         case collect
-        /// Shows the outcome to observers and plugins.
+        /// Reports the outcome to observers and plugins.
         case report
         /// Runs the response interceptors, then the plugins.
         case interceptResponse
@@ -82,7 +82,7 @@ struct CallMachine: Sendable, Equatable {
 
     /// The step to perform.
     private(set) var next: Step
-    /// The number of attempts that the retry policy counts: without replays, and anew after each progress of a sink.
+    /// The number of attempts that the retry policy counts. A replay does not count, and progress of a sink resets it.
     private(set) var tries = 1
     private var hasCache = false
     private var isHedged = false
@@ -135,23 +135,23 @@ struct CallMachine: Sendable, Equatable {
         if isTransferOnly, next > .collect { next = .end }
     }
 
-    /// Moves to the release of the permits, for an attempt that has run out of time.
-    mutating func cutShort() { next = .release }
+    /// Moves to the release of the permits, for an attempt whose time is up.
+    mutating func skipToRelease() { next = .release }
 }
 
-/// The way of a request through its steps. ``CallMachine`` defines their order; the numbers group them.
+/// Passes requests through their steps. ``CallMachine`` defines their order; the numbers group them.
 ///
 ///     1  explicit data source      asked before any gate
-///     2  gates                     those that hold nothing at once, then the others in the order given
+///     2  gates                     those with `holds` false concurrently, then the others in the order given
 ///     3  request interceptors      in the order given, then plugins, then the gates sign
-///     4  HTTP cache                sees the final headers
+///     4  HTTP cache                receives the final headers
 ///     5  transport                 redirects return to 4
 ///     6  response interceptors     in the order given, then plugins; then the permits of the gates are released
 ///     7  validation, serialization
 ///
-/// A retry returns to step 2, and so does a replay that a gate asks for. Step 1 is a ``SourcedRequest``, which passes a
-/// request on to the pipeline only if it cannot answer it. Equal requests that run at the same time may share steps 2
-/// to 6: ``RequestSharing``.
+/// A retry returns to step 2, and so does a replay that a gate asks for. Step 1 is a ``DataSourceRequest``, which
+/// passes a request on to the pipeline only if it cannot answer it. Equal requests that run at the same time may share
+/// steps 2 to 6: ``RequestSharing``.
 ///
 /// A class, so that the steps of a request share the configuration without copying it.
 final class Pipeline: Sendable {
@@ -178,13 +178,13 @@ final class Pipeline: Sendable {
     private let callbackTransport: (any CallbackTransport)?
     /// True if no step other than the transport applies to requests that set no options.
     private let isBare: Bool
-    /// True if there is a cache. `readsCache` is true if requests read it before they are sent, unless their options
-    /// say otherwise.
+    /// True if the client has a cache.
     let hasCache: Bool
+    /// True if requests that set no caching options read the cache before they are sent.
     let readsCache: Bool
     /// The HTTP cache for requests that do not change the caching options; nil if there is none.
     private let cache: HTTPCache?
-    private let fetches = RequestCoalescer()
+    private let coalescer = RequestCoalescer()
     /// The configuration's sharing option, for requests that do not set one.
     let sharing: RequestSharing
     /// The transfers that equal requests can join.
@@ -210,7 +210,7 @@ final class Pipeline: Sendable {
         hasCache = configuration.cache != nil
         sharing = configuration.sharing
         readsCache = configuration.caching.source.reads
-        cache = HTTPCache(configuration, configuration.caching, fetches)
+        cache = HTTPCache(configuration, configuration.caching, coalescer)
     }
 
     /// Builds a request and runs steps 1 to 6 for it, starting on the calling thread.
@@ -264,7 +264,7 @@ final class Pipeline: Sendable {
         _ caller: @escaping CallerContext,
         _ completion: @escaping @Sendable (CallOutcome) -> Void
     ) -> SingleFlight<CallOutcome>.Stop {
-        let completion = request.method.isSafe ? completion : outdating(completion)
+        let completion = request.method.isSafe ? completion : invalidatingTransfers(after: completion)
         let stub = stub(of: draft)
         let transport: (any CallbackTransport)? = stub ?? callbackTransport
         let transfer = transferContext(of: draft.options, request, meter)
@@ -285,18 +285,20 @@ final class Pipeline: Sendable {
             }
         }
         let call = call(of: request, draft, transfer)
-        if let transport, call.mayBeImmediate, !request.body.needsPreparation, !call.isOverdue {
+        if let transport, call.canRunSynchronously, !request.body.needsPreparation, !call.isOverdue {
             return SynchronousDriver.begin(call, on: transport, self, caller) { completion(CallOutcome($0, call)) }
         }
         let task = startedTask { [self] in completion(CallOutcome(await outcome(of: call), call)) }
         return { task.cancel() }
     }
 
-    /// Returns a completion that also marks the transfers in progress as outdated, for an unsafe request that may have
-    /// changed data on the server.
-    private func outdating(_ completion: @escaping @Sendable (CallOutcome) -> Void) -> @Sendable (CallOutcome) -> Void {
+    /// Returns a completion that also prevents later requests from joining the transfers in progress, because an unsafe
+    /// request may have changed data on the server.
+    private func invalidatingTransfers(
+        after completion: @escaping @Sendable (CallOutcome) -> Void
+    ) -> @Sendable (CallOutcome) -> Void {
         { [transfers] callOutcome in
-            transfers.outdate()
+            transfers.removeAll()
             completion(callOutcome)
         }
     }
@@ -329,7 +331,7 @@ final class Pipeline: Sendable {
         transfer.limits = draft.options.limits.applied(to: limits)
         let call = call(of: request, draft, transfer, into: sink)
         let outcome = await outcome(of: call)
-        if !request.method.isSafe { transfers.outdate() }
+        if !request.method.isSafe { transfers.removeAll() }
         return CallOutcome(outcome, call)
     }
 
@@ -365,11 +367,11 @@ final class Pipeline: Sendable {
     private func cache(for draft: RequestDraft) -> HTTPCache? {
         guard hasCache, draft.options.caching.isChanged else { return cache }
         let caching = draft.options.caching.applied(to: configuration.caching)
-        return HTTPCache(configuration, caching, fetches)
+        return HTTPCache(configuration, caching, coalescer)
     }
 
     /// Returns true if a request may be answered from the cache before it is sent.
-    func asksCache(_ draft: RequestDraft) -> Bool {
+    func mayReadCache(_ draft: RequestDraft) -> Bool {
         hasCache && (readsCache || draft.options.caching.isChanged)
     }
 

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Takes part in every step of a request in one type, where interceptors and observers each cover a single step.
+/// A type that takes part in every step of a request. Interceptors and observers each cover one step.
 ///
 /// ```swift
 /// struct Signature: Plugin {
@@ -18,7 +18,7 @@ public protocol Plugin: Sendable {
     /// Called before a request is sent. Must not block.
     func willSend(_ request: HTTPRequest, context: RequestContext)
 
-    /// True to receive informational responses; false by default. They cost nothing if no plugin wants them.
+    /// True to receive informational responses; false by default. They cost nothing if no plugin receives them.
     var wantsInformational: Bool { get }
 
     /// Called when an informational response, such as 100 or 103, arrives before the final one. Must not block.

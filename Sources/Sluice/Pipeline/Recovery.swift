@@ -74,11 +74,24 @@ extension SluiceError {
         return SluiceError(
             .timedOut,
             total > .zero
-                ? "The request took longer than its total timeout of \(total); \(stage.words)."
+                ? "The request took longer than its total timeout of \(total); \(stage.clause)."
                 : "The request was not sent because its deadline had passed.",
             step: stage.step,
             request: call.request,
             underlyingError: call.lastFailure
+        )
+    }
+}
+
+extension SluiceError {
+    /// The error for a response with a status that is no success.
+    static func unacceptableStatus(_ head: HTTPResponse, _ request: HTTPRequest? = nil) -> SluiceError {
+        SluiceError(
+            .unacceptableStatus,
+            "The server responded with status \(head.status).",
+            step: .validation,
+            request: request,
+            response: head
         )
     }
 }
@@ -90,13 +103,7 @@ extension TransportOutcome {
         case .failure(let error): return error
         case .success(let response):
             guard [.clientError, .serverError].contains(response.head.status.class) else { return nil }
-            return SluiceError(
-                .unacceptableStatus,
-                "The server responded with status \(response.head.status).",
-                step: .validation,
-                request: response.request,
-                response: response.head
-            )
+            return .unacceptableStatus(response.head, response.request)
         }
     }
 

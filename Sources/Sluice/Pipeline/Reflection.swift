@@ -4,12 +4,12 @@ import SluiceHTTP
 // Descriptions and mirrors for `print` and `dump`: body lengths and model types, never their contents.
 
 extension ServerResponse: CustomReflectable {
-    /// Everything but the contents of the body, which may hold secrets.
+    /// All properties without the contents of the body, which may be secret.
     public var customMirror: Mirror {
         Mirror(
             self,
             children: [
-                "request": request, "head": head, "body": body.shown, "trailers": trailers, "metrics": metrics,
+                "request": request, "head": head, "body": body.summary, "trailers": trailers, "metrics": metrics,
                 "source": source,
             ],
             displayStyle: .struct
@@ -29,12 +29,12 @@ extension RequestContext: CustomStringConvertible, CustomReflectable {
 
 extension Data {
     /// The number of bytes, as text that does not reveal the contents.
-    var shown: String { "\(count) bytes" }
+    var summary: String { "\(count) bytes" }
 }
 
 extension Result {
     /// The type of the model or of the error, as text.
-    var shown: String {
+    var summary: String {
         switch self {
         case .success: "a \(Success.self)"
         case .failure: "a failure of the type \(Failure.self)"
@@ -44,8 +44,7 @@ extension Result {
 
 // MARK: - Requests that are not sent yet
 
-// The text and the mirror of requests that are not sent yet. They omit the values of query
-// and body, which may be secret.
+// Query values and bodies may be secret, and are omitted.
 
 extension RequestDraft: CustomStringConvertible, CustomReflectable {}
 

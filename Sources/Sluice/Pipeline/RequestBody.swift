@@ -27,7 +27,7 @@ public struct RequestBody: Sendable {
     ///   - data: The bytes.
     ///   - contentType: The media type.
     /// - Returns: A body of these bytes.
-    public static func data(_ data: Data, contentType: String = MediaType.octetStream) -> RequestBody {
+    public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestBody {
         .bytes(.data(data), contentType: contentType)
     }
 
@@ -44,7 +44,7 @@ public struct RequestBody: Sendable {
         _ chunks: Chunks,
         length: Int64? = nil,
         isReplayable: Bool = false,
-        contentType: String = MediaType.octetStream
+        contentType: String = "application/octet-stream"
     ) -> RequestBody where Chunks.Element == Data {
         .bytes(.stream(chunks, length: length, isReplayable: isReplayable), contentType: contentType)
     }

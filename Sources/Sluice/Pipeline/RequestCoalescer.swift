@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Shared requests. The first of several concurrent equal cache misses is sent; the others wait for its result.
+/// Combines concurrent equal cache misses: the first request is sent, and the others wait for its result.
 final class RequestCoalescer: Sendable {
     /// The result of a shared request.
     struct Fetched: Sendable {
@@ -32,9 +32,10 @@ final class RequestCoalescer: Sendable {
     private struct State {
         var flights: [Key: (number: Int, flight: SingleFlight<Fetched>, hasBegun: Bool)] = [:]
         var lastNumber = 0
-        /// The number of live tickets, and for each invalidated key the sequence number of its last invalidation.
-        var active = 0
-        var outdated: [CacheKey: Int] = [:]
+        /// The number of tickets that exist.
+        var ticketCount = 0
+        /// The sequence number of the last invalidation of each key. Recorded while a ticket exists.
+        var invalidations: [CacheKey: Int] = [:]
         /// The hashes of the keys whose last result was not shareable, oldest first. Requests for them do not wait for
         /// each other.
         var unshareable: [Int] = []
@@ -42,7 +43,8 @@ final class RequestCoalescer: Sendable {
         var revalidations: Set<Key> = []
     }
 
-    private static let memory = 256
+    /// The maximum number of keys in `State.unshareable`.
+    private static let unshareableLimit = 256
     private let state = Locked(State())
 
     /// Returns the shared request in progress for a key, or starts one.
@@ -63,15 +65,15 @@ final class RequestCoalescer: Sendable {
             let number = state.lastNumber
             let flight = SingleFlight(cancelled: Fetched(outcome: .failure(.cancelled), entry: nil)) {
                 [self] complete, _ in
-                begin(key, number)
+                markBegun(key, number)
                 let task = Task {
                     let fetched = await fetch()
-                    end(key, number, fetched)
+                    finish(key, number, fetched)
                     _ = complete(fetched)
                 }
                 return { [self] in
                     // No request waits any longer. A later request starts a new fetch.
-                    leave(key, number)
+                    removeFlight(key, number)
                     task.cancel()
                 }
             }
@@ -90,45 +92,45 @@ final class RequestCoalescer: Sendable {
     /// A fetch, from sending the request until its body is stored or dropped. Invalidations are recorded while a ticket
     /// exists.
     final class Ticket: Sendable {
-        private let fetches: RequestCoalescer
+        private let coalescer: RequestCoalescer
         private let number: Int
 
-        fileprivate init(_ fetches: RequestCoalescer) {
-            self.fetches = fetches
-            number = fetches.state.withLock { state in
-                state.active += 1
+        fileprivate init(_ coalescer: RequestCoalescer) {
+            self.coalescer = coalescer
+            number = coalescer.state.withLock { state in
+                state.ticketCount += 1
                 state.lastNumber += 1
                 return state.lastNumber
             }
         }
 
         deinit {
-            fetches.state.withLock { state in
-                state.active -= 1
-                if state.active == 0 { state.outdated = [:] }
+            coalescer.state.withLock { state in
+                state.ticketCount -= 1
+                if state.ticketCount == 0 { state.invalidations = [:] }
             }
         }
 
         /// True if the response may be stored under the key: the key has not been invalidated since the fetch began.
         func isCurrent(_ key: CacheKey) -> Bool {
-            fetches.state.withLock { ($0.outdated[key] ?? 0) < number }
+            coalescer.state.withLock { ($0.invalidations[key] ?? 0) < number }
         }
     }
 
     /// Returns the ticket of a fetch that begins now.
-    func begin() -> Ticket { Ticket(self) }
+    func ticket() -> Ticket { Ticket(self) }
 
     /// Invalidates the fetches of a key: no request joins them any longer, and their responses are not stored.
-    func outdate(_ key: CacheKey) {
+    func invalidate(_ key: CacheKey) {
         state.withLock { state in
             state.lastNumber += 1
-            if state.active > 0 { state.outdated[key] = state.lastNumber }
+            if state.ticketCount > 0 { state.invalidations[key] = state.lastNumber }
             for known in state.flights.keys where known.key == key { state.flights[known] = nil }
         }
     }
 
     /// Records that the result of a fetch that was not shared is shareable.
-    func noteShareable(_ key: Key) {
+    func recordShareable(_ key: Key) {
         state.withLock { state in
             if !state.unshareable.isEmpty { state.unshareable.removeAll { $0 == key.hashValue } }
         }
@@ -143,25 +145,25 @@ final class RequestCoalescer: Sendable {
         state.withLock { _ = $0.revalidations.remove(key) }
     }
 
-    private func begin(_ key: Key, _ number: Int) {
+    private func markBegun(_ key: Key, _ number: Int) {
         state.withLock { state in
             if state.flights[key]?.number == number { state.flights[key]?.hasBegun = true }
         }
     }
 
-    private func leave(_ key: Key, _ number: Int) {
+    private func removeFlight(_ key: Key, _ number: Int) {
         state.withLock { state in
             if state.flights[key]?.number == number { state.flights[key] = nil }
         }
     }
 
-    private func end(_ key: Key, _ number: Int, _ fetched: Fetched) {
-        leave(key, number)
+    private func finish(_ key: Key, _ number: Int, _ fetched: Fetched) {
+        removeFlight(key, number)
         state.withLock { state in
             state.unshareable.removeAll { $0 == key.hashValue }
             guard fetched.entry == nil, case .success = fetched.outcome else { return }
             state.unshareable.append(key.hashValue)
-            if state.unshareable.count > Self.memory { state.unshareable.removeFirst() }
+            if state.unshareable.count > Self.unshareableLimit { state.unshareable.removeFirst() }
         }
     }
 }

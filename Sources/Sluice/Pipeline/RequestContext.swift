@@ -4,7 +4,7 @@ import SluiceHTTP
 public struct RequestContext: Sendable {
     /// The number of the attempt, starting at 1.
     public let attempt: Int
-    /// The time left for the request, or the time limit of the attempt.
+    /// The time left for the request, or the time limit of the attempt if it is shorter; nil for no limit.
     private let total: Duration?
     let call: Call
 
@@ -58,9 +58,9 @@ public struct RequestContext: Sendable {
     /// ends on its own, and its task is cancelled.
     public var deadline: ContinuousClock.Instant? { call.deadline }
 
-    var exemptions: [GateBypass] { call.exemptions }
+    var bypasses: [GateBypass] { call.bypasses }
 
-    /// Creates a value on first use and returns the same value in all later attempts, for example a key or a trace.
+    /// Returns a value that is created once for all attempts of the request, for example a key or a trace.
     ///
     /// - Parameters:
     ///   - key: The key of the value. Begin it with a prefix of your own to avoid collisions.

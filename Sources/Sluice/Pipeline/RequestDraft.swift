@@ -13,7 +13,7 @@ public struct RequestDraft: ModifiableRequest {
     public var body: RequestBody?
     private(set) var query: [QueryPart] = []
     /// The options that most requests do not set.
-    private var rare = Rare.none
+    private var box = OptionsBox.none
 
     /// Creates a draft with a method and a path.
     public init(method: HTTPMethod = .get, path: String) {
@@ -33,9 +33,9 @@ public struct RequestDraft: ModifiableRequest {
         query.append(part)
     }
 
-    /// The options behind one pointer. They would be the largest part of a request, which is copied often.
-    private final class Rare: Sendable {
-        static let none = Rare(RequestOptions())
+    /// A class, because the options are the largest part of a request, and requests are copied often.
+    private final class OptionsBox: Sendable {
+        static let none = OptionsBox(RequestOptions())
         let options: RequestOptions
 
         init(_ options: RequestOptions) {
@@ -45,8 +45,8 @@ public struct RequestDraft: ModifiableRequest {
 
     var options: RequestOptions {
         // Yields the options instead of copying them.
-        _read { yield rare.options }
-        set { rare = Rare(newValue) }
+        _read { yield box.options }
+        set { box = OptionsBox(newValue) }
     }
 }
 
@@ -97,7 +97,7 @@ extension RequestDraft {
         set { options.host = newValue }
     }
     /// The rule for combining base URL and path; nil for the client's.
-    public var urlBuilder: URLBuilder? {
+    var urlBuilder: URLBuilder? {
         get { options.urlBuilder }
         set { options.urlBuilder = newValue }
     }
@@ -113,22 +113,22 @@ extension RequestDraft {
         set { options.route = newValue }
     }
     /// The networks that can carry the request.
-    public var networkAccess: NetworkAccess {
+    var networkAccess: NetworkAccess {
         get { options.networkAccess }
         set { options.networkAccess = newValue }
     }
     /// The priority over other requests that wait.
-    public var priority: RequestPriority {
+    var priority: RequestPriority {
         get { options.priority }
         set { options.priority = newValue }
     }
     /// True if the request sends and stores cookies, where the client has a cookie store.
-    public var usesCookies: Bool {
+    var usesCookies: Bool {
         get { options.usesCookies }
         set { options.usesCookies = newValue }
     }
     /// The stub that answers instead of the server; nil for the client's.
-    public var stub: Stub? {
+    var stub: Stub? {
         get { options.stub }
         set { options.stub = newValue }
     }
@@ -148,7 +148,7 @@ extension RequestDraft {
         }
     }
 
-    /// Builds the request that enters the pipeline.
+    /// Builds the request that passes through the pipeline.
     func build(for pipeline: Pipeline) throws(SluiceError) -> HTTPRequest {
         if let failure = options.failure { throw failure }
         let location = try wholeLocation(for: pipeline)
@@ -201,14 +201,13 @@ extension RequestDraft {
     private func defaultHeaders(at location: RequestLocation, of pipeline: Pipeline) -> HTTPHeaders {
         let headers = pipeline.configuration.headers
         guard location.isFromPath, options.host == nil, let base = try? base(for: pipeline),
-            HTTPOrigin(scheme: location.scheme, authority: location.authority)
-                != HTTPOrigin(scheme: base.scheme, authority: base.authority)
+            location.origin != base.origin
         else { return headers }
-        var harmless = headers
+        var publicHeaders = headers
         for name in HTTPHeaderName.credentialFields + pipeline.steps.secretHeaders {
-            harmless.remove(name)
+            publicHeaders.remove(name)
         }
-        return harmless
+        return publicHeaders
     }
 
     private func mergedHeaders(with defaults: HTTPHeaders) -> HTTPHeaders {

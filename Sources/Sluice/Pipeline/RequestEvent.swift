@@ -5,8 +5,7 @@ import SluiceHTTP
 /// A request begins once and finishes once. Between these, every attempt waits at gates, is sent, receives an outcome,
 /// and may be followed by another attempt.
 public enum RequestEvent: Sendable {
-    /// The request was created and enters the pipeline. A request that cannot be built has no such event and finishes
-    /// at once.
+    /// The request was built. A request that cannot be built has no such event and finishes at once.
     case began(HTTPRequest)
     /// An attempt waits at a gate.
     case waiting(gate: String)
@@ -66,7 +65,7 @@ public enum RequestEvent: Sendable {
     }
 
     /// The kind of the event.
-    public var kind: Kinds {
+    var kind: Kinds {
         switch self {
         case .began: .began
         case .waiting, .admitted, .refused: .gates

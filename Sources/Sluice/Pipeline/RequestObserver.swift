@@ -14,7 +14,7 @@ import SluiceHTTP
 /// Events wait in a queue of the observer and are delivered one at a time, in order, off the pipeline's threads. A slow
 /// observer does not delay requests: beyond 65,536 waiting events the newest are dropped, and their number is reported.
 public protocol RequestObserver: Sendable {
-    /// The events that the observer receives; all by default. Events that no observer wants cost nothing.
+    /// The events that the observer receives; all by default. Events that no observer receives cost nothing.
     var interests: RequestEvent.Kinds { get }
 
     /// Called for each event.
@@ -37,8 +37,8 @@ extension RequestObserver {
 
 /// The queue of events for an observer.
 final class ObserverMailbox: Sendable {
-    /// An event for all interested observers. A class, so that handing it on copies a pointer.
-    final class Note: Sendable {
+    /// An event for all interested observers. A class, so that passing it on copies a pointer.
+    final class Message: Sendable {
         let event: RequestEvent
         let request: ObservedRequest
 
@@ -49,7 +49,7 @@ final class ObserverMailbox: Sendable {
     }
 
     private struct State {
-        var waiting: [Note] = []
+        var waiting: [Message] = []
         var missed = 0
         var isDelivering = false
     }
@@ -73,14 +73,14 @@ final class ObserverMailbox: Sendable {
         interests = observer.interests
     }
 
-    func post(_ note: Note) {
-        if let immediate { return immediate.observe(note.event, of: note.request) }
+    func post(_ message: Message) {
+        if let immediate { return immediate.observe(message.event, of: message.request) }
         let begins = state.withLock { state in
             guard state.waiting.count < ObserverMailbox.capacity else {
                 state.missed += 1
                 return false
             }
-            state.waiting.append(note)
+            state.waiting.append(message)
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
@@ -98,20 +98,20 @@ final class ObserverMailbox: Sendable {
 
     /// Delivers the waiting events. Events posted meanwhile wait for the next delivery.
     private func deliver() {
-        let (notes, missed) = state.withLock { state in
+        let (messages, missed) = state.withLock { state in
             defer {
                 state.waiting = []
                 state.missed = 0
             }
             return (state.waiting, state.missed)
         }
-        for note in notes { observer.observe(note.event, of: note.request) }
+        for message in messages { observer.observe(message.event, of: message.request) }
         if missed > 0 { observer.missed(missed) }
-        let goesOn = state.withLock { state in
+        let continues = state.withLock { state in
             state.isDelivering = !state.waiting.isEmpty || state.missed > 0
             return state.isDelivering
         }
-        if goesOn { deliverSoon() }
+        if continues { deliverSoon() }
     }
 }
 

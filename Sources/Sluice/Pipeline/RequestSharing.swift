@@ -38,7 +38,7 @@ public struct RequestSharing: Sendable, Hashable {
     public static let none = RequestSharing(.none)
     /// Requests with safe methods share: GET, HEAD, OPTIONS and TRACE (RFC 9110 §9.2.1).
     public static let safeMethods = RequestSharing(.safe)
-    /// Requests of any method share: two equal ones at the same time are performed once.
+    /// Requests of any method share: two equal requests at the same time are sent once.
     public static let allMethods = RequestSharing(.all)
 
     /// Returns a copy that does not compare these headers, for example a request ID or a trace.

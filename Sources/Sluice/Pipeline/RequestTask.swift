@@ -42,7 +42,7 @@ public struct RequestTask: Sendable {
     }
 
     /// Bytes with their media type.
-    public static func data(_ data: Data, contentType: String = MediaType.octetStream) -> RequestTask {
+    public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestTask {
         body(.data(data, contentType: contentType))
     }
 

@@ -49,7 +49,7 @@ final class SharedTransfers: Sendable {
             meter?.follow(transfer.meter)
             if let leave = transfer.flight.join(caller: caller, { completion($0 ?? .cancelled) }) { return leave }
             // All callers left the transfer after it was looked up.
-            forget(key, transfer.number)
+            remove(key, transfer.number)
         }
     }
 
@@ -62,14 +62,14 @@ final class SharedTransfers: Sendable {
             let flight = SingleFlight(cancelled: CallOutcome.cancelled) { [self] complete, caller in
                 let finish: @Sendable (CallOutcome) -> Void = { [self] callOutcome in
                     // Requests from now on need a new response.
-                    forget(key, number)
+                    remove(key, number)
                     meter.end(after: callOutcome.outcome)
                     let shared = CallOutcome(callOutcome.outcome, callOutcome.call, isShared: true)
                     if !complete(shared) { callOutcome.call?.finish(.failure(.cancelled)) }
                 }
                 let stop = shared { begin(meter, { [self] job in caller { [self] in shared(job) } }, finish) }
                 return { [self] in
-                    forget(key, number)
+                    remove(key, number)
                     stop()
                 }
             }
@@ -85,7 +85,7 @@ final class SharedTransfers: Sendable {
         Deadline.$current.withValue(nil) { Self.$current.withValue(self, operation: work) }
     }
 
-    private func forget(_ key: SharedTransferKey, _ number: Int) {
+    private func remove(_ key: SharedTransferKey, _ number: Int) {
         state.withLock { state in
             if state.transfers[key]?.number == number { state.transfers[key] = nil }
         }
@@ -96,8 +96,8 @@ final class SharedTransfers: Sendable {
         state.withLock { $0.transfers.values.reduce(0) { $0 + $1.flight.waiting } }
     }
 
-    /// Records that data may have changed: no request joins the transfers in progress any more.
-    func outdate() {
+    /// Prevents later requests from joining the transfers in progress, because data may have changed.
+    func removeAll() {
         state.withLock { state in
             if !state.transfers.isEmpty { state.transfers.removeAll() }
         }
@@ -111,7 +111,7 @@ final class BoundedWait: Sendable {
         var timer: Task<Void, Never>?
     }
 
-    private let leaving = DeferredStop()
+    private let leave = DeferredStop()
     private let state: Locked<State>
 
     /// Creates a wait.
@@ -136,16 +136,16 @@ final class BoundedWait: Sendable {
         _ join: (@escaping @Sendable (CallOutcome) -> Void) -> SingleFlight<CallOutcome>.Stop
     ) -> SingleFlight<CallOutcome>.Stop {
         guard limit > .zero else {
-            finish(with: .late(request))
+            finish(with: .deadlinePassed(request))
             return {}
         }
         let timer = Task { [self] in
             do { try await time.sleep(for: limit) } catch { return }
-            if finish(with: .late(request)) { leaving.stop() }
+            if finish(with: .deadlinePassed(request)) { leave.stop() }
         }
         state.withLock { $0.timer = timer }
-        leaving.decide(join { [self] in finish(with: $0) })
-        return { [self] in leaving.stop() }
+        leave.set(join { [self] in finish(with: $0) })
+        return { [self] in leave.stop() }
     }
 
     @discardableResult
@@ -161,7 +161,7 @@ final class BoundedWait: Sendable {
 }
 
 extension CallOutcome {
-    fileprivate static func late(_ request: HTTPRequest) -> CallOutcome {
+    fileprivate static func deadlinePassed(_ request: HTTPRequest) -> CallOutcome {
         let error = SluiceError(
             .timedOut,
             "The request's deadline passed before the response that it shares with an equal request was received.",

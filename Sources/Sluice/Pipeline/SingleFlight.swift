@@ -11,7 +11,7 @@ typealias CallerContext = @Sendable (_ job: @escaping @Sendable () -> Void) -> V
 /// and cancelling are state changes under a lock and need no other task.
 final class SingleFlight<Value: Sendable>: Sendable {
     /// Starts the work on the calling thread without blocking, and returns an action that stops it. The work calls
-    /// `complete` once with the value, from any thread; `complete` returns false if nobody waits for the value any longer.
+    /// `complete` once with the value, from any thread; `complete` returns false if no caller waits for the value.
     /// Parts of the work that run user code go through `caller`.
     typealias Work =
         @Sendable (_ complete: @escaping @Sendable (Value) -> Bool, _ caller: @escaping CallerContext) -> Stop
@@ -54,7 +54,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
         var others: [Int: Waiter] = [:]
         var lastID = 0
         /// True if the work ended because all waiters left.
-        var wasDeserted = false
+        var wasAbandoned = false
     }
 
     private enum Joining {
@@ -62,13 +62,13 @@ final class SingleFlight<Value: Sendable>: Sendable {
         case starting(Work)
         case answered(Value)
         case refused
-        case deserted
+        case abandoned
     }
 
     private let state: Locked<State>
     private let cancelled: Value
 
-    /// Creates a flight that has not started.
+    /// Creates work that has not started.
     ///
     /// - Parameters:
     ///   - cancelled: The value that all waiters get if the work is cancelled.
@@ -107,7 +107,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
     /// - Returns: An action by which the caller leaves. Nil if all waiters have already left; `completion` is then
     ///   never called.
     func join(
-        caller: @escaping CallerContext = SingleFlight.nobody,
+        caller: @escaping CallerContext = SingleFlight.detached,
         _ completion: @escaping @Sendable (Value?) -> Void
     ) -> Stop? {
         let id = nextID()
@@ -115,8 +115,8 @@ final class SingleFlight<Value: Sendable>: Sendable {
         return { [self] in leave(id) }
     }
 
-    /// Runs a job in a new detached task, for callers that have none to offer.
-    static var nobody: CallerContext { { job in Task.detached { job() } } }
+    /// Runs a job in a new detached task, for callers without a task of their own.
+    static var detached: CallerContext { { job in Task.detached { job() } } }
 
     /// The number of waiters.
     var waiting: Int {
@@ -139,7 +139,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
     @discardableResult
     private func join(_ id: Int, _ waiter: Waiter) -> Bool {
         let joining: Joining = state.withLock { state in
-            if case .call = waiter, state.wasDeserted { return .deserted }
+            if case .call = waiter, state.wasAbandoned { return .abandoned }
             if case .completed(let value) = state.phase { return .answered(value) }
             // Checked under the lock: a later cancellation finds the waiter when it leaves.
             if case .task = waiter, Task.isCancelled { return .refused }
@@ -153,12 +153,12 @@ final class SingleFlight<Value: Sendable>: Sendable {
         case .starting(let work): start(work)
         case .answered(let value): waiter.resume(returning: value)
         case .refused: waiter.resume(returning: nil)
-        case .deserted: return false
+        case .abandoned: return false
         }
         return true
     }
 
-    /// Resumes waiting after a job, unless the waiter has left or the value has arrived meanwhile.
+    /// Waits again after a job, unless the waiter has left or there is a value.
     private func rejoin(_ id: Int, _ continuation: UnsafeContinuation<Wake, Never>) {
         let value: Value?? = state.withLock { state in
             if case .completed(let value) = state.phase { return state.remove(id) == nil ? .some(nil) : value }
@@ -170,16 +170,16 @@ final class SingleFlight<Value: Sendable>: Sendable {
     }
 
     /// Runs a job in the task of a waiter, or through the `caller` of one.
-    private func lend(_ job: @escaping @Sendable () -> Void) {
-        switch state.withLock({ $0.lender() }) {
+    private func runForCaller(_ job: @escaping @Sendable () -> Void) {
+        switch state.withLock({ $0.takeWaiterForJob() }) {
         case .task(let continuation?): continuation.resume(returning: .job(job))
         case .call(_, let caller): caller(job)
-        case .task(nil), nil: SingleFlight.nobody(job)
+        case .task(nil), nil: SingleFlight.detached(job)
         }
     }
 
     private func start(_ work: Work) {
-        let stop = work({ [self] value in complete(value, isCancelling: false) }, { [self] job in lend(job) })
+        let stop = work({ [self] value in complete(value, isCancelling: false) }, { [self] job in runForCaller(job) })
         let isCompleted = state.withLock { state in
             guard case .running = state.phase else { return true }
             state.phase = .running(stop)
@@ -190,7 +190,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     @discardableResult
     private func complete(_ value: Value, isCancelling: Bool) -> Bool {
-        let (first, others, stop, isTaken) = state.withLock { state -> (Waiter?, [Waiter], Stop?, Bool) in
+        let (first, others, stop, isFirst) = state.withLock { state -> (Waiter?, [Waiter], Stop?, Bool) in
             if case .completed = state.phase { return (nil, [], nil, false) }
             let stop = state.complete(value)
             let others = state.others.isEmpty ? [] : Array(state.others.values)
@@ -203,15 +203,15 @@ final class SingleFlight<Value: Sendable>: Sendable {
         first?.resume(returning: value)
         for waiter in others { waiter.resume(returning: value) }
         if isCancelling { stop?() }
-        return isTaken
+        return isFirst
     }
 
     private func leave(_ id: Int) {
         let (waiter, stop) = state.withLock { state -> (Waiter?, Stop?) in
             if case .completed = state.phase { return (nil, nil) }
             guard let waiter = state.remove(id) else { return (nil, nil) }
-            guard state.isDeserted else { return (waiter, nil) }
-            state.wasDeserted = true
+            guard state.hasNoWaiters else { return (waiter, nil) }
+            state.wasAbandoned = true
             return (waiter, state.complete(cancelled))
         }
         waiter?.resume(returning: nil)
@@ -220,7 +220,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
 }
 
 extension SingleFlight.State {
-    fileprivate var isDeserted: Bool { first == nil && others.isEmpty }
+    fileprivate var hasNoWaiters: Bool { first == nil && others.isEmpty }
 
     fileprivate mutating func add(_ waiter: SingleFlight.Waiter, _ id: Int) {
         if first == nil { first = (id, waiter) } else { others[id] = waiter }
@@ -233,7 +233,7 @@ extension SingleFlight.State {
     }
 
     /// Returns a waiter that can run a job, usually the first. If it is a task, its continuation is taken out.
-    fileprivate mutating func lender() -> SingleFlight.Waiter? {
+    fileprivate mutating func takeWaiterForJob() -> SingleFlight.Waiter? {
         if case .completed = phase { return nil }
         if let first, !first.waiter.runsJob {
             if case .task = first.waiter { self.first = (first.id, .task(nil)) }
@@ -257,12 +257,12 @@ extension SingleFlight.State {
 /// A call to `stop()` that comes early takes effect as soon as the action is set.
 final class DeferredStop: Sendable {
     private enum State {
-        case open
-        case decided(SingleFlight<CallOutcome>.Stop)
+        case unset
+        case set(SingleFlight<CallOutcome>.Stop)
         case stopped
     }
 
-    private let state = Locked(State.open)
+    private let state = Locked(State.unset)
 
     /// True if `stop()` was called before an action was set.
     var isStopped: Bool {
@@ -272,10 +272,10 @@ final class DeferredStop: Sendable {
     }
 
     /// Sets the stop action, and runs it at once if `stop()` was called before.
-    func decide(_ stop: @escaping SingleFlight<CallOutcome>.Stop) {
+    func set(_ stop: @escaping SingleFlight<CallOutcome>.Stop) {
         let isLate = state.withLock { state in
             if case .stopped = state { return true }
-            state = .decided(stop)
+            state = .set(stop)
             return false
         }
         if isLate { stop() }
@@ -284,7 +284,7 @@ final class DeferredStop: Sendable {
     func stop() {
         let stop: SingleFlight<CallOutcome>.Stop? = state.withLock { state in
             defer { state = .stopped }
-            if case .decided(let stop) = state { return stop }
+            if case .set(let stop) = state { return stop }
             return nil
         }
         stop?()

@@ -4,10 +4,10 @@ import SluiceHTTP
 ///
 /// A class, so that requests share it without copying it.
 final class Steps: Sendable {
-    /// The gates: first those that hold nothing, starting with constraints, then those that hold something, each in the
-    /// order given.
+    /// The gates: first the constraints, then the gates whose `holds` is false, then the others, each in the order
+    /// given.
     let gates: [any Gate]
-    /// The number of gates that hold nothing.
+    /// The number of gates whose `holds` is false, constraints included.
     let conditionCount: Int
     let requestInterceptors: [any RequestInterceptor]
     let responseInterceptors: [any ResponseInterceptor]
@@ -30,18 +30,18 @@ final class Steps: Sendable {
     /// An empty set of steps.
     static let none = Steps(gates: [], conditionCount: 0, StepOverrides(), secretHeaders: [])
 
-    private init(gates: [any Gate], conditionCount: Int, _ others: StepOverrides, secretHeaders: [HTTPHeaderName]) {
+    private init(gates: [any Gate], conditionCount: Int, _ steps: StepOverrides, secretHeaders: [HTTPHeaderName]) {
         self.secretHeaders = secretHeaders
         self.gates = gates
         self.conditionCount = conditionCount
-        requestInterceptors = others.requestInterceptors
-        responseInterceptors = others.responseInterceptors
-        plugins = others.plugins
-        observers = others.observers
-        observesInformational = others.observers.contains { $0.interests.contains(.informational) }
-        informationalPlugins = others.plugins.filter(\.wantsInformational)
+        requestInterceptors = steps.requestInterceptors
+        responseInterceptors = steps.responseInterceptors
+        plugins = steps.plugins
+        observers = steps.observers
+        observesInformational = steps.observers.contains { $0.interests.contains(.informational) }
+        informationalPlugins = steps.plugins.filter(\.wantsInformational)
         failure = GateOrder.failure(of: Array(gates.prefix(conditionCount)))
-        // Determined once here, so that no request has to check whether its steps can run without waiting.
+        // Determined once, and not for each request.
         let immediate = gates.compactMap { $0 as? any ImmediateGate }
         requestAdapters = requestInterceptors.compactMap { $0 as? any RequestAdapter }
         outcomeAdapters = responseInterceptors.compactMap { $0 as? any OutcomeAdapter }
@@ -54,32 +54,32 @@ final class Steps: Sendable {
     convenience init(_ configuration: APIClient.Configuration) {
         let all = configuration.constraints.map { $0.gate } + configuration.gates
         let conditions = all.filter { !$0.holds }
-        var others = StepOverrides()
-        others.requestInterceptors = configuration.requestInterceptors
-        others.responseInterceptors = configuration.responseInterceptors
-        others.plugins = configuration.plugins
-        others.observers = configuration.observers.map(ObserverMailbox.init)
+        var steps = StepOverrides()
+        steps.requestInterceptors = configuration.requestInterceptors
+        steps.responseInterceptors = configuration.responseInterceptors
+        steps.plugins = configuration.plugins
+        steps.observers = configuration.observers.map(ObserverMailbox.init)
         self.init(
             gates: conditions + all.filter(\.holds),
             conditionCount: conditions.count,
-            others,
+            steps,
             secretHeaders: configuration.secretHeaders + configuration.requestInterceptors.secretHeaders
         )
     }
 
-    /// Returns these steps followed by a request's own.
-    func adding(_ own: StepOverrides) -> Steps {
-        if own.isEmpty { return self }
-        var others = own
-        others.requestInterceptors = requestInterceptors + own.requestInterceptors
-        others.responseInterceptors = responseInterceptors + own.responseInterceptors
-        others.plugins = plugins + own.plugins
-        others.observers = observers + own.observers
+    /// Returns these steps, followed by those of a request.
+    func adding(_ overrides: StepOverrides) -> Steps {
+        if overrides.isEmpty { return self }
+        var steps = overrides
+        steps.requestInterceptors = requestInterceptors + overrides.requestInterceptors
+        steps.responseInterceptors = responseInterceptors + overrides.responseInterceptors
+        steps.plugins = plugins + overrides.plugins
+        steps.observers = observers + overrides.observers
         return Steps(
             gates: gates,
             conditionCount: conditionCount,
-            others,
-            secretHeaders: secretHeaders + own.requestInterceptors.secretHeaders
+            steps,
+            secretHeaders: secretHeaders + overrides.requestInterceptors.secretHeaders
         )
     }
 
@@ -101,8 +101,8 @@ final class Steps: Sendable {
             secretHeaders: secretHeaders
         )
         let observed = ObservedRequest(subject, attempt: 0, instant: subject.began)
-        let note = ObserverMailbox.Note(.finished(.failure(error)), observed)
-        for observer in observers { observer.post(note) }
+        let message = ObserverMailbox.Message(.finished(.failure(error)), observed)
+        for observer in observers { observer.post(message) }
     }
 }
 

@@ -94,7 +94,7 @@ final class SynchronousDriver: Sendable {
             }
         }
         var transfer = context.transfer
-        transfer.onInformational = call.informationalNote(context.attempt)
+        transfer.onInformational = call.informationalHandler(context.attempt)
         let driver = SynchronousDriver(
             pipeline,
             request,
@@ -131,17 +131,17 @@ final class SynchronousDriver: Sendable {
         let lookup = CacheLookup(cache, request, transfer, call.steps)
         if let hit = lookup.immediateResponse(within: transfer.limits) { return take(hit) }
         // Only a task can enforce a total time-out.
-        let isLooking =
+        let isReading =
             transfer.timeouts.total == nil
-            && lookup.look(within: transfer.limits) { [self] hit, found in
+            && lookup.readStorage(within: transfer.limits) { [self] hit, found in
                 caller { [self] in
                     if let hit { return take(hit) }
                     if isOver { return refuse(.cancelled) }
-                    call.note(found: found, for: lookup.key)
+                    call.recordFound(found, for: lookup.key)
                     handOver(machine)
                 }
             }
-        if !isLooking { handOver(machine) }
+        if !isReading { handOver(machine) }
     }
 
     /// Continues with a complete response from the cache, which is no redirect.
@@ -161,14 +161,14 @@ final class SynchronousDriver: Sendable {
     private func send(on transport: any CallbackTransport) {
         if let context { context.call.notify(.sending, context.attempt) { .sending(request) } }
         if let refusal = transfer.connection.refusal(of: request) { return refuse(refusal) }
-        let stop = transport.begin(request, context: transfer) { [self] in take($0) }
+        let stop = transport.begin(request, context: transfer) { [self] in receive($0) }
         state.withLock { state in
             if case .beginning = state { state = .transferring(stop) }
         }
     }
 
     /// Called by the transport, on its thread, with the response or an error.
-    private func take(_ result: Result<TransportResponse, SluiceError>) {
+    private func receive(_ result: Result<TransportResponse, SluiceError>) {
         var machine = machine
         let outcome: TransportOutcome
         switch result {
@@ -211,7 +211,7 @@ final class SynchronousDriver: Sendable {
             case .interceptResponse:
                 for adapter in call.steps.outcomeAdapters { adapter.adapt(&outcome, context: context) }
                 machine.advance()
-            case .release where !admission.takesWaiting:
+            case .release where !admission.isAsynchronous:
                 machine.advance(admission.releaseImmediately(outcome, call) ? .again(.replay) : .done)
             case .decide: machine.advance(pipeline.decision(after: outcome, call, tries: machine.tries))
             case .end: return finish(outcome)
@@ -243,7 +243,7 @@ final class SynchronousDriver: Sendable {
         guard let context else {
             var machine = machine
             return await AttemptTransfer(pipeline, transfer, until: deadline)
-                .outcome(of: request, begun: response, &machine)
+                .outcome(of: request, unread: response, &machine)
         }
         return await AsynchronousDriver(pipeline, machine, context, admission, request, response, outcome)
             .finalOutcome()

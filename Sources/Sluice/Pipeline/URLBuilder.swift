@@ -15,16 +15,16 @@ import SluiceHTTP
 ///
 /// If the path is a whole URL, the rule is not used. The query items of the request are added to the resulting URL.
 public struct URLBuilder: Sendable {
-    enum Way: Sendable {
+    enum Rule: Sendable {
         case appending
         case relative
         case custom(@Sendable (_ base: String, _ path: String) throws -> String)
     }
 
-    let way: Way
+    let rule: Rule
 
-    private init(way: Way) {
-        self.way = way
+    private init(rule: Rule) {
+        self.rule = rule
     }
 
     /// Creates a rule from a closure.
@@ -32,14 +32,14 @@ public struct URLBuilder: Sendable {
     /// - Parameter build: Called with the base URL and the path, both as written; returns an absolute URL. An error it
     ///   throws fails the request with ``SluiceError/Code/invalidURL``.
     public init(_ build: @escaping @Sendable (_ base: String, _ path: String) throws -> String) {
-        way = .custom(build)
+        rule = .custom(build)
     }
 
     /// Appends the path to the base URL's path, with one slash between, and its query to the
     /// base URL's. This is the default.
-    public static let appending = URLBuilder(way: .appending)
+    public static let appending = URLBuilder(rule: .appending)
     /// Resolves the path against the base URL, as browsers resolve links (RFC 3986 §5).
-    public static let relative = URLBuilder(way: .relative)
+    public static let relative = URLBuilder(rule: .relative)
 }
 
 // MARK: - Building
@@ -47,16 +47,16 @@ public struct URLBuilder: Sendable {
 extension RequestDraft {
     /// Returns the location from base URL, path and host, without the query items.
     func location(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
-        var location = try unmovedLocation(for: pipeline)
+        var location = try locationBeforeHostOverride(for: pipeline)
         if let host { try location.move(to: host) }
         location.path = DotSegments.removing(from: location.path)
         return location
     }
 
-    private func unmovedLocation(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
+    private func locationBeforeHostOverride(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
         if isWholeURL { return try RequestLocation(parsing: path).markedFromPath() }
         let builder = options.urlBuilder ?? pipeline.configuration.urlBuilder
-        switch builder.way {
+        switch builder.rule {
         case .appending:
             let base = try base(for: pipeline)
             return base.appending(path)

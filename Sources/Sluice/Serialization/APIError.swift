@@ -60,18 +60,18 @@ public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, Cust
 }
 
 extension APIError: CustomReflectable {
-    /// Everything but the contents of the body, which may hold secrets.
+    /// All properties without the contents of the body, which may be secret.
     public var customMirror: Mirror {
         Mirror(
             self,
-            children: ["error": error, "body": body.shown, "fileURL": fileURL as Any],
+            children: ["error": error, "body": body.summary, "fileURL": fileURL as Any],
             displayStyle: .struct
         )
     }
 }
 
 extension TypedAPIError: CustomReflectable {
-    /// Everything but the contents of the body, which may hold secrets. `dump(error.errorBody)` shows them.
+    /// All properties without the contents of the body, which may be secret. `dump(error.errorBody)` shows them.
     public var customMirror: Mirror {
         Mirror(
             self,

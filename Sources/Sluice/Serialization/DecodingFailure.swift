@@ -82,8 +82,8 @@ extension DecodingFailure {
 
     /// Creates the failure of a body that is not JSON.
     init(_ type: Any.Type, body: Data, error: JSONSyntaxError) {
-        let place = "line \(error.line), column \(error.column)"
-        let reason = body.isEmpty ? "the body is empty" : "the body is not valid JSON: \(error.reason) (\(place))"
+        let position = "line \(error.line), column \(error.column)"
+        let reason = body.isEmpty ? "the body is empty" : "the body is not valid JSON: \(error.reason) (\(position))"
         self.init(type, body: body, path: "", reason: reason, cause: error)
     }
 

@@ -96,11 +96,11 @@ extension RequestFailure: CustomStringConvertible, CustomReflectable {
     /// The description of ``error``.
     public var description: String { error.description }
 
-    /// Everything but the contents of the body, which may hold secrets.
+    /// All properties without the contents of the body, which may be secret.
     public var customMirror: Mirror {
         Mirror(
             self,
-            children: ["error": error, "body": body.shown, "fileURL": fileURL as Any],
+            children: ["error": error, "body": body.summary, "fileURL": fileURL as Any],
             displayStyle: .struct
         )
     }
@@ -120,9 +120,9 @@ extension SluiceError {
     static func bodyEncoding(_ error: any Error) -> SluiceError {
         var reason = "The request's body could not be encoded."
         if case EncodingError.invalidValue(let value, let context) = error {
-            let place = context.codingPath.isEmpty ? "" : " at “\(context.codingPath.text)”,"
+            let position = context.codingPath.isEmpty ? "" : " at “\(context.codingPath.text)”,"
             reason =
-                "The request's body could not be encoded:\(place) the encoder rejected a value of type \(type(of: value))."
+                "The request's body could not be encoded:\(position) the encoder rejected a value of type \(type(of: value))."
         }
         return SluiceError(.encodingFailed, reason, step: .building, underlyingError: error)
     }

@@ -10,7 +10,7 @@ import AppKit
 /// An image file with the format and size from its header.
 ///
 /// ```swift
-/// let avatar = try await client.serialized(by: ImageSerializer()).request("users/1/avatar").sender().value
+/// let avatar = try await client.image.get("users/1/avatar").sender().value
 /// print(avatar.format, avatar.width, avatar.height)
 /// try avatar.data.write(to: file)
 /// ```
@@ -122,23 +122,9 @@ public struct ImageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Reads a body as a PNG, JPEG, GIF or WebP image.
-///
-/// ```swift
-/// let request = client.serialized(by: ImageSerializer()).request("users/1/avatar")
-/// let avatar: ImageFile = try await request.sender().value
-/// ```
-public struct ImageSerializer: ResponseSerializer {
-    /// Creates a serializer.
-    public init() {}
-
-    /// Reads the format and size of the image. The `Content-Type` is ignored.
-    ///
-    /// - Parameter response: A response that has passed validation.
-    /// - Returns: The image.
-    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/decodingFailed`` and an ``ImageFailure`` as its
-    ///   underlying error.
-    public func serialize(_ response: ServerResponse) throws(SluiceError) -> ImageFile {
+/// Reads a body as a PNG, JPEG, GIF or WebP image. The `Content-Type` is ignored.
+struct ImageSerializer: ResponseSerializer {
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> ImageFile {
         do throws(ImageFailure) {
             return try ImageFile(data: response.body)
         } catch {

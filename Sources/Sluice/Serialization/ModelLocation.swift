@@ -6,11 +6,12 @@ struct ModelLocation: Sendable {
     enum EnvelopeRule: Sendable {
         case none
         /// The client's envelope, for serializers that read JSON.
-        case clients
-        case own(Envelope)
+        case client
+        /// The request's envelope, for any serializer.
+        case request(Envelope)
     }
 
-    var envelope = EnvelopeRule.clients
+    var envelope = EnvelopeRule.client
     var keyPath: JSONPath?
     var allowsEmptyBody = false
     /// True if the contents of the envelope are the model.
@@ -24,8 +25,8 @@ struct ModelLocation: Sendable {
     func envelope(orOf client: Envelope?) -> Envelope? {
         switch envelope {
         case .none: nil
-        case .clients: client
-        case .own(let envelope): envelope
+        case .client: client
+        case .request(let envelope): envelope
         }
     }
 
@@ -80,10 +81,10 @@ struct ModelLocation: Sendable {
         of response: ServerResponse,
         by serializer: any ResponseSerializer<Model>
     ) throws(SluiceError) -> Model {
-        var stand = response
+        var substitute = response
         for text in ["null", "{}", "[]"] {
-            stand.body = Data(text.utf8)
-            if let model = try? serializer.serialize(stand) { return model }
+            substitute.body = Data(text.utf8)
+            if let model = try? serializer.serialize(substitute) { return model }
         }
         return try serializer.serialize(response)
     }

@@ -2,11 +2,10 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// Decodes a `Decodable` model from a JSON body.
-public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer {
+struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer {
     private let decoder: SharedDecoder
 
-    /// Creates a serializer.
-    public init(decoder: any DataDecoder = JSONDecoder()) {
+    init(decoder: any DataDecoder = JSONDecoder()) {
         self.decoder = SharedDecoder(decoder)
     }
 
@@ -15,11 +14,11 @@ public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer
     }
 
     /// True unless the decoder is a `PropertyListDecoder`.
-    public var readsJSON: Bool { decoder.readsJSON }
+    var readsJSON: Bool { decoder.readsJSON }
 
     /// Decodes the body. An ``Empty`` model accepts any body. A ``JSON`` model is parsed directly if the decoder is a
     /// `JSONDecoder`, which would lose digits of numbers.
-    public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
         guard let stored = response.storedModel else { return try model(of: response.body) }
         return try stored.model(of: response.body, by: decoder) { () throws(SluiceError) in
             try model(of: response.body)
@@ -30,7 +29,7 @@ public struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer
     func model(of body: Data) throws(SluiceError) -> Model {
         if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
         do {
-            if Model.self == JSON.self, decoder.isFoundations, let json = try JSON(parsing: body) as? Model {
+            if Model.self == JSON.self, decoder.isJSONDecoder, let json = try JSON(parsing: body) as? Model {
                 return json
             }
             return try decoder.decoder.decode(Model.self, from: body)
@@ -47,27 +46,22 @@ final class SharedDecoder: Sendable {
     let decoder: any DataDecoder
     let readsJSON: Bool
     /// True if the decoder is a `JSONDecoder`.
-    let isFoundations: Bool
+    let isJSONDecoder: Bool
 
     init(_ decoder: any DataDecoder) {
         self.decoder = decoder
         readsJSON = !(decoder is PropertyListDecoder)
-        isFoundations = decoder is JSONDecoder
+        isJSONDecoder = decoder is JSONDecoder
     }
 }
 
 /// Creates a ``JSONDecodable`` model from a JSON body.
 ///
 /// An empty body is an error unless the model is ``Empty``, which does not read the body.
-public struct JSONSerializer<Model: JSONDecodable>: ResponseSerializer {
-    /// Creates a serializer.
-    public init() {}
+struct JSONSerializer<Model: JSONDecodable>: ResponseSerializer {
+    var readsJSON: Bool { true }
 
-    /// Always true.
-    public var readsJSON: Bool { true }
-
-    /// Creates the model.
-    public func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
         if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
         let json: JSON
         do {

@@ -40,7 +40,7 @@ extension ReceivedResponse {
 
     private func filter(_ statuses: [Range<Int>]) throws(SluiceError) -> Self {
         let response = try received()
-        try response.judged { () throws(SluiceError) in try Validation(statuses: statuses).check(response) }
+        try response.addingContext { () throws(SluiceError) in try Validation(statuses: statuses).check(response) }
         return self
     }
 
@@ -90,7 +90,7 @@ extension ReceivedResponse {
         by serializer: some ResponseSerializer<Model>
     ) throws(SluiceError) -> Model {
         let response = try received()
-        return try response.judged { () throws(SluiceError) in
+        return try response.addingContext { () throws(SluiceError) in
             try ModelLocation(keyPath: path).model(in: response, nil, by: serializer)
         }
     }
@@ -98,9 +98,9 @@ extension ReceivedResponse {
 
 extension ServerResponse {
     /// Adds the request and the head to the errors that the closure throws.
-    fileprivate func judged<Value>(_ judge: () throws(SluiceError) -> Value) throws(SluiceError) -> Value {
+    fileprivate func addingContext<Value>(_ work: () throws(SluiceError) -> Value) throws(SluiceError) -> Value {
         do {
-            return try judge()
+            return try work()
         } catch {
             throw error.with(request: request, response: head)
         }

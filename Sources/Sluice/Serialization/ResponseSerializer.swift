@@ -24,12 +24,8 @@ extension ResponseSerializer {
 }
 
 /// Returns the body unchanged.
-public struct DataSerializer: ResponseSerializer {
-    /// Creates a serializer.
-    public init() {}
-
-    /// Returns the body, which may be empty.
-    public func serialize(_ response: ServerResponse) throws(SluiceError) -> Data {
+struct DataSerializer: ResponseSerializer {
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> Data {
         response.body
     }
 }

@@ -15,8 +15,7 @@ import SluiceHTTP
 ///
 /// Invalid bytes are an error and are not replaced.
 public struct StringSerializer: ResponseSerializer {
-    /// The charset for responses that specify none.
-    public let defaultCharset: String
+    private let defaultCharset: String
 
     /// Creates a serializer.
     ///

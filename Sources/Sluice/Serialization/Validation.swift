@@ -26,7 +26,7 @@ public struct Validation: Sendable {
     func check(_ response: ServerResponse) throws(SluiceError) {
         let status = response.head.status.rawValue
         guard statuses.contains(where: { $0.contains(status) }) else {
-            throw SluiceError(.unacceptableStatus, "The server responded with status \(status).", step: .validation)
+            throw .unacceptableStatus(response.head)
         }
         if let contentTypes, !response.body.isEmpty {
             let type = response.head.headers[.contentType] ?? ""

@@ -109,10 +109,10 @@ final class DiskHitTests: XCTestCase {
         XCTAssertFalse(early.isStopped)
         early.stop()
         XCTAssertTrue(early.isStopped)
-        early.decide { stops.change { $0 += 1 } }
+        early.set { stops.change { $0 += 1 } }
         XCTAssertEqual(stops.read, 1)
         let late = DeferredStop()
-        late.decide { stops.change { $0 += 1 } }
+        late.set { stops.change { $0 += 1 } }
         XCTAssertEqual(stops.read, 1)
         late.stop()
         late.stop()

@@ -1,7 +1,8 @@
 import Foundation
-import Sluice
 import SluiceTesting
 import XCTest
+
+@testable import Sluice
 
 /// An API as an enum with a case for each request.
 final class TargetTests: XCTestCase {

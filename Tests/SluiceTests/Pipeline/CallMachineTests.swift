@@ -193,7 +193,7 @@ import Testing
     func cutShortReleasesPermits() {
         var machine = CallMachine(hasCache: true)
         for _ in 0..<3 { machine.advance() }
-        machine.cutShort()
+        machine.skipToRelease()
         #expect(machine.next == .release)
     }
 

@@ -31,12 +31,11 @@ struct Retry: Sendable {
         guard isRetried(outcome, circumstances.attempt), mayBeRepeated(outcome, circumstances) else { return .finish }
         var delay = policy.backoff.delay(before: circumstances.attempt, random: circumstances.random)
         if let headers = outcome.responseHead?.headers,
-            let wish = RetryAfter.delay(in: headers, now: circumstances.date)
+            let requested = RetryAfter.delay(in: headers, now: circumstances.date)
         {
-            // A retry before the requested time would fail again. A retry after the longest accepted delay is not
-            // wanted.
-            guard wish <= policy.longestRetryAfter else { return .finish }
-            delay = wish
+            // A retry before the requested time would fail again.
+            guard requested <= policy.longestRetryAfter else { return .finish }
+            delay = requested
         }
         if let limit = policy.maximumElapsedTime, circumstances.elapsed + delay > limit { return .finish }
         if let left = circumstances.left, delay >= left { return .finish }
@@ -49,7 +48,7 @@ struct Retry: Sendable {
         switch outcome {
         case .failure(let error) where error.isCancellation: return false
         // The cache answered, so another attempt would get the same response.
-        case .success(let response) where response.isUnasked: return false
+        case .success(let response) where response.isServedFromCache: return false
         default: break
         }
         let isRetried =

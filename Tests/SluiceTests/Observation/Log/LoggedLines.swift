@@ -1,6 +1,7 @@
 import Foundation
-import Sluice
 import SluiceHTTP
+
+@testable import Sluice
 
 /// Records the lines of a log, and sends it events at times that a test chooses.
 struct LoggedLines: Sendable {

@@ -5,7 +5,7 @@ import XCTest
 final class ImageSerializerTests: XCTestCase {
     func testReadsImageOfAnyContentType() async throws {
         let server = try LoopbackServer()
-        let images = APIClient(baseURL: server.url).serialized(by: ImageSerializer())
+        let images = APIClient(baseURL: server.url).image
         for sample in ImageSample.all {
             server.on("/avatar", .data(sample.data, contentType: "application/octet-stream"))
             let avatar = try await images.request("avatar").sender().value
@@ -20,7 +20,7 @@ final class ImageSerializerTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/page", .data(Data("<html>".utf8), contentType: "image/png"))
         server.on("/nothing", .data(Data(), contentType: "image/png"))
-        let images = APIClient(baseURL: server.url).serialized(by: ImageSerializer())
+        let images = APIClient(baseURL: server.url).image
         let page = await images.request("page").sender().result.failure
         XCTAssertEqual(page?.code, .decodingFailed)
         XCTAssertEqual(page?.error.step, .serialization)

@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-final class UploadMethodBuilderTests: XCTestCase {
+final class UploadTests: XCTestCase {
     private func echoServer() throws -> LoopbackServer {
         let server = try LoopbackServer()
         server.on("/*", .echo)

@@ -2,35 +2,35 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// A request with a data source that reads the cache: step 1, run once per sender.
-final class SourcedRequest: Sendable {
-    private let question: DataSourceLookup
+final class DataSourceRequest: Sendable {
+    private let lookup: DataSourceLookup
     /// The decision, made once. The request and the readers of the first stored response share it.
     private let decision: SingleFlight<DataSourceLookup.Decision>
 
-    /// Creates a sourced request; nil if its data source is the server.
+    /// Creates a request; nil if its data source is the server.
     init?(
         _ pipeline: Pipeline,
         _ draft: RequestDraft,
         _ meter: TransferMeter,
-        judge: @escaping DataSourceLookup.Judge
+        decode: @escaping DataSourceLookup.Decode
     ) {
         guard let store = pipeline.configuration.cache, !pipeline.isStubbed(draft) else { return nil }
-        var clients = pipeline.configuration.caching
+        var defaults = pipeline.configuration.caching
         // Unsafe requests are always sent, unless the request itself sets a source.
-        if !draft.method.isSafe { clients.source = .server }
-        let caching = draft.options.caching.applied(to: clients)
+        if !draft.method.isSafe { defaults.source = .server }
+        let caching = draft.options.caching.applied(to: defaults)
         guard caching.source.reads else { return nil }
-        let question = DataSourceLookup(
+        let lookup = DataSourceLookup(
             pipeline: pipeline,
             store: store,
             draft: draft,
             meter: meter,
             caching: caching,
-            judge: judge
+            decode: decode
         )
-        self.question = question
+        self.lookup = lookup
         decision = SingleFlight(cancelled: .answered(.cancelled)) { complete, _ in
-            let task = Task { _ = complete(await question.decision()) }
+            let task = Task { _ = complete(await lookup.decision()) }
             return { task.cancel() }
         }
     }
@@ -40,7 +40,7 @@ final class SourcedRequest: Sendable {
     /// - Parameter completion: Called once with the result, on any thread.
     /// - Returns: A closure that cancels the request.
     func begin(_ completion: @escaping @Sendable (CallOutcome) -> Void) -> SingleFlight<CallOutcome>.Stop {
-        if case .answered(let callOutcome) = question.immediateDecision() {
+        if case .answered(let callOutcome) = lookup.immediateDecision() {
             completion(callOutcome)
             return {}
         }
@@ -48,7 +48,7 @@ final class SourcedRequest: Sendable {
             switch await decision.value() {
             case nil: completion(.cancelled)
             case .answered(let callOutcome): completion(callOutcome)
-            case .sent(let call, _): completion(CallOutcome(await question.pipeline.outcome(of: call), call))
+            case .sent(let call, _): completion(CallOutcome(await lookup.pipeline.outcome(of: call), call))
             }
         }
         return { task.cancel() }
@@ -59,7 +59,7 @@ final class SourcedRequest: Sendable {
 
     /// Returns the stored response to show before the server's response; nil if there is none.
     func first() async -> CallOutcome? {
-        switch question.caching.source.kind {
+        switch lookup.caching.source.kind {
         case .server, .cache, .cacheElseServer: return nil
         case .cacheThenServer, .firstLaunch, .custom: break
         }
@@ -68,13 +68,13 @@ final class SourcedRequest: Sendable {
     }
 
     /// Stores an accepted response if its data source stores it.
-    func keep(_ response: ServerResponse) {
-        let caching = question.caching
+    func store(_ response: ServerResponse) {
+        let caching = lookup.caching
         // A response from the HTTP cache that was not revalidated is not new, and a partial response is not complete.
-        guard !response.isUnasked, response.head.status != .partialContent, caching.source.keeps(response),
-            let request = try? question.draft.build(for: question.pipeline), let key = question.key(of: request)
+        guard !response.isServedFromCache, response.head.status != .partialContent, caching.source.keeps(response),
+            let request = try? lookup.draft.build(for: lookup.pipeline), let key = lookup.key(of: request)
         else { return }
-        let now = question.pipeline.time.date
+        let now = lookup.pipeline.time.date
         var head = response.head
         // Removes cookies and the fields that describe this delivery of the response.
         for name in [HTTPHeaderName.setCookie, "Age", "Cache-Status"] { head.headers.remove(name) }
@@ -85,8 +85,8 @@ final class SourcedRequest: Sendable {
             requested: now,
             received: now
         )
-        let expiration = caching.expiration ?? question.store.configuration.expiration
-        question.store.insert(
+        let expiration = caching.expiration ?? lookup.store.configuration.expiration
+        lookup.store.insert(
             CacheEntry(
                 key: key,
                 response: stored,
@@ -103,7 +103,7 @@ final class SourcedRequest: Sendable {
 /// A lookup of the stored response for a request, and the decision that its data source makes.
 struct DataSourceLookup: Sendable {
     /// Converts a response to the sender's type; nil if the conversion fails.
-    typealias Judge = @Sendable (ServerResponse) -> (any Sendable)?
+    typealias Decode = @Sendable (ServerResponse) -> (any Sendable)?
 
     /// The decision about a request.
     enum Decision: Sendable {
@@ -118,7 +118,7 @@ struct DataSourceLookup: Sendable {
     let draft: RequestDraft
     let meter: TransferMeter
     let caching: Caching
-    let judge: Judge
+    let decode: Decode
 
     /// Returns the decision without waiting if a response in memory completes the request; otherwise nil.
     func immediateDecision() -> Decision? {
@@ -129,9 +129,9 @@ struct DataSourceLookup: Sendable {
         guard let request = try? draft.build(for: pipeline),
             let key = key(of: request),
             let response = store.entriesInMemory(for: key).first.flatMap({ response(of: $0, to: request) }),
-            let made = judge(response)
+            let decoded = decode(response)
         else { return nil }
-        return .answered(callOutcome(response, made, observed(request)))
+        return .answered(callOutcome(response, decoded, observed(request)))
     }
 
     /// Returns the decision, reading storage if necessary.
@@ -145,20 +145,20 @@ struct DataSourceLookup: Sendable {
         }
         let call = pipeline.call(of: request, draft, meter)
         let key = key(of: request)
-        var kept: ServerResponse?
-        if let key { kept = await store.entries(for: key).first.flatMap { response(of: $0, to: request) } }
-        let made = kept.flatMap(judge)
+        var stored: ServerResponse?
+        if let key { stored = await store.entries(for: key).first.flatMap { response(of: $0, to: request) } }
+        let decoded = stored.flatMap(decode)
         // A stored response that cannot be decoded is ignored, except for a cache-only source, whose failure then
         // reports why.
-        if made == nil, !caching.source.isCacheOnly { kept = nil }
-        switch await choice(request, kept, key) {
+        if decoded == nil, !caching.source.isCacheOnly { stored = nil }
+        switch await choice(request, stored, key) {
         case .send:
             return .sent(call, first: nil)
         case .useKept:
-            guard let kept else { return .answered(CallOutcome(.failure(.cacheMiss(request)), call)) }
-            return .answered(callOutcome(kept, made, call))
+            guard let stored else { return .answered(CallOutcome(.failure(.cacheMiss(request)), call)) }
+            return .answered(callOutcome(stored, decoded, call))
         case .useKeptThenSend:
-            return .sent(call, first: kept.map { callOutcome($0, made, call) })
+            return .sent(call, first: stored.map { callOutcome($0, decoded, call) })
         }
     }
 
@@ -170,24 +170,24 @@ struct DataSourceLookup: Sendable {
         ]
         if partial.contains(where: request.headers.contains) { return nil }
         let transfer = pipeline.transferContext(of: draft.options, request, nil)
-        let who = CacheIdentity(
+        let identity = CacheIdentity(
             request,
             credentials: transfer.credentials,
             cookies: transfer.cookies,
             secretHeaders: pipeline.steps.secretHeaders,
             partition: caching.partition
         )
-        return caching.key.key(for: request, who)
+        return caching.key.key(for: request, identity)
     }
 
-    private func choice(_ request: HTTPRequest, _ kept: ServerResponse?, _ key: CacheKey?) async -> CacheChoice {
+    private func choice(_ request: HTTPRequest, _ stored: ServerResponse?, _ key: CacheKey?) async -> CacheChoice {
         switch caching.source.kind {
         case .server: .send
         case .cache: .useKept
-        case .cacheElseServer: kept == nil ? .send : .useKept
+        case .cacheElseServer: stored == nil ? .send : .useKept
         case .cacheThenServer: .useKeptThenSend
         case .firstLaunch: key.map(store.isFirstRequest(for:)) == true ? .useKeptThenSend : .send
-        case .custom(let choice, _): await choice(request, kept)
+        case .custom(let choice, _): await choice(request, stored)
         }
     }
 
@@ -205,9 +205,9 @@ struct DataSourceLookup: Sendable {
         return response
     }
 
-    private func callOutcome(_ response: ServerResponse, _ made: (any Sendable)?, _ call: Call?) -> CallOutcome {
+    private func callOutcome(_ response: ServerResponse, _ decoded: (any Sendable)?, _ call: Call?) -> CallOutcome {
         call?.notify(.cached, 0) { .cached(response) }
-        return CallOutcome(.success(response), call, made: made)
+        return CallOutcome(.success(response), call, decoded: decoded)
     }
 
     /// Returns the sending that notifies observers; nil if there are no observers.

@@ -1,0 +1,125 @@
+import SluiceHTTP
+
+extension APIRequest {
+    /// Sets method and body of an upload. An endpoint with another method than GET keeps it.
+    fileprivate consuming func uploading(_ body: RequestBody) -> Self {
+        modified { draft in
+            if draft.method == .get { draft.method = .post }
+            draft.body = body
+        }
+    }
+}
+
+extension APIClient {
+    /// Creates a request that uploads bytes, a file, a stream or a form, and decodes its model from JSON. The context
+    /// determines model and error model.
+    ///
+    /// ```swift
+    /// let asset: Asset = try await client.upload("assets", .file(film)).sender().value
+    /// let avatar: MultipartForm = [.file(picture, name: "avatar")]
+    /// let user: User = try await client.upload("users/7", .multipart(avatar)).put().sender().value
+    /// ```
+    ///
+    /// The method is POST unless the endpoint has another than GET. `put()` or `patch()` changes it and keeps the body.
+    /// A file is read while it is sent. A missing file fails the request with ``SluiceError/Code/bodyUnavailable``
+    /// before a byte is sent. Bytes and files are sent again on a retry or a redirect. A stream is sent again only if
+    /// it is replayable.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - body: The body to upload: a file, bytes, a stream or a form.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request.
+    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        codable.upload(endpoint, body)
+    }
+
+    /// Creates an upload with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        codable.upload(endpoint, body)
+    }
+}
+
+extension CodableRequests {
+    /// Creates a request that uploads bytes, a file, a stream or a form. The context determines model and error model.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - body: The body to upload.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request. The method is POST unless the endpoint has another than GET.
+    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(endpoint).uploading(body)
+    }
+
+    /// Creates an upload with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        request(endpoint).uploading(body)
+    }
+}
+
+extension JSONRequests {
+    /// Creates a request that uploads bytes, a file, a stream or a form. The context determines model and error model.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - body: The body to upload.
+    ///   - model: The model type, where the context does not determine it.
+    /// - Returns: The request. The method is POST unless the endpoint has another than GET.
+    public func upload<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(endpoint).uploading(body)
+    }
+
+    /// Creates an upload with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func upload<Model: JSONDecodable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        request(endpoint).uploading(body)
+    }
+}
+
+extension SerializedRequests {
+    /// Creates a request that uploads bytes, a file, a stream or a form. The context determines the error model.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - body: The body to upload.
+    /// - Returns: The request. The method is POST unless the endpoint has another than GET.
+    public func upload<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody
+    ) -> APIRequest<Model, ErrorModel> {
+        request(endpoint).uploading(body)
+    }
+
+    /// Creates an upload with the error model ``APIError``, used where the context does not determine one.
+    @_disfavoredOverload
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Model, APIError> {
+        request(endpoint).uploading(body)
+    }
+}
