@@ -10,7 +10,7 @@ enum NextPage: Sendable, Equatable {
     case query(String, String)
 }
 
-/// A page, as the pagination strategy sees it.
+/// A page, as the input of a pagination strategy.
 struct PageView<Model: Sendable>: Sendable {
     let model: Model
     let response: ServerResponse
@@ -55,7 +55,7 @@ extension RequestDraft {
                 throw .paginationRefused("The next page cannot be requested. \(error.reason)", error)
             }
             var next = replacingLocation(with: location)
-            if HTTPOrigin(scheme: location.scheme, authority: location.authority) == origin { return next }
+            if location.origin == origin { return next }
             guard followsOtherOrigins else {
                 throw .paginationRefused(
                     "The next page has another origin than the first page, and the request may contain secrets. "

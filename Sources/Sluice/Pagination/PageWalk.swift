@@ -10,16 +10,16 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
         /// The next page has not been requested yet.
         case before(Request)
         /// The next page has been requested in advance.
-        case ahead(PageFetch<Model, ErrorModel>, Request)
-        /// The given response may lead to another page.
-        case behind(Response, Request)
+        case prefetched(PendingResponse<Model, ErrorModel>, Request)
+        /// The response may lead to another page.
+        case after(Response, Request)
         case failed(SluiceError)
         case over
     }
 
     private let pages: Pages<Model, ErrorModel>
     private var position: Position
-    private var trail = PageTrail()
+    private var history = PageHistory()
     /// The origin of the first page.
     private var origin: HTTPOrigin?
     private var pageCount = 0
@@ -39,17 +39,17 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
             case .failed(let error):
                 position = .over
                 _ = try Response(failure: error, of: pages.request).result.get()
-            case .behind(let response, let request):
+            case .after(let response, let request):
                 advance(from: response, to: request)
             case .before(let request):
-                return try arrive(await request.sender().response, request)
-            case .ahead(let fetch, let request):
-                return try arrive(await fetch.response, request)
+                return try receive(await request.sender().response, request)
+            case .prefetched(let pending, let request):
+                return try receive(await pending.value, request)
             }
         }
     }
 
-    private mutating func arrive(_ response: Response, _ request: Request) throws(ErrorModel) -> Response {
+    private mutating func receive(_ response: Response, _ request: Request) throws(ErrorModel) -> Response {
         do {
             _ = try response.result.get()
         } catch {
@@ -61,10 +61,12 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
             position = .over
             return response
         }
-        position = .behind(response, request)
+        position = .after(response, request)
         if pages.prefetch {
             advance(from: response, to: request)
-            if case .before(let request) = position { position = .ahead(PageFetch(request), request) }
+            if case .before(let request) = position {
+                position = .prefetched(PendingResponse(request.sender()), request)
+            }
         }
         return response
     }
@@ -75,10 +77,10 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
             if origin == nil {
                 let first = try request.httpRequest()
                 origin = first.origin
-                try trail.add(first)
+                try history.add(first)
             }
             guard let next = try successor(of: response, to: request) else { return position = .over }
-            try trail.add(next.httpRequest())
+            try history.add(next.httpRequest())
             position = .before(next)
         } catch {
             position = .failed(error.with(request: response.request, response: response.head))
@@ -86,7 +88,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
     }
 
     private mutating func successor(of response: Response, to request: Request) throws(SluiceError) -> Request? {
-        switch pages.way {
+        switch pages.rule {
         case .custom(let next):
             do {
                 return try next(response, request)
@@ -116,39 +118,16 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
     }
 }
 
-/// A page that is requested before the caller asks for it. Cancelled when the last reference is released.
-final class PageFetch<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
-    private let task: Task<APIResponse<Model, ErrorModel>, Never>
-
-    init(_ request: APIRequest<Model, ErrorModel>) {
-        task = Task { await request.sender().response }
-    }
-
-    deinit {
-        task.cancel()
-    }
-
-    var response: APIResponse<Model, ErrorModel> {
-        get async {
-            await withTaskCancellationHandler {
-                await task.value
-            } onCancel: {
-                task.cancel()
-            }
-        }
-    }
-}
-
 /// The requests sent so far, used to detect a page that leads back to an earlier one.
-struct PageTrail: Sendable {
-    private struct Stop: Hashable, Sendable {
+struct PageHistory: Sendable {
+    private struct Entry: Hashable, Sendable {
         let method: HTTPMethod
         let url: String
         let headers: HTTPHeaders
         let body: Data?
     }
 
-    private var stops: Set<Stop> = []
+    private var entries: Set<Entry> = []
 
     /// Records a request.
     ///
@@ -162,11 +141,11 @@ struct PageTrail: Sendable {
         // A stream may have different content each time.
         case .file, .stream, .deferred: return
         }
-        let stop = Stop(method: request.method, url: request.url, headers: request.headers, body: body)
-        guard stops.insert(stop).inserted else {
+        let entry = Entry(method: request.method, url: request.url, headers: request.headers, body: body)
+        guard entries.insert(entry).inserted else {
             throw SluiceError(
                 .paginationLoop,
-                "The pages form a loop: page \(stops.count) leads back to an earlier page.",
+                "The pages form a loop: page \(entries.count) leads back to an earlier page.",
                 step: .recovery,
                 request: request
             )

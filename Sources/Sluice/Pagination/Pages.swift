@@ -13,29 +13,28 @@ import SluiceHTTP
 /// requests twice. The pages end after the last page, or at the limit. They fail with the request's error model when a
 /// page fails, and with ``SluiceError/Code/paginationLoop`` when a page leads back to an earlier one.
 public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// A page.
-    public typealias Element = Model
-    /// The request's error model.
-    public typealias Failure = ErrorModel
     /// Creates the request for the next page from a page and its request. Returns nil after the last page.
     public typealias Next =
         @Sendable (APIResponse<Model, ErrorModel>, APIRequest<Model, ErrorModel>) throws -> APIRequest<
             Model, ErrorModel
         >?
 
-    enum Way: Sendable {
+    /// The rule that finds the next page.
+    enum Rule: Sendable {
         case strategy(Pagination<Model>)
         case custom(Next)
     }
 
     let request: APIRequest<Model, ErrorModel>
-    let way: Way
+    let rule: Rule
     let limit: Int?
     let prefetch: Bool
     let followsOtherOrigins: Bool
 
-    /// The same pages with the details of each request: head, body and metrics.
-    public var responses: PageResponses<Model, ErrorModel> { PageResponses(pages: self) }
+    /// The responses of the same pages, each with head, body and metrics.
+    public var responses: some AsyncSequence<APIResponse<Model, ErrorModel>, ErrorModel> & Sendable {
+        PageResponses(pages: self)
+    }
 
     /// The items of all pages.
     ///
@@ -47,7 +46,7 @@ public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequen
     public func items<Items: Sequence & SendableMetatype>(
         _ items: @escaping @Sendable (Model) -> Items,
         limit: Int? = nil
-    ) -> PageItems<Items.Element, Model, ErrorModel> where Items.Element: Sendable {
+    ) -> some AsyncSequence<Items.Element, ErrorModel> & Sendable where Items.Element: Sendable {
         PageItems(pages: self, items: { Array(items($0)) }, limit: limit)
     }
 
@@ -91,7 +90,7 @@ extension APIRequest {
     ) -> Pages<Model, ErrorModel> {
         Pages(
             request: self,
-            way: .strategy(pagination),
+            rule: .strategy(pagination),
             limit: limit,
             prefetch: prefetch,
             followsOtherOrigins: followsOtherOrigins
@@ -119,30 +118,22 @@ extension APIRequest {
         prefetch: Bool = false,
         next: @escaping Pages<Model, ErrorModel>.Next
     ) -> Pages<Model, ErrorModel> {
-        Pages(request: self, way: .custom(next), limit: limit, prefetch: prefetch, followsOtherOrigins: true)
+        Pages(request: self, rule: .custom(next), limit: limit, prefetch: prefetch, followsOtherOrigins: true)
     }
 }
 
-/// The pages of a paginated response with the details of each request: head, body and metrics. See ``Pages/responses``.
-public struct PageResponses<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// A page.
-    public typealias Element = APIResponse<Model, ErrorModel>
-    /// The request's error model.
-    public typealias Failure = ErrorModel
-
+/// The responses of a paginated request: ``Pages/responses``.
+private struct PageResponses<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     let pages: Pages<Model, ErrorModel>
 
-    /// Creates an iterator. The first call of its `next()` requests the first page.
-    public func makeAsyncIterator() -> Iterator {
+    func makeAsyncIterator() -> Iterator {
         Iterator(walk: PageWalk(pages))
     }
 
-    /// Iterates over the pages.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         fileprivate var walk: PageWalk<Model, ErrorModel>
 
-        /// Returns the next page, or nil after the last one and after an error.
-        public mutating func next(
+        mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ErrorModel) -> APIResponse<Model, ErrorModel>? {
             try await walk.next(isolation: actor)
@@ -150,24 +141,17 @@ public struct PageResponses<Model: Sendable, ErrorModel: ErrorSerializable>: Asy
     }
 }
 
-/// The items of all pages of a paginated response. See ``Pages/items(_:limit:)``.
-///
-/// A page is requested when its first item is needed.
-public struct PageItems<Element: Sendable, Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
-    /// The request's error model.
-    public typealias Failure = ErrorModel
-
+/// The items of all pages: ``Pages/items(_:limit:)``. A page is requested when its first item is needed.
+private struct PageItems<Element: Sendable, Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     let pages: Pages<Model, ErrorModel>
     let items: @Sendable (Model) -> [Element]
     let limit: Int?
 
-    /// Creates an iterator. The first call of its `next()` requests the first page.
-    public func makeAsyncIterator() -> Iterator {
+    func makeAsyncIterator() -> Iterator {
         Iterator(self)
     }
 
-    /// Iterates over the items.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         /// The page iteration; nil once no further page is needed.
         private var walk: PageWalk<Model, ErrorModel>?
         private let items: @Sendable (Model) -> [Element]
@@ -180,8 +164,7 @@ public struct PageItems<Element: Sendable, Model: Sendable, ErrorModel: ErrorSer
             walk = (sequence.limit ?? 1) > 0 ? PageWalk(sequence.pages) : nil
         }
 
-        /// Returns the next item, or nil after the last one and after an error.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Element? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Element? {
             while true {
                 if let item = page.popFirst() { return item }
                 guard let model = try await walk?.next(isolation: actor)?.result.get() else {

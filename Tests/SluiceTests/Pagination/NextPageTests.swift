@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func detectsRepeatedRequestAsLoop() throws {
-        var trail = PageTrail()
+        var trail = PageHistory()
         var request = HTTPRequest(scheme: "https", authority: "api.example", path: "/a")
         try trail.add(request)
         request.path = "/b"
