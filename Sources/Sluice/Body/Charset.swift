@@ -84,7 +84,7 @@ extension Charset {
 
     private static let byLabel: [String: Charset] = {
         var charsets: [String: Charset] = [:]
-        let own: [(Charset, String)] = [
+        let builtIn: [(Charset, String)] = [
             (.utf8, "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8"),
             (.utf16BigEndian, "unicodefffe"),
             (.utf16LittleEndian, "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16"),
@@ -97,7 +97,7 @@ extension Charset {
             ),
         ]
         let others = converted.map { (Charset(name: $0.name, decoder: .iconv($0.iconv)), $0.labels) }
-        for (charset, labels) in own + others {
+        for (charset, labels) in builtIn + others {
             charsets[charset.name] = charset
             for label in labels.split(separator: " ") { charsets[String(label)] = charset }
         }

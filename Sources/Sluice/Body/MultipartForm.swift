@@ -29,11 +29,11 @@ public struct MultipartForm: Sendable {
     static let depthLimit = 32
 
     /// The relation between the parts.
-    public let subtype: Subtype
+    let subtype: Subtype
     /// The boundary between the parts, without its two leading hyphens.
     public let boundary: String
     /// The parts in the order in which they are sent.
-    public private(set) var parts: [Part] = []
+    private(set) var parts: [Part] = []
     /// The nesting depth of this form, including itself.
     private(set) var depth = 1
 
@@ -285,7 +285,7 @@ extension MultipartForm {
 }
 
 extension MultipartForm.Part: CustomReflectable {
-    /// Only the properties of the part, because `dump` would show its content.
+    /// The properties of the part without its content, which may be secret.
     public var customMirror: Mirror {
         Mirror(
             self,

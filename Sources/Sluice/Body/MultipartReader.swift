@@ -151,8 +151,8 @@ extension MultipartReader.OpenStream {
 }
 
 extension SluiceError {
-    fileprivate static func mismatch(_ part: String, _ length: Int64, _ given: String) -> SluiceError {
-        SluiceError(.bodyLengthMismatch, "The part \(part) was expected to have \(length) bytes, but had \(given).")
+    fileprivate static func mismatch(_ part: String, _ length: Int64, _ actual: String) -> SluiceError {
+        SluiceError(.bodyLengthMismatch, "The part \(part) was expected to have \(length) bytes, but had \(actual).")
     }
 
     fileprivate static func fileChanged(_ part: String, from length: Int64, _ now: String) -> SluiceError {

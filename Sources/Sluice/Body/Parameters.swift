@@ -168,7 +168,7 @@ struct RootKeyed: Encodable, Sendable {
 struct NamedValues<Value> {
     /// The maximum number of entries for which a linear search is used. It is faster than a dictionary and needs no
     /// memory.
-    private static var scanned: Int { 16 }
+    private static var linearSearchLimit: Int { 16 }
 
     private(set) var entries: [(name: String, value: Value)] = []
     /// The position of each name. Used only above the limit for linear search.
@@ -184,9 +184,9 @@ struct NamedValues<Value> {
             return
         }
         entries.append((name, value))
-        if entries.count == Self.scanned + 1 {
+        if entries.count == Self.linearSearchLimit + 1 {
             index()
-        } else if entries.count > Self.scanned {
+        } else if entries.count > Self.linearSearchLimit {
             positions[name] = entries.count - 1
         }
     }
@@ -198,12 +198,12 @@ struct NamedValues<Value> {
     }
 
     private func position(of name: String) -> Int? {
-        entries.count > Self.scanned ? positions[name] : entries.firstIndex { $0.name == name }
+        entries.count > Self.linearSearchLimit ? positions[name] : entries.firstIndex { $0.name == name }
     }
 
     private mutating func index() {
         positions = [:]
-        guard entries.count > Self.scanned else { return }
+        guard entries.count > Self.linearSearchLimit else { return }
         for (position, entry) in entries.enumerated() { positions[entry.name] = position }
     }
 }
@@ -211,6 +211,6 @@ struct NamedValues<Value> {
 extension NamedValues: Sendable where Value: Sendable {}
 
 extension Parameters: CustomReflectable {
-    /// Only the names, because `dump` would show secrets.
+    /// The names without the values, which may be secret.
     public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
 }

@@ -148,8 +148,8 @@ public struct TextFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     static func invalid(_ charset: Charset, at offset: Int?) -> TextFailure {
-        let place = offset.map { "the byte at offset \($0)" } ?? "it"
-        return TextFailure(charset: charset.name, offset: offset, reason: "\(place) is not valid \(charset.name)")
+        let subject = offset.map { "the byte at offset \($0)" } ?? "it"
+        return TextFailure(charset: charset.name, offset: offset, reason: "\(subject) is not valid \(charset.name)")
     }
 
     static func unavailable(_ charset: Charset) -> TextFailure {

@@ -189,8 +189,9 @@ extension URLEncodedFormEncoder {
             }
         }
 
-        /// Splits a key into words. A word starts at an uppercase letter that follows another kind of character, or at
-        /// the last one of a run if a lowercase letter follows: `base|URL|Path`.
+        /// Returns the words of a key in lowercase, with a separator between them. A word starts at an uppercase letter
+        /// that follows another kind of character, and at the last one of a run if a lowercase letter follows:
+        /// `base|URL|Path`.
         private static func words(of key: String, separator: Unicode.Scalar) -> String {
             let scalars = Array(key.unicodeScalars)
             var text = String.UnicodeScalarView()
@@ -320,7 +321,7 @@ extension URLEncodedFormEncoder {
         /// Letters, digits and `*-._`: the set that browsers leave unescaped in a form (WHATWG URL §5.2).
         public static let htmlForm = AllowedCharacters("*-._")
 
-        private static let refused: UInt128 = "&=+%#".utf8.reduce(0) { $0 | 1 << UInt128($1) }
+        private static let neverAllowed: UInt128 = "&=+%#".utf8.reduce(0) { $0 | 1 << UInt128($1) }
         private static let alphanumerics: UInt128 =
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8.reduce(0) { $0 | 1 << UInt128($1) }
 
@@ -332,7 +333,7 @@ extension URLEncodedFormEncoder {
         public init(_ characters: String) {
             bits = Self.alphanumerics
             for byte in characters.utf8 where byte > 0x20 && byte < 0x7F { bits |= 1 << UInt128(byte) }
-            bits &= ~Self.refused
+            bits &= ~Self.neverAllowed
         }
 
         /// Returns this set with more characters added. Characters that can never be allowed are ignored.

@@ -1,5 +1,6 @@
-import Sluice
 import Testing
+
+@testable import Sluice
 
 @Suite struct MediaTypeTests {
     @Test(

@@ -1,7 +1,8 @@
-import Sluice
 import SluiceHTTP
 import SluiceTesting
 import Testing
+
+@testable import Sluice
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
