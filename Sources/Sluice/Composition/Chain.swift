@@ -5,12 +5,10 @@ import SluiceHTTP
 /// A request is sent when the loop asks for its outcome, which may be a success or a failure. Leaving the loop or
 /// cancelling its task cancels the current request. Each iteration sends the requests again. The chain ends when no
 /// next request is chosen.
+///
+/// The failure of a request is an outcome. The chain itself throws ``SluiceError/Code/chainTooLong``,
+/// ``SluiceError/Code/chainFailed``, or a cancellation.
 public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
-    /// The outcome of a request.
-    public typealias Element = Outcome
-    /// An error of the chain itself: ``SluiceError/Code/chainTooLong``, ``SluiceError/Code/chainFailed``, or a
-    /// cancellation.
-    public typealias Failure = SluiceError
     /// Returns the next request for an outcome; nil to end the chain.
     public typealias Next = @Sendable (Outcome) async throws -> ChainLink<Outcome>?
 
@@ -31,7 +29,7 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private enum Position {
             case before(ChainLink<Outcome>)
-            case behind(Outcome)
+            case after(Outcome)
             case over
         }
 
@@ -46,7 +44,7 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next outcome; nil after the last one and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Outcome? {
-            if case .behind(let outcome) = position {
+            if case .after(let outcome) = position {
                 position = .over
                 // The outcome of a cancelled request must not determine the next request.
                 if Task.isCancelled { throw .cancelled }
@@ -60,7 +58,7 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
             if Task.isCancelled { throw .cancelled }
             count += 1
             let outcome = await link.send()
-            position = .behind(outcome)
+            position = .after(outcome)
             return outcome
         }
     }

@@ -1,6 +1,7 @@
-import Sluice
 import SluiceTesting
 import XCTest
+
+@testable import Sluice
 
 final class BatchProgressTests: XCTestCase {
     func testProgressIsSharedByManyLoops() async throws {

@@ -1,6 +1,7 @@
-import Sluice
 import SluiceTesting
 import XCTest
+
+@testable import Sluice
 
 final class BatchTests: XCTestCase {
     private func client(_ server: LoopbackServer) -> APIClient {

@@ -10,7 +10,7 @@ import Testing
             let needs = parts.dropFirst().flatMap { $0.split(separator: " ") }.map(String.init)
             return GraphPlan.Step(
                 name: parts[0].filter { $0 != " " },
-                gives: GraphType(Int.self),
+                output: GraphType(Int.self),
                 needs: needs.map { GraphPlan.Need(name: $0, type: GraphType(Int.self)) }
             )
         }
@@ -72,7 +72,7 @@ import Testing
     @Test func mismatchedTypeIsReportedWithStepsAndTypes() {
         var steps = Self.steps("a")
         let need = GraphPlan.Need(name: "a", type: GraphType(String.self))
-        steps.append(GraphPlan.Step(name: "b", gives: GraphType(Int.self), needs: [need]))
+        steps.append(GraphPlan.Step(name: "b", output: GraphType(Int.self), needs: [need]))
         do throws(GraphFailure) {
             _ = try GraphPlan(steps)
             Issue.record("The graph was accepted.")
@@ -106,7 +106,7 @@ import Testing
                 let needs = (0..<number).filter { _ in Int.random(in: 0..<10, using: &random) == 0 }
                 return GraphPlan.Step(
                     name: "\(number)",
-                    gives: GraphType(Int.self),
+                    output: GraphType(Int.self),
                     needs: needs.map { GraphPlan.Need(name: "\($0)", type: GraphType(Int.self)) }
                 )
             }.shuffled(using: &random)
@@ -126,7 +126,7 @@ import Testing
         // A chain, which would take minutes if the planner examined all steps for each step.
         let steps = (0..<100_000).map { number in
             let needs = number == 0 ? [] : [GraphPlan.Need(name: "\(number - 1)", type: GraphType(Int.self))]
-            return GraphPlan.Step(name: "\(number)", gives: GraphType(Int.self), needs: needs)
+            return GraphPlan.Step(name: "\(number)", output: GraphType(Int.self), needs: needs)
         }
         #expect(try GraphPlan(steps).needs.count == 100_000)
     }

@@ -1,6 +1,7 @@
-import Sluice
 import SluiceTesting
 import XCTest
+
+@testable import Sluice
 
 final class RequestGraphTests: XCTestCase {
     private struct Refusal: Error {}

@@ -137,12 +137,12 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
         // Only the model is kept. The sender and the body are released.
         let response = await sender.response
         let bytes = sender.bytes
-        let isKept = state.withLock { state in
+        let isRecorded = state.withLock { state in
             guard case .sending = state else { return false }
             state = .over(response.result, bytes)
             return true
         }
-        guard isKept, response.failure?.isCancellation != true else { return .cancelled }
+        guard isRecorded, response.failure?.isCancellation != true else { return .cancelled }
         return response.isSuccess ? .succeeded : .failed
     }
 
@@ -165,10 +165,10 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
     func check(_ reading: BatchReading) throws { _ = try result(reading).get() }
 
     func result(_ reading: BatchReading) -> Result<Model, ErrorModel> {
-        let kept: Result<Model, ErrorModel>? = state.withLock { state in
-            if reading == .kept, case .over(let result, _) = state { result } else { nil }
+        let recorded: Result<Model, ErrorModel>? = state.withLock { state in
+            if reading == .ended, case .over(let result, _) = state { result } else { nil }
         }
-        return kept ?? cancellation
+        return recorded ?? cancellation
     }
 
     var bytes: BatchBytes {

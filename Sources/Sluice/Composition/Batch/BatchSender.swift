@@ -17,8 +17,8 @@ import SluiceHTTP
 public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Error>: Sendable {
     private let run: BatchRun
     private let flight: SingleFlight<Void>
-    private let models: @Sendable (BatchReading) throws(Failure) -> Models
-    private let collected: @Sendable (BatchReading) -> Results
+    private let modelsOfAll: @Sendable (BatchReading) throws(Failure) -> Models
+    private let resultsOfAll: @Sendable (BatchReading) -> Results
 
     init(
         _ run: BatchRun,
@@ -26,8 +26,8 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Err
         results: @escaping @Sendable (BatchReading) -> Results
     ) {
         self.run = run
-        self.models = models
-        collected = results
+        modelsOfAll = models
+        resultsOfAll = results
         flight = SingleFlight(cancelled: ()) { complete, _ in
             let task = Task {
                 await run.send()
@@ -49,22 +49,26 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Err
     ///
     /// - Throws: The error model of the request that failed first, or a cancellation if the batch was cancelled.
     public var value: Models {
-        get async throws(Failure) { try models(await reading()) }
+        get async throws(Failure) { try modelsOfAll(await reading()) }
     }
 
     /// The result of each request, in order. Requests that were not sent, because another failed or the batch was
     /// cancelled, have a cancellation.
     public var results: Results {
-        get async { collected(await reading()) }
+        get async { resultsOfAll(await reading()) }
     }
 
     /// The index of the request that failed first; nil if all succeeded, or the batch was cancelled before one failed.
     public var firstFailure: Int? {
-        get async { await reading() == .kept ? run.firstFailure : nil }
+        get async { await reading() == .ended ? run.firstFailure : nil }
     }
 
-    /// The progress of all requests. Any number of loops can read it, before and after the requests are sent.
-    public var progress: BatchProgressSequence { BatchProgressSequence(run) }
+    /// The progress of all requests. Any number of loops can read it, before, during and after the batch.
+    ///
+    /// A loop gets the current state at once, then the newest state up to twenty times a second when it has changed,
+    /// and the final state last, whether the batch has succeeded, failed or been cancelled. Reading does not send the
+    /// requests, and a slow reader does not delay them.
+    public var progress: some AsyncSequence<BatchProgress, Never> & Sendable { BatchProgressSequence(run) }
 
     /// Stops all transfers. All callers get a cancellation for each request without an outcome.
     ///
@@ -76,19 +80,19 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Err
     }
 
     private func reading() async -> BatchReading {
-        guard await flight.value() != nil else { return .left }
+        guard await flight.value() != nil else { return .cancelled }
         // End the batch before results are read, so that later outcomes change nothing.
         run.end()
-        return .kept
+        return .ended
     }
 }
 
 /// The state of a batch for one reader.
 enum BatchReading: Sendable {
     /// The batch has ended, and its results can be read.
-    case kept
+    case ended
     /// The reader was cancelled before the batch ended.
-    case left
+    case cancelled
 }
 
 extension APIClient {

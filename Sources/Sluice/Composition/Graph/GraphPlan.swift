@@ -4,7 +4,7 @@ struct GraphPlan: Sendable {
     /// A step without its work.
     struct Step: Sendable {
         let name: String
-        let gives: GraphType
+        let output: GraphType
         let needs: [Need]
     }
 
@@ -45,7 +45,7 @@ struct GraphPlan: Sendable {
                     defects.append(.missing(need.name, for: step.name))
                     continue
                 }
-                if steps[other].gives != need.type { defects.append(.mismatch(step.name, need, steps[other].gives)) }
+                if steps[other].output != need.type { defects.append(.mismatch(step.name, need, steps[other].output)) }
                 found.append(other)
                 dependents[other].append(position)
             }
@@ -55,30 +55,30 @@ struct GraphPlan: Sendable {
         self.needs = needs
         self.dependents = dependents
         var frontier = GraphFrontier(self)
-        var isPlaced = Array(repeating: false, count: steps.count)
+        var isOrdered = Array(repeating: false, count: steps.count)
         while let position = frontier.next() {
-            isPlaced[position] = true
+            isOrdered[position] = true
             frontier.finish(position)
         }
-        defects += cycles(among: isPlaced).map { cycle in .cycle(cycle.map { steps[$0].name }) }
+        defects += cycles(among: isOrdered).map { cycle in .cycle(cycle.map { steps[$0].name }) }
         if !defects.isEmpty { throw GraphFailure(defects) }
     }
 
     /// Returns the cycles among the steps that cannot be ordered. Each begins and ends with the step that was added
     /// first.
-    private func cycles(among isPlaced: [Bool]) -> [[Int]] {
-        var isDone = isPlaced
+    private func cycles(among isOrdered: [Bool]) -> [[Int]] {
+        var isDone = isOrdered
         var cycles: [[Int]] = []
         for start in isDone.indices where !isDone[start] {
             var path: [Int] = []
-            var places: [Int: Int] = [:]
+            var pathIndexes: [Int: Int] = [:]
             var position: Int? = start
             while let current = position {
-                if let begin = places[current] {
+                if let begin = pathIndexes[current] {
                     cycles.append(Self.closed(Array(path[begin...])))
                     break
                 }
-                places[current] = path.count
+                pathIndexes[current] = path.count
                 path.append(current)
                 position = needs[current].first { !isDone[$0] }
             }
@@ -144,7 +144,7 @@ struct GraphFrontier: Sendable {
         return ready[head]
     }
 
-    /// Records that a step has given its value.
+    /// Records that a step has ended with a value.
     mutating func finish(_ position: Int) {
         for dependent in plan.dependents[position] {
             missing[dependent] -= 1

@@ -81,22 +81,19 @@ public struct GraphFailure: Error, Sendable, CustomStringConvertible {
 /// A defect of a ``RequestGraph`` that prevents it from running.
 public struct GraphDefect: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of defects.
-    public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        /// The name of the member.
-        public let description: String
-
+    enum Kind: Sendable {
         /// Two steps have the same name.
-        public static let duplicateName = Kind(description: "duplicateName")
+        case duplicateName
         /// A step depends on a step that was not added.
-        public static let missingStep = Kind(description: "missingStep")
+        case missingStep
         /// A step expects a value of another type than its dependency gives.
-        public static let mismatchedType = Kind(description: "mismatchedType")
+        case mismatchedType
         /// Steps depend on each other in a cycle.
-        public static let cycle = Kind(description: "cycle")
+        case cycle
     }
 
     /// The kind of the defect.
-    public let kind: Kind
+    let kind: Kind
     /// The names of the steps. For a missing step: its name, then the step that needs it. For a mismatch: the dependent
     /// step, then its dependency. For a cycle: all steps in order, each before its dependency, with the first repeated
     /// at the end.

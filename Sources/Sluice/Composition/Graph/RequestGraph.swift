@@ -28,7 +28,7 @@ public struct RequestGraph: Sendable {
     public init() {}
 
     /// The names of the steps, in the order in which they were added.
-    public var names: [String] { plans.map(\.name) }
+    var names: [String] { plans.map(\.name) }
 
     /// Adds a request without dependencies.
     ///
@@ -90,7 +90,7 @@ public struct RequestGraph: Sendable {
         _ needs: [GraphPlan.Need],
         _ work: @escaping Work
     ) -> GraphStep<Value> {
-        plans.append(GraphPlan.Step(name: step.name, gives: GraphType(Value.self), needs: needs))
+        plans.append(GraphPlan.Step(name: step.name, output: GraphType(Value.self), needs: needs))
         works.append(work)
         return step
     }
@@ -143,8 +143,7 @@ extension RequestGraph {
 
 /// A step of a ``RequestGraph``: its name and the type of its value.
 ///
-/// ``RequestGraph`` returns a step for each one that is added. A step created directly stands for one that is added
-/// later:
+/// Adding a step to a graph returns it. A step that is created directly refers to one that is added later:
 ///
 /// ```swift
 /// let user = GraphStep<User>("user")
@@ -159,14 +158,11 @@ public struct GraphStep<Value: Sendable>: Sendable, Hashable {
     }
 }
 
-extension GraphStep: ExpressibleByStringInterpolation, CustomStringConvertible {
+extension GraphStep: ExpressibleByStringInterpolation {
     /// Creates a step from a string literal.
     public init(stringLiteral name: String) {
         self.init(name)
     }
-
-    /// The name.
-    public var description: String { name }
 }
 
 /// The value of a step. A class, because a cast back to its type takes only a few nanoseconds.
