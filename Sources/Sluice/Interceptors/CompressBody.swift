@@ -19,9 +19,10 @@ import SluiceHTTP
 /// Place it after interceptors that change the body, and before those that sign it.
 public struct CompressBody: RequestInterceptor {
     /// Bodies longer than this many bytes are compressed on a dispatch queue, off the task's thread.
-    private static let inPlace = 32 << 10
+    private static let inlineLimit = 32 << 10
     private static let queue = DispatchQueue(label: "sluice.compression", attributes: .concurrent)
-    private static let bound: [HTTPHeaderName] = [
+    /// The fields that refer to the exact bytes of a body, or to its coding.
+    private static let boundToBytes: [HTTPHeaderName] = [
         .contentEncoding, "Content-Range", "Content-Digest", "Digest", "Content-MD5",
     ]
 
@@ -64,7 +65,7 @@ public struct CompressBody: RequestInterceptor {
     private func canCompress(_ request: HTTPRequest) -> Bool {
         if let length = request.body.length, length < minimumSize { return false }
         let headers = request.headers
-        if CompressBody.bound.contains(where: { headers.contains($0) }) { return false }
+        if CompressBody.boundToBytes.contains(where: { headers.contains($0) }) { return false }
         return !(headers[.contentType].flatMap { ContentType($0) }?.isCompressed ?? false)
     }
 
@@ -82,7 +83,7 @@ public struct CompressBody: RequestInterceptor {
     }
 
     private func smaller(_ data: Data) async -> Data? {
-        if data.count <= CompressBody.inPlace { return GzipEncoder.smaller(data, level: level) }
+        if data.count <= CompressBody.inlineLimit { return GzipEncoder.smaller(data, level: level) }
         return await CompressBody.queue.result { [level] in GzipEncoder.smaller(data, level: level) }
     }
 }
@@ -94,12 +95,12 @@ extension ContentType {
         "application/java-archive", "application/epub+zip", "application/vnd.android.package-archive", "font/woff",
         "font/woff2",
     ]
-    private static let plainPictures: Set<String> = ["svg+xml", "bmp", "x-ms-bmp", "tiff", "vnd.microsoft.icon"]
+    private static let uncompressedImages: Set<String> = ["svg+xml", "bmp", "x-ms-bmp", "tiff", "vnd.microsoft.icon"]
 
     /// True if content of this type is already compressed.
     var isCompressed: Bool {
         switch type {
-        case "image": !ContentType.plainPictures.contains(subtype)
+        case "image": !ContentType.uncompressedImages.contains(subtype)
         case "audio", "video": true
         default:
             ContentType.compressedTypes.contains(essence) || subtype.hasSuffix("+zip") || subtype.hasSuffix("+gzip")

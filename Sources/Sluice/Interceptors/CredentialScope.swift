@@ -78,7 +78,7 @@ struct CredentialField: Sendable {
 
     /// Returns true if a request needs credentials: it has no such header, its origin is within the scope, and the
     /// condition is true.
-    func isWanted(by request: HTTPRequest, _ context: RequestContext) throws(SluiceError) -> Bool {
+    func applies(to request: HTTPRequest, _ context: RequestContext) throws(SluiceError) -> Bool {
         guard !request.headers.contains(name), condition?(context) ?? true else { return false }
         return try scope.covers(request, context)
     }

@@ -45,7 +45,7 @@ public struct BasicCredentials: RequestAdapter {
     /// - Throws: ``SluiceError/Code/invalidHeader``, or ``SluiceError/Code/unsupported`` or
     ///   ``SluiceError/Code/invalidURL`` if the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
-        guard try field.isWanted(by: request, context) else { return }
+        guard try field.applies(to: request, context) else { return }
         request.headers.append(field.name, try value.get().reveal())
     }
 }
@@ -102,7 +102,7 @@ public struct BearerToken: RequestAdapter {
     ///   - context: The context, with the client's base URL and the tags.
     /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` if the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
-        guard try field.isWanted(by: request, context), let value = value(context) else { return }
+        guard try field.applies(to: request, context), let value = value(context) else { return }
         request.headers.append(field.name, value.reveal())
     }
 }
@@ -170,7 +170,7 @@ public struct CustomToken: RequestAdapter, SecretBearing {
     ///   - context: The context, with the client's base URL and the tags.
     /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` if the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
-        guard try field.isWanted(by: request, context), let value = value(context) else { return }
+        guard try field.applies(to: request, context), let value = value(context) else { return }
         request.headers.append(field.name, value.reveal())
     }
 }
@@ -214,7 +214,7 @@ public struct SuppliedToken: RequestInterceptor, SecretBearing {
 
     /// Adds the header if the request needs it.
     public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
-        guard try field.isWanted(by: request, context), let token = try await token(context),
+        guard try field.applies(to: request, context), let token = try await token(context),
             let value = CredentialField.value(token, scheme: scheme)
         else { return request }
         var request = request

@@ -22,8 +22,8 @@ public struct DefaultHeaders: RequestAdapter {
     ///   - request: The request from the previous interceptors.
     ///   - context: Not used.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
-        let own = request.headers
-        for field in headers where !own.contains(field.name) { request.headers.append(field) }
+        let existing = request.headers
+        for field in headers where !existing.contains(field.name) { request.headers.append(field) }
     }
 }
 

@@ -121,7 +121,7 @@ extension SluiceError {
         SluiceError(.internalFailure, "The request's body could not be compressed: there is not enough memory.")
     }
 
-    fileprivate static func lengthMismatch(_ length: Int64, _ given: String) -> SluiceError {
-        SluiceError(.bodyLengthMismatch, "The request's body was expected to have \(length) bytes, but had \(given).")
+    fileprivate static func lengthMismatch(_ length: Int64, _ actual: String) -> SluiceError {
+        SluiceError(.bodyLengthMismatch, "The request's body was expected to have \(length) bytes, but had \(actual).")
     }
 }

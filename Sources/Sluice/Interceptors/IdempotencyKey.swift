@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Adds an `Idempotency-Key`, by which a server recognises a request that was sent before.
+/// Adds an `Idempotency-Key`, by which a server recognizes a request that was sent before.
 ///
 /// ```swift
 /// let shop = APIClient(baseURL: "https://shop.example") {
@@ -12,14 +12,11 @@ import SluiceHTTP
 /// the header keeps it. The key is a quoted string, `"8e03978e-…"`, as in draft-ietf-httpapi-idempotency-key-header
 /// §2.1. The adapter does not enable retries of a POST; use ``ModifiableRequest/idempotent(_:)`` for that.
 public struct IdempotencyKey: RequestAdapter {
-    /// Returns the key of a request. Called once for all its attempts.
-    public typealias Making = @Sendable (RequestContext) -> String
-
     private let header: HTTPHeaderName
     private let isQuoted: Bool
     private let condition: @Sendable (HTTPRequest) -> Bool
-    private let make: Making
-    private let memory: String
+    private let make: @Sendable (RequestContext) -> String
+    private let contextKey: String
 
     /// Creates an adapter.
     ///
@@ -28,20 +25,19 @@ public struct IdempotencyKey: RequestAdapter {
     ///   - isQuoted: True to write the key in quotes; true by default. Some servers require it without.
     ///   - condition: Returns true for requests that get a key; by default those whose method is not idempotent (RFC
     ///     9110 §9.2.2), such as POST and PATCH.
-    ///   - make: Returns the key, for example from an order number or for a test. A random UUID by default.
+    ///   - make: Returns the key, for example from an order number or for a test. Called once for all attempts of a
+    ///     request. Nil, the default, for a random UUID.
     public init(
         header: HTTPHeaderName = "Idempotency-Key",
         isQuoted: Bool = true,
         when condition: @escaping @Sendable (HTTPRequest) -> Bool = { !$0.method.isIdempotent },
-        make: @escaping Making = { _ in
-            IdempotencyKey.uuid(.random(in: .min ... .max), .random(in: .min ... .max))
-        }
+        make: (@Sendable (RequestContext) -> String)? = nil
     ) {
         self.header = header
         self.isQuoted = isQuoted
         self.condition = condition
-        self.make = make
-        memory = "Sluice.IdempotencyKey.\(header)"
+        self.make = make ?? { _ in IdempotencyKey.uuid(.random(in: .min ... .max), .random(in: .min ... .max)) }
+        contextKey = "Sluice.IdempotencyKey.\(header)"
     }
 
     /// Adds the header if the request needs it.
@@ -51,17 +47,17 @@ public struct IdempotencyKey: RequestAdapter {
     ///   - context: The context, which keeps the key for all attempts.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         guard !request.headers.contains(header), condition(request) else { return }
-        let key = context.remembered(memory) { make(context) }
+        let key = context.remembered(contextKey) { make(context) }
         request.headers.append(header, isQuoted ? key.asQuotedString : key)
     }
 
-    /// Returns a UUID of version 4 (RFC 9562 §5.4) from random bits, for keys from a custom source of randomness.
+    /// Returns a UUID of version 4 (RFC 9562 §5.4) from random bits.
     ///
     /// - Parameters:
     ///   - high: The first 64 bits, four of which are replaced by the version.
     ///   - low: The others, two of which are replaced by the variant.
     /// - Returns: The UUID in lower case.
-    public static func uuid(_ high: UInt64, _ low: UInt64) -> String {
+    static func uuid(_ high: UInt64, _ low: UInt64) -> String {
         let high = high & ~0xF000 | 0x4000
         let low = low & ~(0b11 << 62) | 0b10 << 62
         return HexText.text(length: 36) {

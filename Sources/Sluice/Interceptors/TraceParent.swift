@@ -44,7 +44,7 @@ public struct TraceParent: RequestAdapter {
         random: (@Sendable () -> UInt64)? = nil
     ) {
         self.samplesNewTraces = samplesNewTraces
-        self.random = random ?? IDNumbers.shared.next
+        self.random = random ?? IDGenerator.shared.next
         self.record = record
     }
 
@@ -85,9 +85,9 @@ public struct TraceParent: RequestAdapter {
 ///
 /// SplitMix64: a counter with an odd step, which does not repeat within 2^64 calls, and an invertible function that
 /// mixes its bits. The counter starts at a random number from the system.
-final class IDNumbers: Sendable {
+final class IDGenerator: Sendable {
     /// The generator of the process.
-    static let shared = IDNumbers()
+    static let shared = IDGenerator()
 
     private let counter = Atomic<UInt64>(.random(in: .min ... .max))
 

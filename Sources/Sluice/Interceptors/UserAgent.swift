@@ -11,7 +11,7 @@ import SluiceHTTP
 /// A request that sets its own `User-Agent` keeps it.
 public struct UserAgent: RequestAdapter {
     /// The value of the header.
-    public let value: String
+    let value: String
 
     /// Creates an adapter from a header value, such as `acme/1.0`.
     public init(_ value: String) {
@@ -34,8 +34,8 @@ public struct UserAgent: RequestAdapter {
     ///   - request: The request to change.
     ///   - context: The context of the client whose value is replaced.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
-        let own = request.headers[.userAgent]
-        guard own == nil || own == context.client.pipeline.userAgent else { return }
+        let existing = request.headers[.userAgent]
+        guard existing == nil || existing == context.client.pipeline.userAgent else { return }
         request.headers[.userAgent] = value
     }
 
