@@ -11,15 +11,11 @@ public struct HedgingPolicy: Sendable, Hashable {
     /// The maximum number of extra attempts; 0 for none.
     public var maximumExtra: Int
 
-    /// Creates a policy.
-    public init(after delay: Duration, maximumExtra: Int = 1) {
-        self.delay = delay
-        self.maximumExtra = maximumExtra
-    }
-
     /// No extra attempts.
-    public static let none = HedgingPolicy(after: .zero, maximumExtra: 0)
+    public static let none = HedgingPolicy(delay: .zero, maximumExtra: 0)
 
-    /// One extra attempt after a delay.
-    public static func after(_ delay: Duration) -> HedgingPolicy { HedgingPolicy(after: delay) }
+    /// Extra attempts, each after a delay.
+    public static func after(_ delay: Duration, maximumExtra: Int = 1) -> HedgingPolicy {
+        HedgingPolicy(delay: delay, maximumExtra: maximumExtra)
+    }
 }
