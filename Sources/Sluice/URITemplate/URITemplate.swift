@@ -236,6 +236,6 @@ public struct URITemplateFailure: Error, Sendable, Hashable, CustomStringConvert
 }
 
 extension URITemplate.Variables: CustomReflectable {
-    /// Only the names, because `dump` would show secrets.
+    /// The names without the values, which may be secret.
     public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
 }
