@@ -210,7 +210,7 @@ struct DataSourceLookup: Sendable {
         return CallOutcome(.success(response), call, decoded: decoded)
     }
 
-    /// Returns the sending that notifies observers; nil if there are no observers.
+    /// Returns a call, which notifies the observers; nil if there are no observers.
     private func observed(_ request: HTTPRequest) -> Call? {
         if pipeline.steps.observers.isEmpty && draft.options.steps.observers.isEmpty { return nil }
         return pipeline.call(of: request, draft, meter)

@@ -90,7 +90,7 @@ public struct ObservedRequest: Sendable {
     }
 }
 
-/// The ID of one sending of a request, unique in the process.
+/// The ID of a request, unique in the process. Each sender has its own, and the attempts of one sender share it.
 public struct RequestID: Sendable, Hashable, CustomStringConvertible {
     /// The number, which is assigned only once.
     public let rawValue: UInt64

@@ -49,7 +49,7 @@ public struct RequestContext: Sendable {
     public var tags: Set<String> { call.draft.tags }
     /// The client that sends the request. Steps can use it to send requests themselves.
     public var client: APIClient { call.client }
-    /// The ID of this sending of the request, unique in the process; the same for all its attempts.
+    /// The ID of the request, unique in the process and the same for all its attempts.
     public var id: RequestID { call.id }
     /// The route that requests of the same kind share: ``ModifiableRequest/route(_:)``.
     public var route: String { call.draft.route ?? RoutePattern.route(of: call.draft.path) }
