@@ -6,8 +6,8 @@ import SluiceHTTP
 /// let client = APIClient(baseURL: url) { $0.gates = [ConcurrencyLimit(64, perHost: 6)] }
 /// ```
 ///
-/// A request holds its slot from before it is sent until its response has arrived, or the request has failed or been
-/// cancelled. Requests to the same host are admitted in the order of their arrival. Hosts that wait for the total limit
+/// A request takes a slot before it is sent. It releases the slot when its response has arrived, or when it has failed
+/// or been cancelled. Requests to the same host are admitted in the order of their arrival. Hosts that wait for the total limit
 /// take turns, so that many requests to one host do not starve the others. A cancelled request leaves the queue at
 /// once. If the queue is full, a request fails with ``SluiceError/Code/queueFull``.
 ///
@@ -18,12 +18,6 @@ public final class ConcurrencyLimit: ImmediateGate {
     private struct State {
         var slots: Slots<Waiter>
         var lastID = 0
-    }
-
-    private enum Joining {
-        case admitted
-        case waiting
-        case refused(SluiceError)
     }
 
     /// The name by which requests opt out of the gate.
@@ -82,10 +76,10 @@ public final class ConcurrencyLimit: ImmediateGate {
     /// Takes a slot if one is free.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
-        return state.withLock { $0.slots.take(key) } ? pass(key) : nil
+        return state.withLock { $0.slots.take(key) } ? permit(key) : nil
     }
 
-    /// Takes a slot, and waits until one is free.
+    /// Takes a slot. Waits if none is free.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
         let id = state.withLock { state in
@@ -99,11 +93,11 @@ public final class ConcurrencyLimit: ImmediateGate {
             leave(id, key)
         }
         if let refusal { throw refusal }
-        return pass(key)
+        return permit(key)
     }
 
     private func join(_ id: Int, _ key: String, _ waiter: Waiter) {
-        let joining: Joining = state.withLock { state in
+        let result: QueueResult = state.withLock { state in
             // Checked under the lock: a later cancellation finds the waiter in the queue.
             if Task.isCancelled { return .refused(.cancelled) }
             switch state.slots.arrive(waiter, id: id, key) {
@@ -112,11 +106,7 @@ public final class ConcurrencyLimit: ImmediateGate {
             case .full(let waiting): return .refused(.queueFull(at: name, waiting: waiting))
             }
         }
-        switch joining {
-        case .admitted: waiter.resume(returning: nil)
-        case .waiting: break
-        case .refused(let error): waiter.resume(returning: error)
-        }
+        result.resume(waiter)
     }
 
     private func leave(_ id: Int, _ key: String) {
@@ -124,7 +114,7 @@ public final class ConcurrencyLimit: ImmediateGate {
         waiter?.resume(returning: .cancelled)
     }
 
-    private func pass(_ key: String) -> Permit {
+    private func permit(_ key: String) -> Permit {
         Permit(judging: { [self] _ in
             let next = state.withLock { $0.slots.release(key) }
             next?.resume(returning: nil)
@@ -146,11 +136,11 @@ struct Slots<Waiter> {
 
     private struct Group {
         var running = 0
-        var line = WaitQueue<Waiter>()
+        var queue = WaitQueue<Waiter>()
         /// The group's number in the queue of groups; nil unless the group has waiters and is below its own limit.
         var turn: Int?
 
-        var isIdle: Bool { running == 0 && line.isEmpty }
+        var isIdle: Bool { running == 0 && queue.isEmpty }
 
         mutating func take(of limit: Int) -> Bool {
             guard running < limit else { return false }
@@ -166,12 +156,12 @@ struct Slots<Waiter> {
 
         /// Removes and returns the turn of a group without waiters.
         mutating func idleTurn() -> Int? {
-            line.isEmpty ? turn.take() : nil
+            queue.isEmpty ? turn.take() : nil
         }
 
         /// Takes a turn if the group has waiters and is below its own limit.
         mutating func queue(_ turn: Int, _ limit: Int) -> Bool {
-            guard self.turn == nil, !line.isEmpty, running < limit else { return false }
+            guard self.turn == nil, !queue.isEmpty, running < limit else { return false }
             self.turn = turn
             return true
         }
@@ -200,12 +190,12 @@ struct Slots<Waiter> {
         self.maximumWaiting = max(0, maximumWaiting)
     }
 
-    /// The number of groups with an entry.
+    /// The number of groups with running or waiting requests.
     var groupCount: Int { groups.count }
     /// The number of groups that wait for the total limit.
     var turnCount: Int { turns.count }
 
-    /// Takes a slot if one is free. A group with waiters never has a free slot.
+    /// Takes a slot if one is free. A slot that becomes free goes to a waiter, so a group with waiters has no free slot.
     mutating func take(_ key: String) -> Bool {
         guard running < total else { return false }
         guard let index = groups.index(forKey: key) else {
@@ -218,32 +208,32 @@ struct Slots<Waiter> {
         return true
     }
 
-    /// Takes a slot, or a place in the group's queue.
+    /// Takes a slot, or adds the waiter to the queue of its group.
     mutating func arrive(_ waiter: Waiter, id: Int, _ key: String) -> Arrival {
         if take(key) { return .admitted }
-        let waitingInGroup = groups[key]?.line.count ?? 0
+        let waitingInGroup = groups[key]?.queue.count ?? 0
         if waitingInGroup >= maximumWaiting { return .full(waiting: waitingInGroup) }
-        groups[key, default: Group()].line.append(waiter, id: id)
+        groups[key, default: Group()].queue.append(waiter, id: id)
         waiting += 1
-        if let index = groups.index(forKey: key) { settle(index, key) }
+        if let index = groups.index(forKey: key) { updateTurn(index, key) }
         return .waiting
     }
 
     /// Removes a waiter from the queue. Returns nil if it has already been admitted.
     mutating func leave(id: Int, _ key: String) -> Waiter? {
-        guard let index = groups.index(forKey: key), let waiter = groups.values[index].line.remove(id: id) else {
+        guard let index = groups.index(forKey: key), let waiter = groups.values[index].queue.remove(id: id) else {
             return nil
         }
         waiting -= 1
-        settle(index, key)
+        updateTurn(index, key)
         return waiter
     }
 
-    /// Releases a slot. Returns the waiter that takes it over.
+    /// Releases a slot. Returns the waiter that takes it over, or nil if there is none.
     mutating func release(_ key: String) -> Waiter? {
         guard let index = groups.index(forKey: key), groups.values[index].release() else { return nil }
         running -= 1
-        settle(index, key)
+        updateTurn(index, key)
         guard running < total, let next = turns.popFirst() else { return nil }
         return admitFirst(of: next)
     }
@@ -251,16 +241,17 @@ struct Slots<Waiter> {
     private mutating func admitFirst(of key: String) -> Waiter? {
         guard let index = groups.index(forKey: key) else { return nil }
         groups.values[index].turn = nil
-        guard let waiter = groups.values[index].line.popFirst() else { return nil }
+        guard let waiter = groups.values[index].queue.popFirst() else { return nil }
         groups.values[index].running += 1
         running += 1
         waiting -= 1
-        settle(index, key)
+        updateTurn(index, key)
         return waiter
     }
 
-    /// Gives the group a turn if it can use one, removes a turn it cannot use, and removes an idle group.
-    private mutating func settle(_ index: Dictionary<String, Group>.Index, _ key: String) {
+    /// Gives the group a turn if it has waiters below its own limit. Removes the turn of a group without waiters, and a
+    /// group without requests.
+    private mutating func updateTurn(_ index: Dictionary<String, Group>.Index, _ key: String) {
         if let turn = groups.values[index].idleTurn() { _ = turns.remove(id: turn) }
         if groups.values[index].isIdle {
             groups.remove(at: index)

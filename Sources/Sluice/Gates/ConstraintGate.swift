@@ -6,37 +6,36 @@ import SluiceHTTP
 /// A client creates one for each of its ``APIClient/Configuration/constraints``. To share a constraint between clients,
 /// add the same gate to the ``APIClient/Configuration/gates`` of each.
 ///
-/// All events change one `ConstraintState` under a lock, so that a cancelled request leaves at once. With an actor it
-/// would have to wait for its turn.
+/// The state is under a lock and not in an actor, so that a cancellation takes effect synchronously.
 public final class ConstraintGate: Gate {
-    typealias Waiter = UnsafeContinuation<Wake, Never>
+    typealias Waiter = UnsafeContinuation<Resumption, Never>
 
-    enum Wake: Sendable {
-        case over(SluiceError?)
+    enum Resumption: Sendable {
+        case finished(SluiceError?)
         /// Call `isSatisfied` within the task of the request, and wait again.
-        case ask
+        case check
     }
 
     /// A request that waits.
-    struct Place {
+    struct PendingRequest {
         let request: RequestContext
         /// Nil while the request's task starts a check.
         var waiter: Waiter?
         /// The outcome that arrived while there was no waiter.
-        var outcome: Wake?
+        var outcome: Resumption?
     }
 
-    /// The timer keeps running after the work is cancelled, because the work may ignore cancellation.
-    typealias Satisfying = (work: Task<Void, Never>, timer: Task<Void, Never>?)
+    /// The timer still runs after the work is cancelled, because the work may ignore cancellation.
+    typealias RunningSatisfaction = (work: Task<Void, Never>, timer: Task<Void, Never>?)
 
     struct State {
         var constraint = ConstraintState()
-        var places: [Int: Place] = [:]
+        var pending: [Int: PendingRequest] = [:]
         var lastID = 0
-        var question: (id: Int, task: Task<Void, Never>?, since: ContinuousClock.Instant)?
-        var isWatched = false
-        var satisfaction = 0
-        var satisfying: Satisfying?
+        var check: (id: Int, task: Task<Void, Never>?, since: ContinuousClock.Instant)?
+        var hasWatchdog = false
+        var satisfactionNumber = 0
+        var runningSatisfaction: RunningSatisfaction?
     }
 
     let constraint: any Constraint
@@ -62,13 +61,13 @@ public final class ConstraintGate: Gate {
         }
         defer { state.synchronize() }
         let failure = await withTaskCancellationHandler {
-            var wake = await withUnsafeContinuation { arrive(id, $0, request) }
+            var resumption = await withUnsafeContinuation { arrive(id, $0, request) }
             while true {
-                switch wake {
-                case .over(let failure): return failure
-                case .ask:
-                    beginQuestion(id, request)
-                    wake = await withUnsafeContinuation { waitOn(id, $0) }
+                switch resumption {
+                case .finished(let failure): return failure
+                case .check:
+                    startCheck(id, request)
+                    resumption = await withUnsafeContinuation { waitAgain(id, $0) }
                 }
             }
         } onCancel: {
@@ -82,21 +81,21 @@ public final class ConstraintGate: Gate {
         let actions = state.withLock { state -> [ConstraintState.Action]? in
             // Checked under the lock: a later cancellation finds the waiter.
             if Task.isCancelled { return nil }
-            state.places[id] = Place(request: request, waiter: waiter)
+            state.pending[id] = PendingRequest(request: request, waiter: waiter)
             return state.constraint.arrived(id)
         }
-        guard let actions else { return waiter.resume(returning: .over(.cancelled)) }
+        guard let actions else { return waiter.resume(returning: .finished(.cancelled)) }
         perform(actions)
     }
 
-    private func waitOn(_ id: Int, _ waiter: Waiter) {
-        let outcome = state.withLock { state -> Wake? in
-            guard let place = state.places[id] else { return .over(.cancelled) }
-            if let outcome = place.outcome {
-                state.places[id] = nil
+    private func waitAgain(_ id: Int, _ waiter: Waiter) {
+        let outcome = state.withLock { state -> Resumption? in
+            guard let pendingRequest = state.pending[id] else { return .finished(.cancelled) }
+            if let outcome = pendingRequest.outcome {
+                state.pending[id] = nil
                 return outcome
             }
-            state.places[id]?.waiter = waiter
+            state.pending[id]?.waiter = waiter
             return nil
         }
         if let outcome { waiter.resume(returning: outcome) }
@@ -104,22 +103,22 @@ public final class ConstraintGate: Gate {
 
     private func leave(_ id: Int) {
         let (waiter, actions) = state.withLock { state -> (Waiter?, [ConstraintState.Action]) in
-            guard let place = state.places[id], place.outcome == nil else { return (nil, []) }
-            state.places[id] = nil
-            return (place.waiter, state.constraint.left(id))
+            guard let pendingRequest = state.pending[id], pendingRequest.outcome == nil else { return (nil, []) }
+            state.pending[id] = nil
+            return (pendingRequest.waiter, state.constraint.cancelled(id))
         }
         perform(actions)
-        waiter?.resume(returning: .over(.cancelled))
+        waiter?.resume(returning: .finished(.cancelled))
     }
 
     func perform(_ actions: [ConstraintState.Action], _ failure: SluiceError? = nil) {
         for action in actions {
             switch action {
-            case .ask(let id): ask(id)
-            case .cancelQuestion(let id):
-                state.withLock { $0.question?.id == id ? $0.question?.task : nil }?.cancel()
+            case .check(let id): check(id)
+            case .cancelCheck(let id):
+                state.withLock { $0.check?.id == id ? $0.check?.task : nil }?.cancel()
             case .satisfy: satisfy()
-            case .cancelSatisfaction: state.withLock { $0.satisfying }?.work.cancel()
+            case .cancelSatisfaction: state.withLock { $0.runningSatisfaction }?.work.cancel()
             case .admit(let ids): resume(ids, nil)
             case .fail(let ids): resume(ids, failure ?? .gateTimedOut(name))
             }
@@ -129,83 +128,83 @@ public final class ConstraintGate: Gate {
     private func resume(_ ids: [Int], _ failure: SluiceError?) {
         let waiters = state.withLock { state in
             ids.compactMap { id -> Waiter? in
-                guard let waiter = state.places[id]?.waiter else {
-                    state.places[id]?.outcome = .over(failure)
+                guard let waiter = state.pending[id]?.waiter else {
+                    state.pending[id]?.outcome = .finished(failure)
                     return nil
                 }
-                state.places[id] = nil
+                state.pending[id] = nil
                 return waiter
             }
         }
-        for waiter in waiters { waiter.resume(returning: .over(failure)) }
+        for waiter in waiters { waiter.resume(returning: .finished(failure)) }
     }
 }
 
 // Calls `isSatisfied`, for one request at a time.
 extension ConstraintGate {
     /// Resumes the request's own task to start the check.
-    func ask(_ id: Int) {
+    func check(_ id: Int) {
         let (waiter, request) = state.withLock { state -> (Waiter?, RequestContext?) in
-            guard let request = state.places[id]?.request else { return (nil, nil) }
-            state.question = (id, nil, request.client.pipeline.time.now)
-            return (state.places[id]?.waiter.take(), request)
+            guard let request = state.pending[id]?.request else { return (nil, nil) }
+            state.check = (id, nil, request.client.pipeline.time.now)
+            return (state.pending[id]?.waiter.take(), request)
         }
-        // The request left before it was asked. The next one follows.
-        guard let request else { return perform(state.withLock { $0.constraint.answered(id, false) }) }
-        waiter?.resume(returning: .ask)
-        watch(request.client.pipeline.time)
+        // The request was cancelled before its check. The next check follows.
+        guard let request else { return perform(state.withLock { $0.constraint.checked(id, false) }) }
+        waiter?.resume(returning: .check)
+        startWatchdog(request.client.pipeline.time)
     }
 
     /// Calls `isSatisfied` in a separate task, so that the request can be cancelled while user code runs. Called from
     /// the request's task, whose task-local values and priority the new task inherits.
-    func beginQuestion(_ id: Int, _ request: RequestContext) {
-        let exemption = GateBypass(from: name, for: request)
+    func startCheck(_ id: Int, _ request: RequestContext) {
+        let bypass = GateBypass(from: name, for: request)
         let task = Task { [self] in
-            let isSatisfied = await exemption.whileActive { await constraint.isSatisfied(for: request) }
+            let isSatisfied = await bypass.whileActive { await constraint.isSatisfied(for: request) }
             perform(
                 state.withLock { state in
-                    if state.question?.id == id { state.question = nil }
-                    return state.constraint.answered(id, isSatisfied)
+                    if state.check?.id == id { state.check = nil }
+                    return state.constraint.checked(id, isSatisfied)
                 }
             )
         }
         let isWanted = state.withLock { state in
-            if state.question?.id == id { state.question?.task = task }
-            return state.places[id] != nil
+            if state.check?.id == id { state.check?.task = task }
+            return state.pending[id] != nil
         }
         if !isWanted { task.cancel() }
     }
 
-    /// Starts a task that ends checks that take too long, so that they do not block all
-    /// others. One task serves all checks.
-    private func watch(_ time: any SluiceClock) {
+    /// Starts a task that fails overdue checks, so that they do not block the others. One task serves all checks.
+    private func startWatchdog(_ time: any SluiceClock) {
         guard let timeout = constraint.timeout else { return }
         let begins = state.withLock { state in
-            defer { state.isWatched = true }
-            return !state.isWatched
+            defer { state.hasWatchdog = true }
+            return !state.hasWatchdog
         }
         guard begins else { return }
         Task.detached { [weak self] in
             var wait: Duration? = timeout
             while let next = wait {
                 try? await time.sleep(for: next)
-                wait = self?.unansweredSince(time.now, timeout)
+                wait = self?.failOverdueCheck(time.now, timeout)
             }
         }
     }
 
-    /// Fails a check that exceeds the timeout. Returns the time until the next look, or nil if no check is running.
-    private func unansweredSince(_ now: ContinuousClock.Instant, _ timeout: Duration) -> Duration? {
+    /// Fails a check that exceeds the time limit. Returns the time until the watchdog wakes again, or nil if no check is
+    /// running.
+    private func failOverdueCheck(_ now: ContinuousClock.Instant, _ timeout: Duration) -> Duration? {
         let (actions, task, wait) = state.withLock {
             state -> ([ConstraintState.Action], Task<Void, Never>?, Duration?) in
-            guard let question = state.question else {
-                state.isWatched = false
+            guard let check = state.check else {
+                state.hasWatchdog = false
                 return ([], nil, nil)
             }
-            let age = question.since.duration(to: now)
+            let age = check.since.duration(to: now)
             guard age >= timeout else { return ([], nil, timeout - age) }
-            state.question = nil
-            return (state.constraint.unanswered(question.id), question.task, timeout)
+            state.check = nil
+            return (state.constraint.checkTimedOut(check.id), check.task, timeout)
         }
         task?.cancel()
         perform(actions)
@@ -220,17 +219,17 @@ extension ConstraintGate {
     /// satisfied, but not its deadline.
     func satisfy() {
         let (number, request) = state.withLock { state in
-            state.satisfaction += 1
+            state.satisfactionNumber += 1
             let first = state.constraint.firstWaiting
-            return (state.satisfaction, first.flatMap { state.places[$0]?.request })
+            return (state.satisfactionNumber, first.flatMap { state.pending[$0]?.request })
         }
-        // All waiting requests have left meanwhile.
+        // All waiting requests have been cancelled meanwhile.
         guard let request else { return satisfactionEnded(number, nil) }
-        let exemption = GateBypass(from: name, for: request)
+        let bypass = GateBypass(from: name, for: request)
         let work = Deadline.$current.withValue(nil) {
             Task { [self] in
                 do {
-                    try await exemption.whileActive { try await constraint.satisfy(for: request) }
+                    try await bypass.whileActive { try await constraint.satisfy(for: request) }
                     satisfactionEnded(number, nil)
                 } catch {
                     satisfactionEnded(number, .gate(name, failedWith: error))
@@ -245,24 +244,27 @@ extension ConstraintGate {
             }
         }
         let (isWanted, isOver) = state.withLock { state in
-            guard state.satisfaction == number else { return (false, true) }
-            state.satisfying = (work, timer)
+            guard state.satisfactionNumber == number else { return (false, true) }
+            state.runningSatisfaction = (work, timer)
             return (!state.constraint.isCancelled, false)
         }
         if !isWanted { work.cancel() }
         if isOver { timer?.cancel() }
     }
 
-    /// Resumes all waiting requests. The result of a call that already timed out is ignored.
+    /// Resumes all waiting requests. Ignores the result of a call that has already timed out.
     private func satisfactionEnded(_ number: Int, _ failure: SluiceError?) {
-        let (actions, satisfying) = state.withLock { state -> ([ConstraintState.Action], Satisfying?) in
-            guard state.satisfaction == number else { return ([], nil) }
-            state.satisfaction += 1
-            defer { state.satisfying = nil }
-            return (failure == nil ? state.constraint.satisfied() : state.constraint.failed(), state.satisfying)
+        let (actions, runningSatisfaction) = state.withLock {
+            state -> ([ConstraintState.Action], RunningSatisfaction?) in
+            guard state.satisfactionNumber == number else { return ([], nil) }
+            state.satisfactionNumber += 1
+            defer { state.runningSatisfaction = nil }
+            return (
+                failure == nil ? state.constraint.satisfied() : state.constraint.failed(), state.runningSatisfaction
+            )
         }
-        satisfying?.work.cancel()
-        satisfying?.timer?.cancel()
+        runningSatisfaction?.work.cancel()
+        runningSatisfaction?.timer?.cancel()
         perform(actions, failure)
     }
 }

@@ -1,8 +1,8 @@
 /// The requests at a constraint: a state machine without side effects, which turns events into actions.
 ///
-///     arrived ──▶ queued ──ask──▶ asked ──true──▶ admitted
-///                                   └──false──▶ waiting ──satisfied──▶ admitted
-///                                                  └──failed──▶ failed
+///     arrived ──▶ queued ──▶ checked ──true──▶ admitted
+///                               └──false──▶ waiting ──satisfied──▶ admitted
+///                                              └──failed──▶ failed
 ///
 /// One check and one satisfaction run at a time. A cancelled satisfaction counts as running until it ends, because it
 /// may still be changing state that the next one depends on.
@@ -11,9 +11,9 @@ struct ConstraintState {
 
     enum Action: Equatable {
         /// Check if the constraint is satisfied for this request.
-        case ask(ID)
-        /// Cancel the check: its request has left.
-        case cancelQuestion(ID)
+        case check(ID)
+        /// Cancel the check: its request was cancelled.
+        case cancelCheck(ID)
         /// Satisfy the constraint for all waiting requests.
         case satisfy
         /// Cancel the satisfaction: no request waits for it.
@@ -29,16 +29,16 @@ struct ConstraintState {
         case ending
     }
 
-    private struct Question {
+    private struct Check {
         let id: ID
         /// The number of satisfactions before the check started.
         let generation: Int
-        /// False once the request has left.
+        /// False after the request was cancelled.
         var isWanted = true
     }
 
     private var queue = WaitQueue<ID>()
-    private var question: Question?
+    private var check: Check?
     private var waiting: [ID] = []
     private var satisfaction = Satisfaction.idle
     private var generation = 0
@@ -48,33 +48,33 @@ struct ConstraintState {
     /// True if the running satisfaction has been cancelled.
     var isCancelled: Bool { satisfaction == .ending }
     /// True if no request is queued, checked or waiting, and no satisfaction runs.
-    var isIdle: Bool { question == nil && queue.isEmpty && waiting.isEmpty && satisfaction == .idle }
+    var isIdle: Bool { check == nil && queue.isEmpty && waiting.isEmpty && satisfaction == .idle }
 
     mutating func arrived(_ id: ID) -> [Action] {
         queue.append(id, id: id)
-        return askNext()
+        return checkNext()
     }
 
     /// Handles the result of a check.
-    mutating func answered(_ id: ID, _ isSatisfied: Bool) -> [Action] {
-        guard let asked = question, asked.id == id else { return [] }
-        question = nil
-        guard asked.isWanted else { return askNext() }
-        if isSatisfied { return [.admit([id])] + askNext() }
-        if asked.generation != generation {
+    mutating func checked(_ id: ID, _ isSatisfied: Bool) -> [Action] {
+        guard let check, check.id == id else { return [] }
+        self.check = nil
+        guard check.isWanted else { return checkNext() }
+        if isSatisfied { return [.admit([id])] + checkNext() }
+        if check.generation != generation {
             // The constraint was satisfied during the check, so the result may be outdated.
             queue.append(id, id: id)
-            return askNext()
+            return checkNext()
         }
         waiting.append(id)
-        return startSatisfaction() + askNext()
+        return startSatisfaction() + checkNext()
     }
 
     /// Handles a check that timed out.
-    mutating func unanswered(_ id: ID) -> [Action] {
-        guard let asked = question, asked.id == id else { return [] }
-        question = nil
-        return (asked.isWanted ? [.fail([id])] : []) + askNext()
+    mutating func checkTimedOut(_ id: ID) -> [Action] {
+        guard let check, check.id == id else { return [] }
+        self.check = nil
+        return (check.isWanted ? [.fail([id])] : []) + checkNext()
     }
 
     mutating func satisfied() -> [Action] {
@@ -95,11 +95,11 @@ struct ConstraintState {
         }
     }
 
-    /// Removes a request in any state.
-    mutating func left(_ id: ID) -> [Action] {
-        if question?.id == id {
-            question?.isWanted = false
-            return [.cancelQuestion(id)]
+    /// Removes a cancelled request from any state.
+    mutating func cancelled(_ id: ID) -> [Action] {
+        if check?.id == id {
+            check?.isWanted = false
+            return [.cancelCheck(id)]
         }
         if let index = waiting.firstIndex(of: id) {
             waiting.remove(at: index)
@@ -111,10 +111,10 @@ struct ConstraintState {
         return []
     }
 
-    private mutating func askNext() -> [Action] {
-        guard question == nil, let id = queue.popFirst() else { return [] }
-        question = Question(id: id, generation: generation)
-        return [.ask(id)]
+    private mutating func checkNext() -> [Action] {
+        guard check == nil, let id = queue.popFirst() else { return [] }
+        check = Check(id: id, generation: generation)
+        return [.check(id)]
     }
 
     private mutating func startSatisfaction() -> [Action] {

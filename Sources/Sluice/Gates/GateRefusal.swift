@@ -11,10 +11,10 @@ import SluiceHTTP
 ///     print("Try again in \(refusal?.retryAfter ?? .zero)")
 /// }
 /// ```
-public struct GateRefusal: Error, Sendable, Hashable {
+public struct GateRefusal: Error, Sendable, Equatable {
     /// The gate's name.
     public let gate: String
-    /// The time after which the gate would have admitted the request, or may admit another one; nil if it is not known.
+    /// The time after which the gate may admit a request; nil if it is not known.
     public let retryAfter: Duration?
 
     /// Creates a refusal.

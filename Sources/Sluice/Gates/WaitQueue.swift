@@ -1,40 +1,42 @@
+import SluiceHTTP
+
 /// A first-in, first-out queue of waiters, from which any waiter can be removed.
 ///
 /// Appending takes constant time and removing by number logarithmic time, amortized. Memory stays
 /// proportional to the number of waiters.
 struct WaitQueue<Waiter> {
-    private struct Place {
+    private struct Slot {
         let id: Int
-        /// Nil once the waiter has been admitted or removed.
+        /// Nil after the waiter has been admitted or removed.
         var waiter: Waiter?
     }
 
-    private var places: [Place] = []
+    private var slots: [Slot] = []
     private var head = 0
     /// The number of waiters.
     private(set) var count = 0
 
-    /// The number of places allocated, empty ones included.
-    var placeCount: Int { places.count }
+    /// The number of allocated slots, including empty ones.
+    var slotCount: Int { slots.count }
     /// True if the queue has no waiters.
     var isEmpty: Bool { count == 0 }
 
-    /// Inserts a waiter by its number, which is usually the highest, so that the place is at the end.
+    /// Inserts a waiter in the order of the numbers. The number is usually the highest, so the waiter is appended.
     ///
     /// - Parameters:
     ///   - waiter: The waiter.
     ///   - id: A number that no other waiter in the queue has.
     mutating func append(_ waiter: Waiter, id: Int) {
-        var index = places.count
-        while index > head, places[index - 1].id > id { index -= 1 }
-        places.insert(Place(id: id, waiter: waiter), at: index)
+        var index = slots.count
+        while index > head, slots[index - 1].id > id { index -= 1 }
+        slots.insert(Slot(id: id, waiter: waiter), at: index)
         count += 1
     }
 
     /// Removes and returns the waiter at the front.
     mutating func popFirst() -> Waiter? {
-        while head < places.count {
-            let waiter = places[head].waiter.take()
+        while head < slots.count {
+            let waiter = slots[head].waiter.take()
             head += 1
             guard let waiter else { continue }
             count -= 1
@@ -47,12 +49,12 @@ struct WaitQueue<Waiter> {
     /// Removes and returns the waiter with a number; nil if it is no longer in the queue.
     mutating func remove(id: Int) -> Waiter? {
         var low = head
-        var high = places.count
+        var high = slots.count
         while low < high {
             let middle = low + (high - low) / 2
-            if places[middle].id < id { low = middle + 1 } else { high = middle }
+            if slots[middle].id < id { low = middle + 1 } else { high = middle }
         }
-        guard low < places.count, places[low].id == id, let waiter = places[low].waiter.take() else { return nil }
+        guard low < slots.count, slots[low].id == id, let waiter = slots[low].waiter.take() else { return nil }
         count -= 1
         compact()
         return waiter
@@ -66,10 +68,10 @@ struct WaitQueue<Waiter> {
     mutating func removeAll(where isLeaving: (Int, Waiter) -> Bool) -> [Waiter] {
         var staying = 0
         var left: [Waiter] = []
-        for index in head..<places.count {
-            guard let waiter = places[index].waiter else { continue }
+        for index in head..<slots.count {
+            guard let waiter = slots[index].waiter else { continue }
             if isLeaving(staying, waiter) {
-                places[index].waiter = nil
+                slots[index].waiter = nil
                 left.append(waiter)
             } else {
                 staying += 1
@@ -80,11 +82,27 @@ struct WaitQueue<Waiter> {
         return left
     }
 
-    /// Removes the empty places once they are more than half of all.
+    /// Removes the empty slots when they are more than half of all slots.
     private mutating func compact() {
-        if places.count < 32 || places.count / 2 < count { return }
-        places.removeSubrange(..<head)
-        places.removeAll { $0.waiter == nil }
+        if slots.count < 32 || slots.count / 2 < count { return }
+        slots.removeSubrange(..<head)
+        slots.removeAll { $0.waiter == nil }
         head = 0
+    }
+}
+
+/// The result of adding a request to the queue of a gate.
+enum QueueResult: Sendable {
+    case admitted
+    case waiting
+    case refused(SluiceError)
+
+    /// Resumes the request if it does not have to wait: with the error, or with nil if it is admitted.
+    func resume(_ waiter: UnsafeContinuation<SluiceError?, Never>) {
+        switch self {
+        case .admitted: waiter.resume(returning: nil)
+        case .waiting: break
+        case .refused(let error): waiter.resume(returning: error)
+        }
     }
 }

@@ -72,7 +72,7 @@ import Testing
             queue.append(id, id: id)
             _ = queue.remove(id: id)
         }
-        #expect(queue.placeCount < 64)
+        #expect(queue.slotCount < 64)
         #expect(queue.popFirst() == 0)
     }
 }

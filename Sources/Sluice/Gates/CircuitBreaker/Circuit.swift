@@ -51,7 +51,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// True if the circuit is closed, has no running requests and remembers no outcomes, like a new one.
+    /// True if the circuit equals a new one: closed, without running requests and outcomes.
     func isFresh(at slice: Int64) -> Bool {
         if case .closed = phase { admitted == 0 && window.isOver(at: slice) } else { false }
     }
@@ -199,7 +199,7 @@ struct Circuits: Sendable {
             return (admission, nil)
         }
         let policy = policy
-        return circuits.values[index].noticing { $0.admit(now: now, policy) }
+        return circuits.values[index].reportingChange { $0.admit(now: now, policy) }
     }
 
     /// Records the outcome of a request. Returns the new state if the state changed.
@@ -211,10 +211,10 @@ struct Circuits: Sendable {
     ) -> CircuitBreaker.State? {
         guard let index = circuits.index(forKey: key) else { return nil }
         let policy = policy
-        return circuits.values[index].noticing { $0.settle(ticket, judgement, now: now, policy) }.1
+        return circuits.values[index].reportingChange { $0.settle(ticket, judgement, now: now, policy) }.1
     }
 
-    /// Removes the circuits that are as good as new, when the number of circuits has doubled since the last sweep.
+    /// Removes the circuits that equal a new one, when the number of circuits has doubled since the last sweep.
     private mutating func sweep(_ now: Circuit.Instant) {
         if circuits.count < sweepCount { return }
         let slice = policy.slice(of: now)
@@ -225,7 +225,7 @@ struct Circuits: Sendable {
 
 extension Circuit {
     /// Applies a change. Also returns the new state if the state changed.
-    fileprivate mutating func noticing<Result>(
+    fileprivate mutating func reportingChange<Result>(
         _ change: (inout Circuit) -> Result
     ) -> (Result, CircuitBreaker.State?) {
         let before = generation

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// Stops requests to a host where too many of them fail. They fail at once until a few trials succeed.
+/// Stops requests to a host after too many of them have failed. They fail at once until a few trials succeed.
 ///
 /// ```swift
 /// let breaker = CircuitBreaker(failureRatio: 0.5, openFor: .seconds(10))
@@ -16,7 +16,7 @@ import SluiceHTTP
 /// given the same breaker share it.
 public final class CircuitBreaker: ImmediateGate {
     /// The state of a circuit.
-    public enum State: Sendable, Hashable {
+    public enum State: Sendable, Equatable {
         /// Requests are admitted.
         case closed
         /// Requests fail until this time.
@@ -26,7 +26,7 @@ public final class CircuitBreaker: ImmediateGate {
     }
 
     /// A change of a circuit's state.
-    public struct Change: Sendable, Hashable {
+    public struct Change: Sendable, Equatable {
         /// The host, with its port if it is not the scheme's default, or the key that the scope's closure returned.
         /// Empty for the circuit of a whole client.
         public let key: String
@@ -98,7 +98,7 @@ public final class CircuitBreaker: ImmediateGate {
         for watcher in record.withLock({ Array($0.watchers.values) }) { watcher.finish() }
     }
 
-    /// Returns the state of a circuit. An open circuit whose time is up stays open until the next request.
+    /// Returns the state of a circuit. An open circuit becomes half-open with the first request after its time is up.
     ///
     /// - Parameter key: The host, with its port if it is not the scheme's default, or the key that the scope's closure
     ///   returns. Empty for the circuit of a whole client.
@@ -107,7 +107,7 @@ public final class CircuitBreaker: ImmediateGate {
         record.withLock { $0.circuits.state(key) }
     }
 
-    /// Returns the changes of all circuits from now on, in order.
+    /// Returns the future changes of all circuits, in order.
     ///
     /// - Returns: A new stream, which ends when the breaker is deallocated. It buffers the newest 100 changes.
     public func changes() -> AsyncStream<Change> {
@@ -130,7 +130,7 @@ public final class CircuitBreaker: ImmediateGate {
         guard let key = scope.key(for: request) else { return Permit() }
         let time = request.client.pipeline.time
         guard case .admitted(let ticket) = admission(key, time.now) else { return nil }
-        return pass(key, ticket, time)
+        return permit(key, ticket, time)
     }
 
     /// Admits a request or fails it at once. Never waits.
@@ -138,7 +138,7 @@ public final class CircuitBreaker: ImmediateGate {
         guard let key = scope.key(for: request) else { return Permit() }
         let time = request.client.pipeline.time
         switch admission(key, time.now) {
-        case .admitted(let ticket): return pass(key, ticket, time)
+        case .admitted(let ticket): return permit(key, ticket, time)
         case .refused(let delay): throw .circuitOpen(name, delay)
         }
     }
@@ -151,7 +151,7 @@ public final class CircuitBreaker: ImmediateGate {
         }
     }
 
-    private func pass(_ key: String, _ ticket: Circuit.Ticket, _ time: any SluiceClock) -> Permit {
+    private func permit(_ key: String, _ ticket: Circuit.Ticket, _ time: any SluiceClock) -> Permit {
         Permit(judging: { [self] outcome in
             let judgement = judging(outcome)
             let now = time.now
@@ -163,7 +163,7 @@ public final class CircuitBreaker: ImmediateGate {
 
 extension CircuitBreaker {
     /// The meaning of an outcome for the health of the server.
-    public enum Judgement: Sendable, Hashable {
+    public enum Judgement: Sendable {
         /// The server works.
         case success
         /// The server does not work.
@@ -195,7 +195,7 @@ extension CircuitBreaker {
     private static func judgement(of error: SluiceError) -> Judgement {
         switch error.step {
         case .transport, .recovery:
-            if callersCodes.contains(error.code) { return .ignored }
+            if clientSideCodes.contains(error.code) { return .ignored }
             return .failure
         case .responseInterceptor, .validation, .file, .serialization:
             return error.response.map(judgement(of:)) ?? .ignored
@@ -205,7 +205,7 @@ extension CircuitBreaker {
     }
 
     /// The codes that say nothing about the server.
-    private static let callersCodes: Set<SluiceError.Code> = [
+    private static let clientSideCodes: Set<SluiceError.Code> = [
         .cancelled, .invalidURL, .unsupportedScheme, .invalidHeader, .invalidMethod, .buildingFailed, .encodingFailed,
         .bodyUnavailable, .bodyLengthMismatch, .bodyNotReplayable, .headersTooLarge, .bodyTooLarge, .tooManyRedirects,
         .redirectLoop, .redirectRefused, .unsupported, .internalFailure, .interceptorFailed, .gateFailed, .queueFull,

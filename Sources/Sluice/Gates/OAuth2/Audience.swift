@@ -8,12 +8,12 @@ enum Audience: Sendable {
     /// The configured origins are not valid.
     case invalid(SluiceError)
 
-    /// The relation of a request to an audience.
-    enum Reach: Sendable {
-        /// The request goes to another origin and needs no token.
-        case outside
+    /// The decision about the token of a request.
+    enum Decision: Sendable {
+        /// The request goes to another origin.
+        case withoutToken
         /// The request goes to an origin that may receive the token.
-        case inside
+        case withToken
         /// The request needs the token, but its origin must not receive it.
         case refused(SluiceError)
     }
@@ -43,27 +43,27 @@ enum Audience: Sendable {
         }
     }
 
-    /// Returns the relation of a request to the audience.
-    func reach(_ request: RequestContext) -> Reach {
+    /// Decides if a request carries the token.
+    func decision(for request: RequestContext) -> Decision {
         if case .invalid(let error) = self { return .refused(error) }
         let pipeline = request.client.pipeline
-        guard includes(request.request, of: pipeline) else { return .outside }
-        guard case .baseURL = self, request.request.scheme != "https" else { return .inside }
+        guard includes(request.request, of: pipeline) else { return .withoutToken }
+        guard case .baseURL = self, request.request.scheme != "https" else { return .withToken }
         let origin = request.request.origin
-        if origin.isLoopback { return .inside }
+        if origin.isLoopback { return .withToken }
         let detail = "it does not send tokens to \(origin) over an unencrypted connection unless its origins include it"
         return .refused(SluiceError(OAuth2Error(.unsupported, detail)))
     }
 
-    /// True if a client's request goes to an origin that may receive the token. Checked twice, because
-    /// interceptors can change the URL.
+    /// True if a client's request goes to an origin that may receive the token. Checked on admission and before sending,
+    /// because interceptors can change the URL.
     func includes(_ request: HTTPRequest, of pipeline: Pipeline) -> Bool {
         switch self {
         case .invalid: return false
         case .origins(let origins): return origins.contains { $0.isOrigin(of: request) }
         case .baseURL:
             guard case .success(let base) = pipeline.base else { return false }
-            // The fast path: usually both are spelled the same.
+            // The fast path, because both are usually equal as text.
             return request.authority == base.authority && request.scheme == base.scheme
                 || request.origin == HTTPOrigin(scheme: base.scheme, authority: base.authority)
         }
@@ -73,7 +73,7 @@ enum Audience: Sendable {
 extension HTTPOrigin {
     /// True if a request goes to this origin.
     func isOrigin(of request: HTTPRequest) -> Bool {
-        // The fast path: usually both are spelled the same.
+        // The fast path, because both are usually equal as text.
         request.authority == authority && request.scheme == scheme || request.origin == self
     }
 

@@ -6,16 +6,16 @@ extension OAuth2 {
     ///
     /// Open ``url`` in a browser, and keep the request until the browser is redirected back. A server keeps it in the
     /// user's session, encoded. A request can be used only once.
-    public struct AuthorizationRequest: Sendable, Hashable, Codable {
+    public struct AuthorizationRequest: Sendable, Equatable, Codable {
         /// The URL to open.
         public let url: String
         /// A random value that the redirect repeats, which shows that it answers this request (RFC 6749 §10.12).
         public let state: String
         /// The PKCE code verifier, a secret (RFC 7636 §4.1).
-        public let verifier: String
+        package let verifier: String
 
         /// Creates a request from stored values.
-        public init(url: String, state: String, verifier: String) {
+        package init(url: String, state: String, verifier: String) {
             self.url = url
             self.state = state
             self.verifier = verifier
@@ -97,17 +97,18 @@ struct AuthorizationResponse: Sendable {
         if !repeated.isDisjoint(with: ["code", "state", "iss", "error"]) {
             throw OAuth2Error(.invalidResponse, "the redirect URL contains a parameter more than once")
         }
-        // Checked before everything else, because anybody can forge a response, errors included. The
-        // comparison takes constant time.
-        guard let own = values["state"], Secret(own) == Secret(state) else { throw OAuth2Error(.stateMismatch) }
+        // Checked first, because anyone can forge a response, including an error. The comparison takes constant time.
+        guard let received = values["state"], Secret(received) == Secret(state) else {
+            throw OAuth2Error(.stateMismatch)
+        }
         if let issuer, values["iss"] != issuer {
             throw OAuth2Error(.issuerMismatch, values["iss"] == nil ? "it has no iss parameter" : nil)
         }
         if let error = values["error"], !error.isEmpty {
             throw OAuth2Error(
-                OAuth2Error.Code(rawValue: Self.line(error)),
-                values["error_description"].map(Self.line),
-                uri: values["error_uri"].map(Self.line)
+                OAuth2Error.Code(rawValue: error.errorDetail),
+                values["error_description"].map(\.errorDetail),
+                uri: values["error_uri"].map(\.errorDetail)
             )
         }
         guard let code = values["code"], !code.isEmpty else {
@@ -119,12 +120,6 @@ struct AuthorizationResponse: Sendable {
     /// Decodes form encoding. Percent signs without two hexadecimal digits stay as they are.
     private static func decoded(_ text: Substring.UTF8View) -> String {
         String(decoding: PercentEncoding.decoded(text, plusIsSpace: true), as: UTF8.self)
-    }
-
-    /// The text as one line of at most 300 printable characters.
-    private static func line(_ text: String) -> String {
-        let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
-        return String(String.UnicodeScalarView(scalars.prefix(300)))
     }
 }
 

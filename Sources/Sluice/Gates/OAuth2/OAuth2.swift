@@ -1,8 +1,8 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// A gate that adds an access token to requests. It obtains tokens, and replaces them before they expire
-/// or when an API refuses them.
+/// A gate that adds an access token to requests. It obtains tokens, and replaces them before they expire or after an API
+/// has refused them.
 ///
 /// ```swift
 /// let client = APIClient(baseURL: "https://api.example.com") {
@@ -16,8 +16,8 @@ import SluiceHTTP
 /// ```
 ///
 /// - A request waits only if there is no valid token. One request to the authorization server serves all that wait. A
-///   cancelled request leaves at once. When no request waits any longer, the request for a token is cancelled. A
-///   refresh is not cancelled and its token is kept, because the server may already have invalidated the old one.
+///   cancelled request stops waiting at once. If no other request waits, the request for a token is cancelled. A refresh
+///   is never cancelled, because the server may already have invalidated the old token.
 /// - A token is replaced before it expires, while requests wait. If that fails, they use the old one until it expires.
 /// - A request that the API answers with 401 is sent once more with a new token, if its body can be sent again. A
 ///   second refusal is the outcome of the request. A 401 counts if the request carried the token, unless it names an
@@ -68,13 +68,13 @@ public final class OAuth2: ImmediateGate {
     /// - Returns: A permit, or nil if the request has to wait or to be refused.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         if request.request.headers.contains(.authorization) { return Permit() }
-        switch audience.reach(request) {
-        case .outside: return Permit()
+        switch audience.decision(for: request) {
+        case .withoutToken: return Permit()
         case .refused: return nil
-        case .inside:
+        case .withToken:
             let date = (configuration.client ?? request.client).pipeline.time.date
             guard let credential = shared.withLock({ $0.state.credential(at: date) }) else { return nil }
-            return Ticket(of: self, credential, for: request).pass
+            return TokenPermit(of: self, credential, for: request).permit
         }
     }
 
@@ -86,12 +86,12 @@ public final class OAuth2: ImmediateGate {
     ///   ``SluiceError/Code/authorizationRequired`` or ``SluiceError/Code/cancelled``.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         if request.request.headers.contains(.authorization) { return Permit() }
-        switch audience.reach(request) {
-        case .outside: return Permit()
+        switch audience.decision(for: request) {
+        case .withoutToken: return Permit()
         case .refused(let error): throw error
-        case .inside:
+        case .withToken:
             let client = configuration.client ?? request.client
-            return Ticket(of: self, try await credential(by: client, for: request), for: request).pass
+            return TokenPermit(of: self, try await credential(by: client, for: request), for: request).permit
         }
     }
 }
@@ -148,7 +148,7 @@ extension OAuth2 {
     }
 
     /// The way in which a client authenticates itself to the authorization server (RFC 6749 §2.3.1).
-    public enum ClientAuthentication: Sendable, Hashable {
+    public enum ClientAuthentication: Sendable {
         /// HTTP Basic, with id and secret form-encoded first.
         case basic
         /// `client_id` and `client_secret` in the body, for servers that do not support Basic.
@@ -159,7 +159,7 @@ extension OAuth2 {
     ///
     /// When the limit is reached, requests with an expired token fail with ``OAuth2Error/Code/tooManyRefreshes``. If an
     /// API refuses a token then, its response is returned as it is.
-    public struct RefreshLimit: Sendable, Hashable {
+    public struct RefreshLimit: Sendable {
         /// The number of requests, failures included.
         public var count: Int
         /// The time in which they are counted.
@@ -173,8 +173,8 @@ extension OAuth2 {
     }
 }
 
-/// The context of one permit. It is a class, so that both closures of the permit capture one pointer.
-private final class Ticket: Sendable {
+/// The context of a permit that adds the token. It is a class, so that both closures of the permit capture one pointer.
+private final class TokenPermit: Sendable {
     private let gate: OAuth2
     private let credential: Credential
     private let context: RequestContext
@@ -186,7 +186,7 @@ private final class Ticket: Sendable {
         context = request
     }
 
-    var pass: Permit {
+    var permit: Permit {
         Permit(signing: { [self] request in sign(&request) }, judging: { [self] outcome in judge(outcome) })
     }
 
@@ -197,8 +197,8 @@ private final class Ticket: Sendable {
 
     private func judge(_ outcome: TransportOutcome) -> Permit.Verdict {
         guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
-        // Only the first refusal of a request causes a replay. If a new token is refused at
-        // once, another one would be too.
+        // Only the first refusal of a request causes a replay, because an API that refuses a new token would refuse the
+        // next one too.
         let first = context.remembered("Sluice.OAuth2.\(gate.name)") { context.attempt }
         guard context.attempt == first else { return .settled }
         let moment = ClockReading((gate.configuration.client?.pipeline ?? pipeline).time)
@@ -214,15 +214,15 @@ extension TokenState {
             margin: configuration.refreshMargin,
             limit: configuration.refreshLimit
         )
-        var seed: Secret?
+        var initialRefreshToken: Secret?
         switch grant.kind {
         case .clientCredentials:
             rules.isRepeatable = true
             rules.usesRefreshTokens = false
         case .password: rules.isRepeatable = true
-        case .refreshToken(let token): seed = token
+        case .refreshToken(let token): initialRefreshToken = token
         case .authorizationCode: break
         }
-        self.init(rules, seed: seed)
+        self.init(rules, initialRefreshToken: initialRefreshToken)
     }
 }

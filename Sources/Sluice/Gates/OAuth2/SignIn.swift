@@ -24,7 +24,7 @@ extension OAuth2 {
 
     /// Exchanges the code in a redirect URL for a token, and stores the token.
     ///
-    /// Requests made meanwhile wait for it. The exchange runs to its end even if the calling task is cancelled, because
+    /// Other requests wait for the token meanwhile. The exchange runs to its end even if the calling task is cancelled, because
     /// a code can be used only once.
     ///
     /// - Parameters:
@@ -72,7 +72,7 @@ extension OAuth2 {
     /// - Returns: The token.
     /// - Throws: The ``SluiceError`` that a request would fail with.
     public func token() async throws(SluiceError) -> Token {
-        try await credential(by: engine, for: nil).token
+        try await credential(by: defaultClient, for: nil).token
     }
 
     /// Removes the token, and revokes it if there is a ``Configuration/revocationURL`` (RFC 7009).
@@ -87,20 +87,20 @@ extension OAuth2 {
     /// - Throws: A ``SluiceError`` with the first ``OAuth2Error``, from the store or the server. The gate is signed out
     ///   all the same, for as long as the program runs.
     public func signOut() async throws(SluiceError) {
-        let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: engine)
+        let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: defaultClient)
         let failure = await Task {
-            let turn = await takeTurn()
-            defer { endTurn(turn) }
+            let work = await beginExclusiveWork()
+            defer { endExclusiveWork(work) }
             var stored: Token?
             var failure: OAuth2Error?
             if shared.withLock({ $0.state.isUnknown }) {
-                switch await self.stored({ try await $0.load() }) {
+                switch await self.callStore({ try await $0.load() }) {
                 case .success(let token): stored = token
                 case .failure(let error): failure = error
                 }
             }
             let known = shared.withLock { $0.state.signOut() }
-            if case .failure(let error) = await self.stored({ try await $0.delete() }) { failure = failure ?? error }
+            if case .failure(let error) = await self.callStore({ try await $0.delete() }) { failure = failure ?? error }
             guard let url = configuration.revocationURL else { return failure }
             // The refresh token is revoked first, because servers revoke its access tokens with it.
             if let token = stored?.refresh ?? known.refresh {
@@ -119,13 +119,13 @@ extension OAuth2 {
     private func signIn(
         _ token: @escaping @Sendable (TokenEndpoint) async -> Result<Token, OAuth2Error>
     ) async throws(SluiceError) -> Token {
-        let client = engine
+        let client = defaultClient
         let outcome = await Task {
-            let turn = await takeTurn()
+            let work = await beginExclusiveWork()
             let result = await token(TokenEndpoint(tokenURL, grant, configuration, by: client))
             let time = client.pipeline.time
-            let step = advance { $0.received(result, work: turn, at: ClockReading(time)) }
-            return await carryOut(turn, step, by: client)
+            let step = advance { $0.received(result, work: work, at: ClockReading(time)) }
+            return await run(work, step, by: client)
         }.value
         switch outcome {
         case .admitted(let credential): return credential.token
@@ -135,7 +135,7 @@ extension OAuth2 {
     }
 
     /// The client that sends requests to the authorization server where no request needs the token.
-    var engine: APIClient { configuration.client ?? APIClient() }
+    var defaultClient: APIClient { configuration.client ?? APIClient() }
 
     private var authorizationCode: Grant.AuthorizationCode {
         get throws(SluiceError) {
@@ -147,6 +147,6 @@ extension OAuth2 {
 
 extension TokenState {
     fileprivate var isUnknown: Bool {
-        if case .unknown = holding { true } else { false }
+        if case .unknown = status { true } else { false }
     }
 }

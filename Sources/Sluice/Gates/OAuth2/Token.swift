@@ -5,7 +5,7 @@ extension OAuth2 {
     /// A token that an authorization server issued: an access token, and optionally a refresh token (RFC 6749 §5.1).
     ///
     /// It is encoded with the names of the RFC, and `expires_at` in seconds since 1970.
-    public struct Token: Sendable, Hashable {
+    public struct Token: Sendable, Equatable {
         private(set) var access: Secret
         private(set) var refresh: Secret?
         /// The token type; always `Bearer` (RFC 6750) for tokens that a gate obtained.
@@ -99,7 +99,7 @@ extension OAuth2.Token: Codable {
     }
 }
 
-extension OAuth2.Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OAuth2.Token: CustomStringConvertible, CustomReflectable {
     /// The type, expiry and scope, without secrets.
     public var description: String {
         var parts = ["\(tokenType) token"]
@@ -108,9 +108,6 @@ extension OAuth2.Token: CustomStringConvertible, CustomDebugStringConvertible, C
         parts.append(refreshToken == nil ? "not refreshable" : "refreshable")
         return parts.joined(separator: ", ")
     }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
 
     /// An empty mirror, because `dump` and failed assertions would show the secrets.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -14,19 +14,19 @@ struct TokenEndpoint: Sendable {
     private let grant: OAuth2.Grant
     private let configuration: OAuth2.Configuration
     private let tokenURL: String
-    private let engine: APIClient.Configuration
+    private let clientConfiguration: APIClient.Configuration
 
     init(_ tokenURL: String, _ grant: OAuth2.Grant, _ configuration: OAuth2.Configuration, by client: APIClient) {
         self.grant = grant
         self.configuration = configuration
         self.tokenURL = tokenURL
-        engine = client.configuration
+        clientConfiguration = client.configuration
     }
 
     /// Requests a token.
     func token(_ request: TokenRequest) async -> Result<OAuth2.Token, OAuth2Error> {
-        // The time of the request, not of the response, so that the token is replaced too early rather than too late.
-        let date = engine.time.date
+        // The lifetime is counted from the request, so that the token is replaced too early rather than too late.
+        let date = clientConfiguration.time.date
         return await answer(to: request, at: tokenURL).flatMap { answer in
             answer.token(at: date, acceptsMissingType: configuration.acceptsMissingTokenType)
         }
@@ -66,10 +66,10 @@ struct TokenEndpoint: Sendable {
 
     private func client(for url: String) -> APIClient {
         APIClient(baseURL: url) {
-            $0.transport = engine.transport
-            $0.time = engine.time
-            $0.timeouts = engine.timeouts
-            $0.connection = engine.connection
+            $0.transport = clientConfiguration.transport
+            $0.time = clientConfiguration.time
+            $0.timeouts = clientConfiguration.timeouts
+            $0.connection = clientConfiguration.connection
             $0.timeouts.total = configuration.timeout
             $0.limits.body = Self.bodyLimit
             $0.redirects = .none
@@ -106,7 +106,7 @@ enum TokenRequest: Sendable {
     /// The revocation of a token (RFC 7009 §2.1).
     case revocation(Secret, hint: String)
 
-    /// The parameters, except those that authenticate the client. The grant's own parameters
+    /// The parameters, except those that authenticate the client. The grant's parameters parameters
     /// cannot replace those of the RFC.
     func parameters(of grant: OAuth2.Grant) -> Parameters {
         switch self {
@@ -120,21 +120,20 @@ enum TokenRequest: Sendable {
                 parameters["grant_type"] = "password"
                 parameters["username"] = username
                 parameters["password"] = password.reveal()
-            case .refreshToken, .authorizationCode:
-                // These grants have no request to repeat.
-                break
+            // These grants have no request to repeat.
+            case .refreshToken, .authorizationCode: break
             }
             return parameters
         case .refresh(let token):
-            var own: Parameters = ["grant_type": "refresh_token", "refresh_token": token.reveal()]
+            var parameters: Parameters = ["grant_type": "refresh_token", "refresh_token": token.reveal()]
             switch grant.kind {
             // The grant's parameters are for the authorization URL. The scope stays that of
             // the first token (RFC 6749 §6).
-            case .authorizationCode: return own
-            case .refreshToken: own["scope"] = grant.scope
+            case .authorizationCode: return parameters
+            case .refreshToken: parameters["scope"] = grant.scope
             case .clientCredentials, .password: break
             }
-            return grant.parameters.merging(own)
+            return grant.parameters.merging(parameters)
         case .code(let code, let verifier, let redirectURL):
             return [
                 "grant_type": "authorization_code", "code": code.reveal(),
@@ -259,16 +258,20 @@ struct TokenResponse: Sendable {
         }
     }
 
-    /// The server's text as one line of at most 300 characters, without control characters and secrets.
+    /// The server's text without secrets, in the form of an error detail.
     private func redacted(_ text: String) -> String {
         let start = String(decoding: text.utf8.prefix(16 << 10), as: UTF8.self)
-        let text = secrets.reduce(start) { $0.hiding($1) }
-        let printable = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
-        return String(String.UnicodeScalarView(printable.prefix(300)))
+        return secrets.reduce(start) { $0.hiding($1) }.errorDetail
     }
 }
 
 extension String {
+    /// The text as one line of at most 300 Unicode scalars, without control characters.
+    var errorDetail: String {
+        let scalars = unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars.prefix(300)))
+    }
+
     /// Replaces a secret byte by byte, because its last byte and the text after it may form one character.
     fileprivate func hiding(_ secret: String) -> String {
         let (secret, bytes) = (Array(secret.utf8), Array(utf8))

@@ -23,7 +23,7 @@ public final class RateLimit: ImmediateGate {
     /// The name by which requests opt out of the gate.
     public let name: String
     private let scope: GateScope
-    private let line: TokenQueue
+    private let queue: TokenQueue
     private let maximumPause: Duration?
 
     /// Creates a limit.
@@ -55,7 +55,7 @@ public final class RateLimit: ImmediateGate {
         // Bounded so that adding the pause to a time does not overflow.
         self.maximumPause = maximumPause.map { min($0, .seconds(1 << 31)) }
         let rate = TokenBucket.Rate(count, every: period, burst: burst)
-        line = TokenQueue(name, rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
+        queue = TokenQueue(name, rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
     }
 
     /// Creates a limit without a rate. Requests wait only while the server asks for a pause.
@@ -86,31 +86,31 @@ public final class RateLimit: ImmediateGate {
     }
 
     /// The number of requests that wait.
-    public var waiting: Int { line.waiting }
+    public var waiting: Int { queue.waiting }
 
     /// Takes a token if one is available.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
         let time = request.client.pipeline.time
-        return line.take(key, now: time.now) ? pass(key, time) : nil
+        return queue.take(key, now: time.now) ? permit(key, time) : nil
     }
 
-    /// Takes a token, and waits until one is available.
+    /// Takes a token. Waits if none is available.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
         let time = request.client.pipeline.time
-        try await line.wait(key, time)
-        return pass(key, time)
+        try await queue.wait(key, time)
+        return permit(key, time)
     }
 
-    private func pass(_ key: String, _ time: any SluiceClock) -> Permit {
+    private func permit(_ key: String, _ time: any SluiceClock) -> Permit {
         Permit(judging: { [self] outcome in
-            settle(outcome, key, time)
+            apply(outcome, key, time)
             return .settled
         })
     }
 
-    private func settle(_ outcome: TransportOutcome, _ key: String, _ time: any SluiceClock) {
+    private func apply(_ outcome: TransportOutcome, _ key: String, _ time: any SluiceClock) {
         switch outcome {
         case .success(let response):
             apply(response.head, time) { scope.key(key, answeredBy: response.request) }
@@ -118,14 +118,14 @@ public final class RateLimit: ImmediateGate {
             if let head = error.response {
                 apply(head, time) { key }
             } else if error.isBeforeSending {
-                line.putBack(key, time)
+                queue.putBack(key, time)
             }
         }
     }
 
     private func apply(_ head: HTTPResponse, _ time: any SluiceClock, of key: () -> String) {
         guard let maximumPause, let pause = QuotaHeaders.pause(in: head, now: time.date) else { return }
-        line.close(key(), for: min(pause, maximumPause), time)
+        queue.pause(key(), for: min(pause, maximumPause), time)
     }
 }
 

@@ -13,7 +13,7 @@ struct TokenBuckets<Waiter> {
         case tooLong(Duration)
     }
 
-    private struct Place {
+    private struct QueuedWaiter {
         let waiter: Waiter
         /// The latest time at which the waiter can be admitted.
         let latest: Instant?
@@ -21,13 +21,13 @@ struct TokenBuckets<Waiter> {
 
     private struct Entry {
         var bucket: TokenBucket
-        var line = WaitQueue<Place>()
+        var queue = WaitQueue<QueuedWaiter>()
         /// The time of this entry in `dueTimes`.
         var scheduled: Instant?
 
         /// Takes a token if one is available and the queue is empty.
         mutating func take(_ rate: TokenBucket.Rate, now: Instant) -> Bool {
-            line.isEmpty && bucket.take(rate, now: now)
+            queue.isEmpty && bucket.take(rate, now: now)
         }
     }
 
@@ -47,12 +47,12 @@ struct TokenBuckets<Waiter> {
         self.maximumWait = maximumWait.map { min($0, .seconds(1 << 31)) }
     }
 
-    /// The number of keys that have an entry.
+    /// The number of keys with a bucket.
     var keyCount: Int { entries.count }
-    /// The number of scheduled times, outdated ones included.
+    /// The number of scheduled times, including outdated ones.
     var scheduledCount: Int { dueTimes.count }
 
-    /// Takes a token if one is available and nothing waits for the key.
+    /// Takes a token if one is available and no request waits for the key.
     mutating func take(_ key: String, now: Instant) -> Bool {
         guard let index = entries.index(forKey: key) else {
             return insert(key, now: now) { $0.bucket.take($1, now: now) }
@@ -60,15 +60,15 @@ struct TokenBuckets<Waiter> {
         return entries.values[index].take(rate, now: now)
     }
 
-    /// Takes a token, or a place in the key's queue.
+    /// Takes a token, or adds the waiter to the queue of the key.
     mutating func arrive(_ waiter: Waiter, id: Int, _ key: String, now: Instant) -> Arrival {
         if take(key, now: now) { return .admitted }
         guard let index = entries.index(forKey: key) else { return .admitted }
-        let waitingForKey = entries.values[index].line.count
+        let waitingForKey = entries.values[index].queue.count
         if waitingForKey >= maximumWaiting { return .full(waiting: waitingForKey) }
-        let due = entries.values[index].bucket.due(behind: waitingForKey, rate, now: now)
+        let due = entries.values[index].bucket.due(waitersAhead: waitingForKey, rate, now: now)
         if let maximumWait, due - now > maximumWait { return .tooLong(due - now) }
-        entries.values[index].line.append(Place(waiter: waiter, latest: maximumWait.map { now + $0 }), id: id)
+        entries.values[index].queue.append(QueuedWaiter(waiter: waiter, latest: maximumWait.map { now + $0 }), id: id)
         waiting += 1
         schedule(key, now: now)
         return .waiting
@@ -76,9 +76,9 @@ struct TokenBuckets<Waiter> {
 
     /// Removes a waiter from the queue. Returns nil if it has already been admitted or refused.
     mutating func leave(id: Int, _ key: String) -> Waiter? {
-        guard let place = entries[key]?.line.remove(id: id) else { return nil }
+        guard let queued = entries[key]?.queue.remove(id: id) else { return nil }
         waiting -= 1
-        return place.waiter
+        return queued.waiter
     }
 
     /// Puts back an unused token. Returns the waiters that are admitted.
@@ -89,17 +89,17 @@ struct TokenBuckets<Waiter> {
         return drain(key, now: now)
     }
 
-    /// Hands out no tokens of a key before a time. Returns the waiters whose wait becomes too long,
-    /// with the length of the wait.
-    mutating func close(_ key: String, until time: Instant, now: Instant) -> [(Waiter, Duration)] {
+    /// Stops the tokens of a key until a time. Removes and returns the waiters whose wait becomes too long, with the
+    /// length of the wait.
+    mutating func pause(_ key: String, until time: Instant, now: Instant) -> [(Waiter, Duration)] {
         if entries[key] == nil { insert(key, now: now) { _, _ in } }
         guard let index = entries.index(forKey: key) else { return [] }
-        entries.values[index].bucket.close(until: time)
+        entries.values[index].bucket.pause(until: time)
         let bucket = entries.values[index].bucket
         var waits: [Duration] = []
-        let leaving = entries.values[index].line.removeAll { position, place in
-            guard let latest = place.latest else { return false }
-            let due = bucket.due(behind: position, rate, now: now)
+        let leaving = entries.values[index].queue.removeAll { position, queued in
+            guard let latest = queued.latest else { return false }
+            let due = bucket.due(waitersAhead: position, rate, now: now)
             if due > latest { waits.append(due - now) }
             return due > latest
         }
@@ -125,7 +125,7 @@ struct TokenBuckets<Waiter> {
     private mutating func nextDue() -> DueTimes.Entry? {
         while let first = dueTimes.first {
             if let index = entries.index(forKey: first.key), entries.values[index].scheduled == first.time {
-                if !entries.values[index].line.isEmpty { return first }
+                if !entries.values[index].queue.isEmpty { return first }
                 entries.values[index].scheduled = nil
             }
             dueTimes.removeFirst()
@@ -136,10 +136,10 @@ struct TokenBuckets<Waiter> {
     private mutating func drain(_ key: String, now: Instant) -> [Waiter] {
         guard let index = entries.index(forKey: key) else { return [] }
         var admitted: [Waiter] = []
-        while !entries.values[index].line.isEmpty, entries.values[index].bucket.take(rate, now: now),
-            let place = entries.values[index].line.popFirst()
+        while !entries.values[index].queue.isEmpty, entries.values[index].bucket.take(rate, now: now),
+            let queued = entries.values[index].queue.popFirst()
         {
-            admitted.append(place.waiter)
+            admitted.append(queued.waiter)
         }
         waiting -= admitted.count
         schedule(key, now: now)
@@ -147,15 +147,15 @@ struct TokenBuckets<Waiter> {
     }
 
     private mutating func schedule(_ key: String, now: Instant) {
-        guard let index = entries.index(forKey: key), !entries.values[index].line.isEmpty else { return }
-        let due = entries.values[index].bucket.due(behind: 0, rate, now: now)
+        guard let index = entries.index(forKey: key), !entries.values[index].queue.isEmpty else { return }
+        let due = entries.values[index].bucket.due(waitersAhead: 0, rate, now: now)
         if entries.values[index].scheduled == due { return }
         entries.values[index].scheduled = due
         dueTimes.insert(key, at: due)
     }
 
-    /// Adds an entry for a key. When the number of entries has doubled since the last sweep, removes
-    /// those that are as good as new.
+    /// Adds an entry for a key, and applies a closure to it. When the number of entries has doubled since the last sweep,
+    /// removes those that equal a new entry.
     @discardableResult
     private mutating func insert<Result>(
         _ key: String,
@@ -163,15 +163,15 @@ struct TokenBuckets<Waiter> {
         _ use: (inout Entry, TokenBucket.Rate) -> Result
     ) -> Result {
         if entries.count >= sweepCount {
-            entries = entries.filter { !$0.value.line.isEmpty || !$0.value.bucket.isFresh(now: now) }
+            entries = entries.filter { !$0.value.queue.isEmpty || !$0.value.bucket.isFresh(now: now) }
             sweepCount = max(1024, entries.count * 2)
         }
         return use(&entries[key, default: Entry(bucket: TokenBucket(now: now))], rate)
     }
 }
 
-/// The tokens of one key, stored as the time at which the bucket will be full again. Nothing has to run as time passes,
-/// and fractions of tokens are not lost.
+/// The tokens of one key, stored as the time at which the bucket will be full again. No timer adds tokens, and fractions
+/// of tokens are not lost.
 struct TokenBucket {
     /// The rate at which tokens are added, and the capacity.
     struct Rate: Sendable, Equatable {
@@ -195,28 +195,28 @@ struct TokenBucket {
     /// The time at which the bucket is full.
     private(set) var fullAt: ContinuousClock.Instant
     /// The time until which the server accepts no requests.
-    private(set) var closedUntil: ContinuousClock.Instant
+    private(set) var pausedUntil: ContinuousClock.Instant
 
     /// Creates a full bucket.
     init(now: ContinuousClock.Instant) {
         fullAt = now
-        closedUntil = now
+        pausedUntil = now
     }
 
     /// True if the bucket is full and open, like a new one.
     func isFresh(now: ContinuousClock.Instant) -> Bool {
-        fullAt <= now && closedUntil <= now
+        fullAt <= now && pausedUntil <= now
     }
 
-    /// The time at which a token is available for a waiter with this number of waiters in front of it.
-    func due(behind waiting: Int, _ rate: Rate, now: ContinuousClock.Instant) -> ContinuousClock.Instant {
-        let open = max(now, closedUntil)
+    /// The time at which a token is available for a waiter, given the number of waiters in front of it.
+    func due(waitersAhead waiting: Int, _ rate: Rate, now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        let open = max(now, pausedUntil)
         return max(open, max(open, fullAt) + rate.interval * waiting - rate.depth)
     }
 
     /// Takes a token if one is available.
     mutating func take(_ rate: Rate, now: ContinuousClock.Instant) -> Bool {
-        guard closedUntil <= now, fullAt - rate.depth <= now else { return false }
+        guard pausedUntil <= now, fullAt - rate.depth <= now else { return false }
         fullAt = max(fullAt, now) + rate.interval
         return true
     }
@@ -226,9 +226,9 @@ struct TokenBucket {
         fullAt -= rate.interval
     }
 
-    /// Hands out no tokens before a time.
-    mutating func close(until time: ContinuousClock.Instant) {
-        closedUntil = max(closedUntil, time)
+    /// Stops the tokens until a time.
+    mutating func pause(until time: ContinuousClock.Instant) {
+        pausedUntil = max(pausedUntil, time)
     }
 }
 

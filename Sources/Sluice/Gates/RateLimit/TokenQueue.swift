@@ -1,7 +1,7 @@
 import SluiceHTTP
 
-/// The requests that wait for tokens, and one task that sleeps until the next token is available. No
-/// task runs while nothing waits.
+/// The requests that wait for tokens, and one task that sleeps until the next token is available. No task runs while
+/// no request waits.
 final class TokenQueue: Sendable {
     private typealias Waiter = UnsafeContinuation<SluiceError?, Never>
 
@@ -22,12 +22,6 @@ final class TokenQueue: Sendable {
         }
     }
 
-    private enum Joining {
-        case admitted
-        case waiting
-        case refused(SluiceError)
-    }
-
     private let gate: String
     private let state: Locked<State>
 
@@ -39,12 +33,12 @@ final class TokenQueue: Sendable {
 
     var waiting: Int { state.withLock { $0.buckets.waiting } }
 
-    /// Takes a token if one is available and nothing waits for the key.
+    /// Takes a token if one is available and no request waits for the key.
     func take(_ key: String, now: ContinuousClock.Instant) -> Bool {
         state.withLock { $0.buckets.take(key, now: now) }
     }
 
-    /// Takes a token, and waits until one is available.
+    /// Takes a token. Waits if none is available.
     func wait(_ key: String, _ time: any SluiceClock) async throws(SluiceError) {
         let id = state.withLock { $0.nextID() }
         defer { state.synchronize() }
@@ -62,13 +56,13 @@ final class TokenQueue: Sendable {
     }
 
     /// Hands out no tokens of a key for a time.
-    func close(_ key: String, for pause: Duration, _ time: any SluiceClock) {
-        let refused = change(time) { state, now in state.buckets.close(key, until: now + pause, now: now) }
+    func pause(_ key: String, for pause: Duration, _ time: any SluiceClock) {
+        let refused = change(time) { state, now in state.buckets.pause(key, until: now + pause, now: now) }
         for (waiter, wait) in refused { waiter.resume(returning: .rateLimited(by: gate, wait)) }
     }
 
     private func join(_ id: Int, _ key: String, _ time: any SluiceClock, _ waiter: Waiter) {
-        let joining: Joining = change(time) { state, now in
+        let result: QueueResult = change(time) { state, now in
             // Checked under the lock: a later cancellation finds the waiter in the queue.
             if Task.isCancelled { return .refused(.cancelled) }
             switch state.buckets.arrive(waiter, id: id, key, now: now) {
@@ -78,11 +72,7 @@ final class TokenQueue: Sendable {
             case .tooLong(let wait): return .refused(.rateLimited(by: gate, wait))
             }
         }
-        switch joining {
-        case .admitted: waiter.resume(returning: nil)
-        case .waiting: break
-        case .refused(let error): waiter.resume(returning: error)
-        }
+        result.resume(waiter)
     }
 
     private func leave(_ id: Int, _ key: String, _ time: any SluiceClock) {

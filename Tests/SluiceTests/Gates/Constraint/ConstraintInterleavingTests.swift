@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sluice
 
-/// Random interleavings in which requests arrive, are answered, satisfied, failed and cancelled.
+/// Random interleavings in which requests arrive, are checked, satisfied, failed and cancelled.
 @Suite struct ConstraintInterleavingTests {
     /// A state with its requests and the pending operations.
     private struct World {
@@ -17,10 +17,10 @@ import Testing
         mutating func perform(_ actions: [ConstraintState.Action]) throws {
             for action in actions {
                 switch action {
-                case .ask(let id):
+                case .check(let id):
                     try #require(question == nil, "two questions at once")
                     question = id
-                case .cancelQuestion(let id): #expect(question == id)
+                case .cancelCheck(let id): #expect(question == id)
                 case .satisfy:
                     try #require(!isSatisfying, "two satisfactions at once")
                     #expect(state.firstWaiting != nil)
@@ -46,11 +46,11 @@ import Testing
             case 2, 3:
                 guard let id = question else { return false }
                 question = nil
-                try perform(state.answered(id, Bool.random(using: &random)))
+                try perform(state.checked(id, Bool.random(using: &random)))
             case 4:
                 guard let id = question, Int.random(in: 0..<4, using: &random) == 0 else { return false }
                 question = nil
-                try perform(state.unanswered(id))
+                try perform(state.checkTimedOut(id))
             case 5:
                 guard isSatisfying else { return false }
                 isSatisfying = false
@@ -63,7 +63,7 @@ import Testing
                 guard let id = here.sorted().randomElement(using: &random) else { return false }
                 here.remove(id)
                 ended[id, default: 0] += 1
-                try perform(state.left(id))
+                try perform(state.cancelled(id))
             }
             return true
         }
@@ -81,7 +81,7 @@ import Testing
             try #require(steps < 100_000, "\(world.here.count) requests never end")
             if let id = world.question {
                 world.question = nil
-                try world.perform(world.state.answered(id, false))
+                try world.perform(world.state.checked(id, false))
             } else if world.isSatisfying {
                 world.isSatisfying = false
                 try world.perform(Bool.random(using: &random) ? world.state.satisfied() : world.state.failed())

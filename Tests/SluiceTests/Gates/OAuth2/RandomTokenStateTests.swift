@@ -24,7 +24,7 @@ import Testing
             generator = SplitMix(state: seed)
             var rules = TokenState.Rules(limit: .init(count: 3, per: .seconds(5)))
             rules.isRepeatable = seed % 2 == 0
-            state = TokenState(rules, seed: "r0")
+            state = TokenState(rules, initialRefreshToken: "r0")
         }
 
         var moment: ClockReading {
@@ -44,7 +44,7 @@ import Testing
         }
 
         private mutating func ask() {
-            switch state.ask(at: moment) {
+            switch state.credentialRequested(at: moment) {
             case .admitted(let credential): check(credential)
             case .waiting: waiting += 1
             case .refused: break
@@ -63,7 +63,7 @@ import Testing
         }
 
         private mutating func refuse() {
-            if case .token(let held) = state.holding { _ = state.refused(version: held.credential.version, at: moment) }
+            if case .token(let held) = state.status { _ = state.refused(version: held.credential.version, at: moment) }
         }
 
         private mutating func finishOne() {
@@ -80,9 +80,9 @@ import Testing
                 if !isFailing { stored = token }
                 let result: Result<Void, OAuth2Error> = isFailing ? .failure(lost) : .success(())
                 next = state.saved(result, work: work, at: moment)
-            case .forget:
+            case .delete:
                 stored = nil
-                next = state.forgot(work: work, at: moment)
+                next = state.deleted(work: work, at: moment)
             case .refresh(let secret):
                 let token = secret.reveal()
                 if !known.contains(token) { flaws.append("\(token) was used after the server had replaced it") }
@@ -113,7 +113,7 @@ import Testing
 
         private mutating func check(_ credential: Credential) {
             if credential.token.isExpired(at: moment.date) { flaws.append("the token of a permit has expired") }
-            guard case .token(let held) = state.holding, held.credential.version == credential.version else {
+            guard case .token(let held) = state.status, held.credential.version == credential.version else {
                 flaws.append("the token of a permit is not the token of the state")
                 return
             }

@@ -16,7 +16,7 @@ import Testing
         #expect(scenario.ask() == "load")
         #expect(scenario.loaded(Scenario.token("a", until: 0, refresh: "r1")) == "refresh by r1")
         #expect(scenario.fails(.invalidGrant) == "forget")
-        #expect(scenario.forgot() == expected)
+        #expect(scenario.deleted() == expected)
     }
 
     @Test func prefersStoredRefreshTokenToConfigured() {
@@ -24,14 +24,14 @@ import Testing
         _ = scenario.ask()
         #expect(scenario.loaded(Scenario.token("a", until: 0, refresh: "stored")) == "refresh by stored")
         #expect(scenario.fails(.invalidGrant) == "forget")
-        #expect(scenario.forgot() == "refresh by given")
+        #expect(scenario.deleted() == "refresh by given")
         #expect(scenario.received(Scenario.token("b", refresh: "next")) == "save b and next")
         #expect(scenario.saved() == "admitted with b")
         _ = scenario.refused()
         #expect(scenario.ask() == "refresh by next")
         #expect(scenario.fails(.invalidGrant) == "forget")
         // The refresh token has been used, and is not used again.
-        #expect(scenario.forgot() == "failed: authorizationRequired")
+        #expect(scenario.deleted() == "failed: authorizationRequired")
         #expect(scenario.ask() == "refused: authorizationRequired")
     }
 
@@ -62,7 +62,7 @@ import Testing
         scenario.seconds = 3570
         #expect(scenario.ask() == "refresh by r")
         #expect(scenario.fails(.invalidGrant) == "forget")
-        #expect(scenario.forgot() == "admitted with a")
+        #expect(scenario.deleted() == "admitted with a")
         #expect(scenario.ask() == "admitted with a")
         scenario.seconds = 3600
         #expect(scenario.ask() == "refused: authorizationRequired")
@@ -129,17 +129,17 @@ import Testing
     @Test func turnMakesRequestsWaitOnceTokenHasExpired() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 10, refresh: "r"))
-        let turn = scenario.state.beginTurn()
+        let turn = scenario.state.beginExclusiveWork()
         #expect(turn != nil)
         #expect(scenario.ask() == "admitted with a")
         scenario.seconds = 10
         #expect(scenario.ask() == "waiting")
-        #expect(scenario.state.beginTurn() == nil)
+        #expect(scenario.state.beginExclusiveWork() == nil)
         let isJoined = scenario.state.join()
         #expect(isJoined)
         #expect(scenario.state.leave() == false)
         #expect(scenario.state.leave() == false)
-        scenario.state.endTurn(turn ?? 0)
+        scenario.state.endExclusiveWork(turn ?? 0)
         #expect(scenario.ask() == "refresh by r")
     }
 

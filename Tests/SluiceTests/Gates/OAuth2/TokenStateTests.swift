@@ -24,7 +24,7 @@ struct TokenScenario {
         case .refreshToken(let token): seed = token
         case .authorizationCode: break
         }
-        state = TokenState(rules, seed: seed)
+        state = TokenState(rules, initialRefreshToken: seed)
     }
 
     static let user = OAuth2.Grant.authorizationCode(
@@ -43,7 +43,7 @@ struct TokenScenario {
     }
 
     mutating func ask() -> String {
-        switch state.ask(at: moment) {
+        switch state.credentialRequested(at: moment) {
         case .admitted(let credential):
             version = credential.version
             return "admitted with \(credential.token.accessToken)"
@@ -69,7 +69,7 @@ struct TokenScenario {
     mutating func saveFails() -> String {
         text(state.saved(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
     }
-    mutating func forgot() -> String { text(state.forgot(work: work, at: moment)) }
+    mutating func deleted() -> String { text(state.deleted(work: work, at: moment)) }
     mutating func refused(_ version: Int? = nil) -> Bool {
         state.refused(version: version ?? self.version, at: moment)
     }
@@ -87,7 +87,7 @@ struct TokenScenario {
         case .save(let token): return "save \(token.accessToken)" + (token.refreshToken.map { " and \($0)" } ?? "")
         case .refresh(let token): return "refresh by \(token.reveal())"
         case .request: return "request"
-        case .forget: return "forget"
+        case .delete: return "forget"
         case .stop: return "stop"
         case .finish(.failed(let error)): return "failed: \(error.code)"
         case .finish(.admitted(let credential)):

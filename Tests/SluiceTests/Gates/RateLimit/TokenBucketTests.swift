@@ -35,17 +35,17 @@ import Testing
         let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 3)
         var bucket = TokenBucket(now: Self.start)
         #expect(
-            (0..<5).map { bucket.due(behind: $0, rate, now: Self.start) - Self.start }
+            (0..<5).map { bucket.due(waitersAhead: $0, rate, now: Self.start) - Self.start }
                 == [0, 0, 0, 100, 200].map { .milliseconds($0) }
         )
         for _ in 0..<3 { _ = bucket.take(rate, now: Self.start) }
         #expect(
-            (0..<3).map { bucket.due(behind: $0, rate, now: Self.start) - Self.start }
+            (0..<3).map { bucket.due(waitersAhead: $0, rate, now: Self.start) - Self.start }
                 == [100, 200, 300].map { .milliseconds($0) }
         )
         let later = Self.start + .milliseconds(250)
         #expect(
-            (0..<4).map { bucket.due(behind: $0, rate, now: later) - Self.start }
+            (0..<4).map { bucket.due(waitersAhead: $0, rate, now: later) - Self.start }
                 == [250, 250, 300, 400].map { .milliseconds($0) }
         )
     }
@@ -63,11 +63,11 @@ import Testing
     @Test func closedBucketAdmitsNothingUntilItOpens() {
         let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 2)
         var bucket = TokenBucket(now: Self.start)
-        bucket.close(until: Self.start + .seconds(5))
-        bucket.close(until: Self.start + .seconds(3))
+        bucket.pause(until: Self.start + .seconds(5))
+        bucket.pause(until: Self.start + .seconds(3))
         #expect(bucket.take(rate, now: Self.start + .milliseconds(4999)) == false)
         #expect(
-            (0..<3).map { bucket.due(behind: $0, rate, now: Self.start) - Self.start }
+            (0..<3).map { bucket.due(waitersAhead: $0, rate, now: Self.start) - Self.start }
                 == [5000, 5000, 5100].map { .milliseconds($0) }
         )
         #expect((0..<3).map { _ in bucket.take(rate, now: Self.start + .seconds(5)) } == [true, true, false])
@@ -80,7 +80,7 @@ import Testing
         _ = bucket.take(rate, now: Self.start)
         #expect(!bucket.isFresh(now: Self.start + .milliseconds(99)))
         #expect(bucket.isFresh(now: Self.start + .milliseconds(100)))
-        bucket.close(until: Self.start + .seconds(1))
+        bucket.pause(until: Self.start + .seconds(1))
         #expect(!bucket.isFresh(now: Self.start + .milliseconds(999)))
         #expect(bucket.isFresh(now: Self.start + .seconds(1)))
     }
@@ -88,7 +88,7 @@ import Testing
     @Test func extremeDelaysDoNotTrap() {
         let rate = TokenBucket.Rate(1, every: .seconds(Int64.max), burst: .max)
         var bucket = TokenBucket(now: Self.start)
-        bucket.close(until: Self.start + RetryAfter.longest)
-        #expect(bucket.due(behind: 1 << 20, rate, now: Self.start) == Self.start + RetryAfter.longest)
+        bucket.pause(until: Self.start + RetryAfter.longest)
+        #expect(bucket.due(waitersAhead: 1 << 20, rate, now: Self.start) == Self.start + RetryAfter.longest)
     }
 }

@@ -8,7 +8,7 @@ import Testing
     private struct Model {
         var level: Int
         var time = 0
-        var closedUntil = 0
+        var pausedUntil = 0
         var waiting: [Int] = []
 
         mutating func advance(to now: Int, _ interval: Int, _ burst: Int) {
@@ -38,7 +38,7 @@ import Testing
             model.advance(to: now, interval, burst)
             model.level -= interval
             if model.level < 0 { flaws.append("\(id) got a token before it was due") }
-            if now < model.closedUntil { flaws.append("\(id) was admitted while closed") }
+            if now < model.pausedUntil { flaws.append("\(id) was admitted while closed") }
             if fromQueue, model.waiting.first != id { flaws.append("\(id) was not the first") }
             if fromQueue {
                 model.waiting.removeFirst()
@@ -53,7 +53,7 @@ import Testing
             for id in buckets.release(now: start + .milliseconds(now)) { admit(id, fromQueue: true) }
             for (name, var model) in models where !model.waiting.isEmpty {
                 model.advance(to: now, interval, burst)
-                if now >= model.closedUntil, model.level >= interval {
+                if now >= model.pausedUntil, model.level >= interval {
                     flaws.append("\(name) waits although a token is available")
                 }
             }
@@ -88,9 +88,9 @@ import Testing
             case 5:
                 guard Int.random(in: 0..<10, using: &random) == 0 else { continue }
                 let until = now + Int.random(in: 0..<200, using: &random)
-                let before = models[name]?.closedUntil ?? 0
-                models[name]?.closedUntil = max(until, before)
-                _ = buckets.close(name, until: start + .milliseconds(until), now: instant)
+                let before = models[name]?.pausedUntil ?? 0
+                models[name]?.pausedUntil = max(until, before)
+                _ = buckets.pause(name, until: start + .milliseconds(until), now: instant)
             default:
                 now += Int.random(in: 0..<2 * interval, using: &random)
                 release()

@@ -118,11 +118,11 @@ import Testing
 
     @Test func closedKeyHoldsRequestsUntilItOpens() {
         var clocked = ClockedBuckets(.init(10, every: .seconds(1), burst: 2))
-        #expect(clocked.buckets.close("a", until: Self.start + .seconds(30), now: clocked.now).isEmpty)
+        #expect(clocked.buckets.pause("a", until: Self.start + .seconds(30), now: clocked.now).isEmpty)
         #expect((1...3).map { _ in clocked.arrive() } == [.waiting, .waiting, .waiting])
         #expect(clocked.arrive("b") == .admitted)
         #expect(clocked.due() == .seconds(30))
-        #expect(clocked.buckets.close("a", until: Self.start + .seconds(60), now: clocked.now).isEmpty)
+        #expect(clocked.buckets.pause("a", until: Self.start + .seconds(60), now: clocked.now).isEmpty)
         #expect(clocked.release(at: 30_000) == [])
         #expect(clocked.due() == .seconds(60))
         #expect(clocked.release(at: 60_000) == [1, 2])
@@ -134,7 +134,7 @@ import Testing
         for _ in 0..<4 { _ = clocked.arrive() }
         // The second request's token is then due at 9.95 s, and the third's after its maximum wait of ten seconds.
         let until = Self.start + .milliseconds(9950)
-        let refused = clocked.buckets.close("a", until: until, now: clocked.now)
+        let refused = clocked.buckets.pause("a", until: until, now: clocked.now)
         #expect(refused.map(\.0) == [3, 4])
         #expect(refused.map(\.1) == [.milliseconds(10_050), .milliseconds(10_050)])
         #expect(clocked.buckets.waiting == 1)
@@ -154,7 +154,7 @@ import Testing
 
     @Test func keepsKeysInUse() {
         var clocked = ClockedBuckets(.init(1, every: .seconds(60)))
-        _ = clocked.buckets.close("closed", until: Self.start + .seconds(3600), now: clocked.now)
+        _ = clocked.buckets.pause("closed", until: Self.start + .seconds(3600), now: clocked.now)
         _ = clocked.arrive("waiting")
         _ = clocked.arrive("waiting")
         for host in 0..<5000 { _ = clocked.arrive("\(host)") }
@@ -165,7 +165,7 @@ import Testing
 
     @Test func departedWaitersLeaveNoScheduledTimes() {
         var clocked = ClockedBuckets()
-        _ = clocked.buckets.close("a", until: Self.start + .seconds(3600), now: clocked.now)
+        _ = clocked.buckets.pause("a", until: Self.start + .seconds(3600), now: clocked.now)
         for _ in 0..<10_000 {
             _ = clocked.arrive()
             #expect(clocked.buckets.leave(id: clocked.lastID, "a") == clocked.lastID)

@@ -5,7 +5,7 @@ import SluiceHTTP
 ///
 /// It is a class, because every permit references it.
 final class Credential: Sendable {
-    /// The number of the token, which tells which token a refusal is about.
+    /// The number of the token, which identifies it in a refusal.
     let version: Int
     let token: OAuth2.Token
     private let field: Secret

@@ -4,16 +4,16 @@ import SluiceHTTP
 /// The state of a gate's token and of the work on it: a state machine without side effects,
 /// which turns events into steps.
 ///
-///     ask ─▸ admitted            there is a valid token
-///         ─▸ waiting             work on a token is running
-///         ─▸ refused             no token can be obtained
-///         ─▸ begin ─▸ load ─▸ save ─▸ refresh ─▸ save ─▸ finish
-///                                     │ invalid_grant
-///                                     └▸ forget ─▸ request ─▸ save ─▸ finish
+///     requested ─▸ admitted      there is a valid token
+///               ─▸ waiting       work on a token is running
+///               ─▸ refused       no token can be obtained
+///               ─▸ begin ─▸ load ─▸ save ─▸ refresh ─▸ save ─▸ finish
+///                                           │ invalid_grant
+///                                           └▸ delete ─▸ request ─▸ save ─▸ finish
 ///
-/// Work skips the steps that it does not need. One piece of work runs at a time. A sign-in or sign-out is
-/// called a turn. A received token is saved before it is used, because a server that rotates refresh tokens has
-/// already invalidated the old one.
+/// Work skips the steps that it does not need. One piece of work runs at a time. A sign-in or sign-out is exclusive work:
+/// requests wait until it ends, and then try again. A received token is saved before it is used, because a server that
+/// rotates refresh tokens has already invalidated the old one.
 struct TokenState: Sendable {
     /// The constant settings.
     struct Rules: Sendable {
@@ -39,8 +39,8 @@ struct TokenState: Sendable {
         case save(OAuth2.Token)
         case refresh(Secret)
         case request
-        /// Delete from the store the token whose refresh token the server refused.
-        case forget
+        /// Delete the token from the store: the server refused its refresh token.
+        case delete
         /// Resume all waiters.
         case finish(Outcome)
         /// Do nothing: other work has started, or the work was cancelled.
@@ -52,7 +52,7 @@ struct TokenState: Sendable {
         case failed(OAuth2Error)
     }
 
-    struct Held: Sendable {
+    struct CurrentToken: Sendable {
         var credential: Credential
         /// True if an API has refused the token.
         var isRefused = false
@@ -60,11 +60,11 @@ struct TokenState: Sendable {
         var isUnsaved = false
     }
 
-    enum Holding: Sendable {
+    enum TokenStatus: Sendable {
         /// The store has not been read yet.
         case unknown
-        case nothing
-        case token(Held)
+        case absent
+        case token(CurrentToken)
     }
 
     struct Work: Sendable {
@@ -73,51 +73,51 @@ struct TokenState: Sendable {
             case saving
             case refreshing(Secret)
             case requesting
-            case forgetting
-            case turn
+            case deleting
+            case exclusive
         }
 
         let id: Int
         var stage: Stage
-        let isTurn: Bool
+        let isExclusive: Bool
         var hasReceived = false
         /// The reason why a refresh token was dropped.
         var cause: OAuth2Error?
     }
 
     let rules: Rules
-    var holding = Holding.unknown
+    var status = TokenStatus.unknown
     var work: Work?
     /// The refresh token of the grant, until it has been used.
-    var seed: Secret?
+    var initialRefreshToken: Secret?
     var window: RefreshWindow
     private(set) var waiting = 0
     private(set) var lastFailure: OAuth2Error?
     private var version = 0
     private var lastWork = 0
 
-    init(_ rules: Rules, seed: Secret? = nil) {
+    init(_ rules: Rules, initialRefreshToken: Secret? = nil) {
         self.rules = rules
-        self.seed = seed
+        self.initialRefreshToken = initialRefreshToken
         window = RefreshWindow(rules.limit)
     }
 
     /// The credential that can be used at once. A token that cannot be replaced is used until it expires.
     func credential(at date: Date) -> Credential? {
-        guard case .token(let held) = holding, !held.isUnsaved, !held.isRefused else { return nil }
-        let credential = held.credential
+        guard case .token(let current) = status, !current.isUnsaved, !current.isRefused else { return nil }
+        let credential = current.credential
         if credential.isFresh(at: date) { return credential }
         return canRenew || credential.token.isExpired(at: date) ? nil : credential
     }
 
     /// Handles a request for a credential.
-    mutating func ask(at moment: ClockReading) -> Answer {
+    mutating func credentialRequested(at moment: ClockReading) -> Answer {
         if let credential = credential(at: moment.date) { return .admitted(credential) }
         if work != nil {
             waiting += 1
             return .waiting
         }
-        let id = beginWork(.loading, isTurn: false)
+        let id = beginWork(.loading, isExclusive: false)
         switch next(at: moment) {
         case .finish(.admitted(let credential)): return .admitted(credential)
         case .finish(.failed(let error)): return .refused(error)
@@ -133,11 +133,11 @@ struct TokenState: Sendable {
     ///   never cancelled: the server may have replaced it, and the new token would be lost.
     mutating func leave() -> Bool {
         waiting = max(0, waiting - 1)
-        guard waiting == 0, let work, !work.isTurn else { return false }
+        guard waiting == 0, let work, !work.isExclusive else { return false }
         switch work.stage {
         case .loading: break
         case .requesting: window.removeLast()
-        case .saving, .refreshing, .forgetting, .turn: return false
+        case .saving, .refreshing, .deleting, .exclusive: return false
         }
         self.work = nil
         return true
@@ -147,18 +147,20 @@ struct TokenState: Sendable {
     ///
     /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced.
     mutating func refused(version: Int, at moment: ClockReading) -> Bool {
-        guard case .token(var held) = holding, held.credential.version == version, !held.isRefused else { return true }
+        guard case .token(var current) = status, current.credential.version == version, !current.isRefused else {
+            return true
+        }
         if canRenew, !window.isOpen(at: moment.now) { return false }
-        held.isRefused = true
-        holding = .token(held)
+        current.isRefused = true
+        status = .token(current)
         return true
     }
 }
 
 extension TokenState {
-    /// Starts a turn. Returns nil if other work is running.
-    mutating func beginTurn() -> Int? {
-        work == nil ? beginWork(.turn, isTurn: true) : nil
+    /// Starts exclusive work and returns its number; nil if other work is running.
+    mutating func beginExclusiveWork() -> Int? {
+        work == nil ? beginWork(.exclusive, isExclusive: true) : nil
     }
 
     /// Adds a waiter for the end of the running work. Returns false if no work is running.
@@ -168,8 +170,8 @@ extension TokenState {
         return true
     }
 
-    /// Ends a turn that has not ended with a token.
-    mutating func endTurn(_ id: Int) {
+    /// Ends exclusive work that has not ended with a token.
+    mutating func endExclusiveWork(_ id: Int) {
         if work?.id == id { endWork() }
     }
 
@@ -178,19 +180,19 @@ extension TokenState {
     /// - Returns: The access token and the refresh token that were removed.
     mutating func signOut() -> (access: Secret?, refresh: Secret?) {
         var token: OAuth2.Token?
-        if case .token(let held) = holding { token = held.credential.token }
+        if case .token(let current) = status { token = current.credential.token }
         defer {
-            holding = .nothing
-            seed = nil
+            status = .absent
+            initialRefreshToken = nil
         }
-        return (token?.access, token?.refresh ?? seed)
+        return (token?.access, token?.refresh ?? initialRefreshToken)
     }
 
     func isWorking(_ id: Int) -> Bool { work?.id == id }
 
-    mutating func beginWork(_ stage: Work.Stage, isTurn: Bool) -> Int {
+    mutating func beginWork(_ stage: Work.Stage, isExclusive: Bool) -> Int {
         lastWork += 1
-        work = Work(id: lastWork, stage: stage, isTurn: isTurn)
+        work = Work(id: lastWork, stage: stage, isExclusive: isExclusive)
         return lastWork
     }
 
@@ -207,49 +209,48 @@ extension TokenState {
 
     /// Ends the work with a failure, or with the current token if that is still valid.
     mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
-        let isTurn = work?.isTurn ?? false
-        if !isTurn, case .token(let held) = holding, !held.isRefused, !held.isUnsaved,
-            !held.credential.token.isExpired(at: date)
+        let isExclusive = work?.isExclusive ?? false
+        if !isExclusive, case .token(let current) = status, !current.isRefused, !current.isUnsaved,
+            !current.credential.token.isExpired(at: date)
         {
             endWork()
             lastFailure = error
-            return .finish(.admitted(held.credential))
+            return .finish(.admitted(current.credential))
         }
-        if error.code != .tooManyRefreshes, !isTurn { lastFailure = error }
+        if error.code != .tooManyRefreshes, !isExclusive { lastFailure = error }
         return finish(.failed(error))
     }
 
     /// Replaces the current token.
-    mutating func hold(_ token: OAuth2.Token, isRefused: Bool, isUnsaved: Bool, at date: Date) -> Credential {
+    mutating func setToken(_ token: OAuth2.Token, isRefused: Bool, isUnsaved: Bool, at date: Date) {
         version += 1
         let credential = Credential(token, version: version, margin: rules.margin, at: date)
-        holding = .token(Held(credential: credential, isRefused: isRefused, isUnsaved: isUnsaved))
-        return credential
+        status = .token(CurrentToken(credential: credential, isRefused: isRefused, isUnsaved: isUnsaved))
     }
 }
 
 // The transitions at the end of each step. Work that was cancelled or replaced gets ``Step/stop``.
 extension TokenState {
     /// True if a new token can be obtained without the user.
-    var canRenew: Bool { rules.isRepeatable || seed != nil || refreshToken != nil }
+    var canRenew: Bool { rules.isRepeatable || initialRefreshToken != nil || refreshToken != nil }
 
-    private var held: Held? {
-        if case .token(let held) = holding { held } else { nil }
+    private var current: CurrentToken? {
+        if case .token(let current) = status { current } else { nil }
     }
 
     private var refreshToken: Secret? {
-        rules.usesRefreshTokens ? held?.credential.token.refresh : nil
+        rules.usesRefreshTokens ? current?.credential.token.refresh : nil
     }
 
     /// Returns the next step, given the token and the store.
     mutating func next(at moment: ClockReading, cause: OAuth2Error? = nil) -> Step {
-        if case .unknown = holding {
+        if case .unknown = status {
             work?.stage = .loading
             return .load
         }
-        if let held, held.isUnsaved {
+        if let current, current.isUnsaved {
             work?.stage = .saving
-            return .save(held.credential.token)
+            return .save(current.credential.token)
         }
         if let credential = credential(at: moment.date) { return finish(.admitted(credential)) }
         guard canRenew else {
@@ -261,7 +262,7 @@ extension TokenState {
             return fail(OAuth2Error(.tooManyRefreshes, limit, underlyingError: lastFailure), at: moment.date)
         }
         window.add(moment.now)
-        if let token = refreshToken ?? seed {
+        if let token = refreshToken ?? initialRefreshToken {
             work?.stage = .refreshing(token)
             return .refresh(token)
         }
@@ -276,8 +277,8 @@ extension TokenState {
         case .failure(let error):
             return fail(error, at: moment.date)
         case .success(let token):
-            holding = .nothing
-            if let token { _ = hold(token, isRefused: false, isUnsaved: false, at: moment.date) }
+            status = .absent
+            if let token { setToken(token, isRefused: false, isUnsaved: false, at: moment.date) }
             return next(at: moment)
         }
     }
@@ -291,20 +292,20 @@ extension TokenState {
                 return fail(error, at: moment.date)
             }
             drop(refreshToken: token)
-            work?.stage = .forgetting
+            work?.stage = .deleting
             work?.cause = error
-            return .forget
+            return .delete
         case .success(var token):
-            let previous = held
+            let previous = current
             if case .refreshing(let used) = stage {
                 // Without a new refresh token in the response, the old one stays valid (RFC 6749 §6).
                 token.refreshToken = token.refreshToken ?? used.reveal()
                 token.scope = token.scope ?? previous?.credential.token.scope
-                if seed == used { seed = nil }
+                if initialRefreshToken == used { initialRefreshToken = nil }
             }
             token.scope = token.scope ?? rules.scope
             let isRefused = previous.map { $0.isRefused && $0.credential.token.accessToken == token.accessToken }
-            _ = hold(token, isRefused: isRefused ?? false, isUnsaved: true, at: moment.date)
+            setToken(token, isRefused: isRefused ?? false, isUnsaved: true, at: moment.date)
             work?.hasReceived = true
             work?.stage = .saving
             return .save(token)
@@ -313,36 +314,36 @@ extension TokenState {
 
     /// Handles the result of saving the token.
     mutating func saved(_ result: Result<Void, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
-        guard isWorking(id), var held, let work else { return .stop }
+        guard isWorking(id), var current, let work else { return .stop }
         switch result {
         case .failure(let error):
             return fail(error, at: moment.date)
         case .success:
-            held.isUnsaved = false
-            holding = .token(held)
+            current.isUnsaved = false
+            status = .token(current)
             guard work.hasReceived else { return next(at: moment) }
             // The token's age is not checked against the refresh margin again, which could
             // loop for a short-lived token.
-            if held.isRefused { return fail(OAuth2Error(.refusedToken), at: moment.date) }
-            if held.credential.token.isExpired(at: moment.date) {
+            if current.isRefused { return fail(OAuth2Error(.refusedToken), at: moment.date) }
+            if current.credential.token.isExpired(at: moment.date) {
                 return fail(OAuth2Error(.expiredToken), at: moment.date)
             }
-            if work.isTurn { window.removeAll() }
-            return finish(.admitted(held.credential))
+            if work.isExclusive { window.removeAll() }
+            return finish(.admitted(current.credential))
         }
     }
 
-    /// Handles the deletion of a refresh token that the server refused.
-    mutating func forgot(work id: Int, at moment: ClockReading) -> Step {
+    /// Handles the deletion of the token whose refresh token the server refused.
+    mutating func deleted(work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id) else { return .stop }
         return next(at: moment, cause: work?.cause)
     }
 
     private mutating func drop(refreshToken token: Secret) {
-        if seed == token { seed = nil }
-        guard var held, held.credential.token.refresh == token else { return }
-        held.credential = held.credential.withoutRefreshToken
-        holding = .token(held)
+        if initialRefreshToken == token { initialRefreshToken = nil }
+        guard var current, current.credential.token.refresh == token else { return }
+        current.credential = current.credential.withoutRefreshToken
+        status = .token(current)
     }
 }
 

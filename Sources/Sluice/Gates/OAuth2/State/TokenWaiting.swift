@@ -23,10 +23,10 @@ extension OAuth2 {
     enum WaitResult: Sendable {
         case admitted(Credential)
         case failed(SluiceError)
-        /// A sign-in or sign-out has ended. The waiter asks again.
-        case again
+        /// A sign-in or sign-out has ended. The waiter requests a credential again.
+        case retry
         /// The caller was cancelled.
-        case left
+        case cancelled
     }
 
     /// Waits for a credential. Starts to obtain one if no task does so.
@@ -41,8 +41,8 @@ extension OAuth2 {
             switch await waitResult(by: client, for: request) {
             case .admitted(let credential): return credential
             case .failed(let error): throw error
-            case .left: throw .cancelled
-            case .again: continue
+            case .cancelled: throw .cancelled
+            case .retry: continue
             }
         }
     }
@@ -54,18 +54,23 @@ extension OAuth2 {
         }
         defer { shared.synchronize() }
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { ask(id, $0, by: client, for: request) }
+            await withUnsafeContinuation { requestCredential(id, $0, by: client, for: request) }
         } onCancel: {
             leave(id)
         }
     }
 
-    private func ask(_ id: Int, _ waiter: SharedState.Waiter, by client: APIClient, for request: RequestContext?) {
+    private func requestCredential(
+        _ id: Int,
+        _ waiter: SharedState.Waiter,
+        by client: APIClient,
+        for request: RequestContext?
+    ) {
         let moment = ClockReading(client.pipeline.time)
         let answer: TokenState.Answer? = shared.withLock { shared in
             // Checked under the lock: a later cancellation finds the waiter.
             if Task.isCancelled { return nil }
-            let answer = shared.state.ask(at: moment)
+            let answer = shared.state.credentialRequested(at: moment)
             switch answer {
             case .waiting, .begin: shared.waiters[id] = waiter
             case .admitted, .refused: break
@@ -77,7 +82,7 @@ extension OAuth2 {
         case .begin(let work, let step): begin(work, step, by: client, for: request)
         case .admitted(let credential): waiter.resume(returning: .admitted(credential))
         case .refused(let error): waiter.resume(returning: .failed(SluiceError(error)))
-        case nil: waiter.resume(returning: .left)
+        case nil: waiter.resume(returning: .cancelled)
         }
     }
 
@@ -86,21 +91,21 @@ extension OAuth2 {
             guard let waiter = shared.waiters.removeValue(forKey: id) else { return (nil, nil) }
             return (waiter, shared.state.leave() ? shared.task.take() : nil)
         }
-        waiter?.resume(returning: .left)
+        waiter?.resume(returning: .cancelled)
         task?.cancel()
     }
 
     private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient, for request: RequestContext?) {
-        // A store may send requests through the client, which must not wait for the token they help to obtain.
-        let exemption = request.map { GateBypass(from: name, for: $0) }
+        // A store may send requests through the client. They must not wait for the token that they help to obtain.
+        let bypass = request.map { GateBypass(from: name, for: $0) }
         let task = Task {
             // The first request's deadline does not apply to the others that wait. Requests for
             // tokens have their own time-out.
             await Deadline.$current.withValue(nil) {
-                if let exemption {
-                    _ = await exemption.whileActive { await carryOut(work, step, by: client) }
+                if let bypass {
+                    _ = await bypass.whileActive { await run(work, step, by: client) }
                 } else {
-                    _ = await carryOut(work, step, by: client)
+                    _ = await run(work, step, by: client)
                 }
             }
         }
@@ -112,13 +117,13 @@ extension OAuth2 {
         if !isWanted { task.cancel() }
     }
 
-    /// Waits until no other work runs, and starts a turn that blocks other work.
+    /// Waits until no other work runs, and starts work that blocks other work.
     ///
-    /// - Returns: The number of the turn, for ``endTurn(_:)``.
-    func takeTurn() async -> Int {
+    /// - Returns: The number of the work, for ``endExclusiveWork(_:)``.
+    func beginExclusiveWork() async -> Int {
         while true {
-            let turn = shared.withLock { $0.state.beginTurn() }
-            if let turn { return turn }
+            let work = shared.withLock { $0.state.beginExclusiveWork() }
+            if let work { return work }
             _ = await withUnsafeContinuation { (waiter: SharedState.Waiter) in
                 let isWaiting = shared.withLock { shared in
                     guard shared.state.join() else { return false }
@@ -126,18 +131,18 @@ extension OAuth2 {
                     shared.waiters[shared.lastWaiter] = waiter
                     return true
                 }
-                if !isWaiting { waiter.resume(returning: .again) }
+                if !isWaiting { waiter.resume(returning: .retry) }
             }
             shared.synchronize()
         }
     }
 
-    func endTurn(_ turn: Int) {
+    func endExclusiveWork(_ work: Int) {
         let waiters = shared.withLock { shared in
-            shared.state.endTurn(turn)
+            shared.state.endExclusiveWork(work)
             return shared.takeWaiters()
         }
-        for waiter in waiters { waiter.resume(returning: .again) }
+        for waiter in waiters { waiter.resume(returning: .retry) }
     }
 }
 
@@ -151,22 +156,22 @@ extension OAuth2 {
     ///   - step: The first step.
     ///   - client: The client whose transport and clock to use.
     /// - Returns: The outcome; nil if the work was cancelled.
-    func carryOut(_ work: Int, _ step: TokenState.Step, by client: APIClient) async -> TokenState.Outcome? {
+    func run(_ work: Int, _ step: TokenState.Step, by client: APIClient) async -> TokenState.Outcome? {
         let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: client)
         let time = client.pipeline.time
         var step = step
         while true {
             switch step {
             case .load:
-                let result = await stored { try await $0.load() }
+                let result = await callStore { try await $0.load() }
                 step = advance { $0.loaded(result, work: work, at: ClockReading(time)) }
             case .save(let token):
-                let result = await stored { try await $0.save(token) }
+                let result = await callStore { try await $0.save(token) }
                 step = advance { $0.saved(result, work: work, at: ClockReading(time)) }
-            case .forget:
-                // If this fails, the stored token is refused once more after the next start, which does no harm.
-                _ = await stored { try await $0.delete() }
-                step = advance { $0.forgot(work: work, at: ClockReading(time)) }
+            case .delete:
+                // A failure is harmless: the server refuses the stored token once more after the next start.
+                _ = await callStore { try await $0.delete() }
+                step = advance { $0.deleted(work: work, at: ClockReading(time)) }
             case .refresh(let token):
                 let result = await endpoint.token(.refresh(token))
                 step = advance { $0.received(result, work: work, at: ClockReading(time)) }
@@ -181,17 +186,17 @@ extension OAuth2 {
 
     /// Applies an event to the state. Resumes all waiters if the work has ended.
     func advance(_ event: (inout TokenState) -> TokenState.Step) -> TokenState.Step {
-        let (step, isTurn, waiters) = shared.withLock { shared -> (TokenState.Step, Bool, [SharedState.Waiter]) in
-            let isTurn = shared.state.work?.isTurn ?? false
+        let (step, isExclusive, waiters) = shared.withLock { shared -> (TokenState.Step, Bool, [SharedState.Waiter]) in
+            let isExclusive = shared.state.work?.isExclusive ?? false
             let step = event(&shared.state)
-            guard case .finish = step else { return (step, isTurn, []) }
+            guard case .finish = step else { return (step, isExclusive, []) }
             shared.task = nil
-            return (step, isTurn, shared.takeWaiters())
+            return (step, isExclusive, shared.takeWaiters())
         }
         guard case .finish(let outcome) = step, !waiters.isEmpty else { return step }
         let waitResult: WaitResult =
             switch outcome {
-            case _ where isTurn: .again
+            case _ where isExclusive: .retry
             case .admitted(let credential): .admitted(credential)
             case .failed(let error): .failed(SluiceError(error))
             }
@@ -200,7 +205,7 @@ extension OAuth2 {
     }
 
     /// Calls the token store.
-    func stored<Value: Sendable>(
+    func callStore<Value: Sendable>(
         _ work: (any TokenStore) async throws -> Value
     ) async -> Result<Value, OAuth2Error> {
         do {

@@ -16,7 +16,7 @@ import SluiceHTTP
 /// no other user can have read it. A file that holds no token is refused too. It is not changed until it is removed, or
 /// until a sign-in or sign-out.
 ///
-/// Only one program may use the file at a time. With two programs, each refresh would invalidate the other's token.
+/// Only one program may use the file at a time. Otherwise each refresh invalidates the token of the other program.
 public struct FileTokenStore: TokenStore {
     private let file: PrivateFile
     /// Serial, so that operations run in the order of their calls.
@@ -34,11 +34,9 @@ public struct FileTokenStore: TokenStore {
     /// - Returns: The token.
     /// - Throws: A ``TokenStoreError`` for a file that cannot be read, that others can read, or that holds no token.
     public func load() async throws -> OAuth2.Token? {
-        let file = file
-        let contents = await queue.result { () -> Result<Data?, TokenStoreError> in
-            Result { () throws(PrivateFile.Failure) in try file.read() }.mapError { TokenStoreError($0.description) }
+        guard let contents = try await perform({ file throws(PrivateFile.Failure) in try file.read() }) else {
+            return nil
         }
-        guard let contents = try contents.get() else { return nil }
         do {
             return try JSONDecoder().decode(OAuth2.Token.self, from: contents)
         } catch {
@@ -62,21 +60,23 @@ public struct FileTokenStore: TokenStore {
         } catch {
             throw TokenStoreError("The token could not be encoded: its expiration date is not valid.")
         }
-        let file = file
-        try await queue.result { () -> Result<Void, TokenStoreError> in
-            Result { () throws(PrivateFile.Failure) in try file.replace(with: contents) }.mapError {
-                TokenStoreError($0.description)
-            }
-        }.get()
+        try await perform { file throws(PrivateFile.Failure) in try file.replace(with: contents) }
     }
 
     /// Removes the file.
     ///
     /// - Throws: A ``TokenStoreError`` if the file exists and cannot be removed.
     public func delete() async throws {
-        let file = file
-        try await queue.result { () -> Result<Void, TokenStoreError> in
-            Result { () throws(PrivateFile.Failure) in try file.remove() }.mapError { TokenStoreError($0.description) }
+        try await perform { file throws(PrivateFile.Failure) in try file.remove() }
+    }
+
+    private func perform<Value: Sendable>(
+        _ operation: @escaping @Sendable (PrivateFile) throws(PrivateFile.Failure) -> Value
+    ) async throws(TokenStoreError) -> Value {
+        try await queue.result { [file] () -> Result<Value, TokenStoreError> in
+            Result { () throws(PrivateFile.Failure) in try operation(file) }.mapError {
+                TokenStoreError($0.description)
+            }
         }.get()
     }
 }
