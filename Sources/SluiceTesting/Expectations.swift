@@ -6,9 +6,9 @@ import SluiceHTTP
 /// with `try`.
 public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
     /// The expected and the actual result.
-    public let reason: String
+    package let reason: String
     /// The position of the expectation, as `file:line`.
-    public let location: String
+    package let location: String
 
     init(_ reason: String, _ fileID: StaticString, _ line: UInt) {
         self.reason = reason
@@ -77,7 +77,7 @@ private func sluiceError(in value: Any, depth: Int) -> SluiceError? {
 /// The condition is evaluated repeatedly. Between two evaluations the task yields to others.
 ///
 /// - Parameters:
-///   - what: A description of the condition for the failure message.
+///   - condition: A description of the condition for the failure message.
 ///   - limit: The maximum time to wait, in real time. 30 seconds by default, to allow for many concurrent tests.
 ///   - fileID: The file of the expectation.
 ///   - line: The line of the expectation.
@@ -85,7 +85,7 @@ private func sluiceError(in value: Any, depth: Int) -> SluiceError? {
 /// - Throws: An ``ExpectationFailure`` if the time is up, `CancellationError` if the task is cancelled, or the error that
 ///   the condition throws.
 public func waitUntil(
-    _ what: String = "the condition",
+    _ condition: String = "the condition",
     within limit: Duration = .seconds(30),
     fileID: StaticString = #fileID,
     line: UInt = #line,
@@ -96,7 +96,7 @@ public func waitUntil(
         if try await isTrue() { return }
         try Task.checkCancellation()
         if ContinuousClock.now >= end {
-            throw ExpectationFailure("Still waiting for \(what) after \(limit).", fileID, line)
+            throw ExpectationFailure("Still waiting for \(condition) after \(limit).", fileID, line)
         }
         await Task.yield()
     }

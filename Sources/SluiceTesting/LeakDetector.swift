@@ -3,22 +3,22 @@ import SluiceHTTP
 
 /// Collects the objects that ``expectNoLeaks(descriptors:within:fileID:line:_:)`` expects to be released.
 public final class LeakDetector: Sendable {
-    private struct Noted {
+    private struct WeakReference {
         weak var object: (any AnyObject & Sendable)?
         let name: String
     }
 
-    private let noted = Locked<[Noted]>([])
+    private let references = Locked<[WeakReference]>([])
 
     /// Adds an object and returns it. The detector holds a weak reference.
     @discardableResult
     public func note<Object: AnyObject & Sendable>(_ object: Object) -> Object {
-        noted.withLock { $0.append(Noted(object: object, name: "\(type(of: object))")) }
+        references.withLock { $0.append(WeakReference(object: object, name: "\(type(of: object))")) }
         return object
     }
 
     /// The types of the collected objects that still exist.
-    var leaked: [String] { noted.withLock { $0.filter { $0.object != nil }.map(\.name) } }
+    var leaked: [String] { references.withLock { $0.filter { $0.object != nil }.map(\.name) } }
 }
 
 /// Expects that a closure leaks neither the objects that it notes nor open file descriptors.
@@ -30,7 +30,7 @@ public final class LeakDetector: Sendable {
 /// }
 /// ```
 ///
-/// The function waits for other threads to release what they hold. File descriptors are counted on Linux only, for the
+/// The function waits for other threads to release their references. File descriptors are counted on Linux only, for the
 /// whole process. The count includes descriptors of tests that run at the same time, and connections that an engine keeps
 /// open to a running server, so stop the server inside the closure.
 ///
@@ -60,13 +60,15 @@ public func expectNoLeaks<Value>(
         let isLate = ContinuousClock.now >= end
         // Counting descriptors reads a directory, so count only after the objects are gone or the time is up.
         let after = descriptors && (leaked.isEmpty || isLate) ? openDescriptors() : nil
-        let isMore = if let before, let after { after > before } else { false }
-        if leaked.isEmpty && !isMore { return value }
+        let hasMoreDescriptors = if let before, let after { after > before } else { false }
+        if leaked.isEmpty && !hasMoreDescriptors { return value }
         try Task.checkCancellation()
         if isLate {
-            var what = leaked.isEmpty ? [] : ["objects of the types \(leaked.sorted().joined(separator: ", "))"]
-            if isMore { what.append("\(after ?? 0) open file descriptors, compared with \(before ?? 0) before") }
-            throw ExpectationFailure("Leaks were found: \(what.joined(separator: "; ")).", fileID, line)
+            var leaks = leaked.isEmpty ? [] : ["objects of the types \(leaked.sorted().joined(separator: ", "))"]
+            if hasMoreDescriptors {
+                leaks.append("\(after ?? 0) open file descriptors, compared with \(before ?? 0) before")
+            }
+            throw ExpectationFailure("Leaks were found: \(leaks.joined(separator: "; ")).", fileID, line)
         }
         await Task.yield()
     }

@@ -7,8 +7,8 @@ import SluiceHTTP
 /// let time = TestClock()
 /// let client = APIClient(baseURL: server.url) { $0.time = time }
 /// async let value = request.sender().value
-/// await time.sleepers(1)              // something waits
-/// time.advance(by: .seconds(3600))    // and waits no longer
+/// await time.sleepers(1)              // the retry waits
+/// time.advance(by: .seconds(3600))    // the retry is sent
 /// ```
 public final class TestClock: SluiceClock {
     private struct Sleeper {
@@ -21,7 +21,6 @@ public final class TestClock: SluiceClock {
         var elapsed = Duration.zero
         var sleepers: [Int: Sleeper] = [:]
         var lastID = 0
-        var cancelled: Set<Int> = []
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
         /// Removes and returns the continuations of the watchers that wait for at most the current number of sleepers.
@@ -36,7 +35,7 @@ public final class TestClock: SluiceClock {
     private let startDate: Date
     private let state = Locked(State())
 
-    /// Creates a clock that stands still.
+    /// Creates a stopped clock.
     ///
     /// - Parameter date: The initial date. 2026-01-01 00:00 UTC by default.
     public init(date: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
@@ -75,7 +74,8 @@ public final class TestClock: SluiceClock {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let (isCancelled, watchers) = state.withLock { state in
-                    if state.cancelled.remove(id) != nil { return (true, [CheckedContinuation<Void, Never>]()) }
+                    // Checked under the lock: a later cancellation finds the sleeper.
+                    if Task.isCancelled { return (true, [CheckedContinuation<Void, Never>]()) }
                     let end = start + state.elapsed + duration
                     state.sleepers[id] = Sleeper(end: end, duration: duration, continuation: continuation)
                     return (false, state.satisfiedWatchers())
@@ -84,11 +84,7 @@ public final class TestClock: SluiceClock {
                 for watcher in watchers { watcher.resume() }
             }
         } onCancel: {
-            let sleeper = state.withLock { state in
-                let sleeper = state.sleepers.removeValue(forKey: id)
-                if sleeper == nil { state.cancelled.insert(id) }
-                return sleeper
-            }
+            let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
             sleeper?.continuation.resume(throwing: CancellationError())
         }
     }

@@ -2,30 +2,16 @@ import Sluice
 import SluiceFoundation
 import SluiceHTTP
 
-/// The file format of a ``CassetteTransport``: recorded exchanges as JSON that people can read, edit and review.
-///
-///     {
-///       "exchanges": [
-///         {
-///           "request": { "headers": ["Accept: application/json"], "method": "GET", "url": "https://shop.example/users/1" },
-///           "response": { "body": { "json": { "id": 1 } }, "headers": ["Content-Type: application/json"], "status": 200 }
-///         }
-///       ],
-///       "version": 1
-///     }
-///
-/// A body is stored as `json`, `text` or `base64`. `json` keeps the order of the members and drops insignificant white
-/// space. JSON that is nested very deeply or contains unpaired surrogates is stored as `text`. A failed exchange has an
-/// `error` with its `code` and `reason` in place of the response.
-public struct Cassette: Sendable {
+/// The recorded exchanges in the file of a ``CassetteTransport``, which describes the format.
+package struct Cassette: Sendable {
     /// The version that is written, and the newest version that can be read.
-    public static let version = 1
+    package static let version = 1
 
     /// The exchanges, in recorded order.
-    public var exchanges: [RecordedExchange]
+    package var exchanges: [RecordedExchange]
 
     /// Creates a cassette.
-    public init(exchanges: [RecordedExchange] = []) {
+    package init(exchanges: [RecordedExchange] = []) {
         self.exchanges = exchanges
     }
 
@@ -36,7 +22,7 @@ public struct Cassette: Sendable {
     ///   - name: The name of the cassette in error messages.
     /// - Throws: A ``SluiceError`` with the code `cassetteUnreadable`. Its message names the problem: the place where the
     ///   text ends early, the unsupported version, or the exchange that lacks a value.
-    public init(_ data: Data, named name: String = "cassette") throws(SluiceError) {
+    package init(_ data: Data, named name: String = "cassette") throws(SluiceError) {
         do {
             let root = try JSONNode.recording(data)
             guard let version = root["version"]?.integer else { throw RecordingFailure("it has no version") }
@@ -60,7 +46,7 @@ public struct Cassette: Sendable {
     }
 
     /// The JSON text of the cassette.
-    public var data: Data { Self.data(of: exchanges.map(Self.text)) }
+    package var data: Data { Self.data(of: exchanges.map(Self.text)) }
 
     /// Returns the text of an exchange, indented as in a cassette.
     static func text(of exchange: RecordedExchange) -> String {

@@ -5,14 +5,14 @@ import SluiceHTTP
 /// A property in which a request must match a recorded request to receive its response.
 ///
 /// The default criteria are the method and the URL. Name others where they matter: `[.method, .url, .body]`.
-public struct CassetteCriterion: Sendable, CustomStringConvertible {
+public struct CassetteCriterion: Sendable {
     /// The name of the compared property.
-    public let description: String
+    let name: String
     /// Returns true if the two requests match.
     let isMatch: @Sendable (_ recorded: RecordedRequest, _ request: RecordedRequest) -> Bool
 
-    private init(_ description: String, _ isMatch: @escaping @Sendable (RecordedRequest, RecordedRequest) -> Bool) {
-        self.description = description
+    private init(_ name: String, _ isMatch: @escaping @Sendable (RecordedRequest, RecordedRequest) -> Bool) {
+        self.name = name
         self.isMatch = isMatch
     }
 
@@ -47,15 +47,15 @@ public struct CassetteCriterion: Sendable, CustomStringConvertible {
     }
 
     /// Matches requests according to a closure.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the compared property, for the message of an unmatched request.
+    ///   - isMatch: Called with a recorded request and the new request, on any thread. It must not block.
+    /// - Returns: The criterion.
     public static func custom(
-        _ description: String,
+        _ name: String,
         _ isMatch: @escaping @Sendable (_ recorded: RecordedRequest, _ request: RecordedRequest) -> Bool
     ) -> CassetteCriterion {
-        CassetteCriterion(description, isMatch)
+        CassetteCriterion(name, isMatch)
     }
-}
-
-extension [CassetteCriterion] {
-    /// The method and the URL.
-    public static var methodAndURL: [CassetteCriterion] { [.method, .url] }
 }

@@ -48,8 +48,7 @@ public struct CassetteRedaction: Sendable {
     private var parameterNames: SecretNames
     private var exempt: SecretNames
 
-    /// Creates a redaction with the default names.
-    public init() {
+    private init() {
         headerNames = SecretNames(headers)
         memberNames = SecretNames(names)
         parameterNames = memberNames.union(SecretNames(items))
@@ -72,7 +71,7 @@ public struct CassetteRedaction: Sendable {
     }
 
     /// Returns an exchange without its secrets.
-    public func redacted(_ exchange: RecordedExchange) -> RecordedExchange {
+    package func redacted(_ exchange: RecordedExchange) -> RecordedExchange {
         var exchange = exchange
         if hidesNames {
             let request = exchange.request

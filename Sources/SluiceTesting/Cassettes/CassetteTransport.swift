@@ -8,6 +8,22 @@ import SluiceHTTP
 /// let github = APIClient(baseURL: "https://api.github.com") { $0.transport = cassette }
 /// ```
 ///
+/// The file is JSON that people can read, edit and review:
+///
+///     {
+///       "exchanges": [
+///         {
+///           "request": { "headers": ["Accept: application/json"], "method": "GET", "url": "https://shop.example/users/1" },
+///           "response": { "body": { "json": { "id": 1 } }, "headers": ["Content-Type: application/json"], "status": 200 }
+///         }
+///       ],
+///       "version": 1
+///     }
+///
+/// A body is stored as `json`, `text` or `base64`. `json` keeps the order of the members and drops insignificant white
+/// space. JSON that is nested very deeply or contains unpaired surrogates is stored as `text`. A failed exchange has an
+/// `error` with its `code` and `reason` in place of the response.
+///
 /// Secrets are removed before exchanges are written: see ``CassetteRedaction``. The file is replaced atomically after each
 /// exchange. Bodies are held in memory. While recording, a response is returned after its whole body has arrived, so a
 /// stream without an end cannot be recorded. If several transports of a process record to one file at the same time, the
@@ -17,7 +33,7 @@ public final class CassetteTransport: Transport {
     public enum Mode: Sendable, Hashable {
         /// Records if the file does not exist. Otherwise plays the file back.
         case once
-        /// Always records, and replaces the file. Exchanges that another transport is recording to the file are kept.
+        /// Always records, and repositions the file. Exchanges that another transport is recording to the file are kept.
         case always
         /// Never records. A missing file is an error.
         case never
@@ -26,7 +42,7 @@ public final class CassetteTransport: Transport {
     }
 
     private struct State {
-        var reel: CassetteReel?
+        var playback: CassettePlayback?
         /// The recording, or nil if requests are only played back.
         var recording: CassetteRecording?
         var loading: Task<Result<Void, SluiceError>, Never>?
@@ -73,7 +89,7 @@ public final class CassetteTransport: Transport {
         recording transport: any Transport,
         to file: URL,
         mode: Mode = .once,
-        matching: [CassetteCriterion] = .methodAndURL,
+        matching: [CassetteCriterion] = [.method, .url],
         redaction: CassetteRedaction = .standard,
         repeatsLast: Bool = false
     ) {
@@ -89,14 +105,18 @@ public final class CassetteTransport: Transport {
     ///   - repeatsLast: True to play the last matching exchange again after all have been played.
     public convenience init(
         replaying file: URL,
-        matching: [CassetteCriterion] = .methodAndURL,
+        matching: [CassetteCriterion] = [.method, .url],
         redaction: CassetteRedaction = .standard,
         repeatsLast: Bool = false
     ) {
         self.init(nil, CassetteFile(file), .never, matching, redaction, repeatsLast: repeatsLast, isArchive: false)
     }
 
-    /// Creates a transport that plays back a HAR file from a browser or another program: see ``HARArchive``.
+    /// Creates a transport that plays back a HAR file (HTTP Archive 1.2) from a browser or another program.
+    ///
+    /// A HAR file contains decoded bodies, so `Content-Encoding`, `Content-Length` and `Transfer-Encoding` are removed from
+    /// the response headers. HTTP/2 pseudo-header fields such as `:status` are removed too. An entry with status 0 has no
+    /// response and becomes a lost connection.
     ///
     /// - Parameters:
     ///   - file: The location of the archive.
@@ -105,7 +125,7 @@ public final class CassetteTransport: Transport {
     ///   - repeatsLast: True to play the last matching exchange again after all have been played.
     public convenience init(
         har file: URL,
-        matching: [CassetteCriterion] = .methodAndURL,
+        matching: [CassetteCriterion] = [.method, .url],
         redaction: CassetteRedaction = .none,
         repeatsLast: Bool = false
     ) {
@@ -129,7 +149,7 @@ public final class CassetteTransport: Transport {
             try await load()
             let (request, body, context) = try await request.withBodyInMemory(context)
             let recorded = RecordedRequest(request, body: body)
-            if let exchange = try played(recorded) { return try exchange.response(to: request, context) }
+            if let exchange = try recordedExchange(for: recorded) { return try exchange.response(to: request, context) }
             guard let transport else { throw SluiceError(.internalFailure, "The cassette has no transport.") }
             return try await record(recorded, request, context, from: transport)
         } catch {
@@ -138,20 +158,20 @@ public final class CassetteTransport: Transport {
     }
 
     /// True if the file has been read.
-    var isLoaded: Bool { state.withLock { $0.reel != nil } }
+    var isLoaded: Bool { state.withLock { $0.playback != nil } }
 
     /// Returns the recorded exchange for a request, or nil if the request must be recorded.
-    private func played(_ request: RecordedRequest) throws(SluiceError) -> RecordedExchange? {
-        let (reel, records) = state.withLock { ($0.reel, $0.recording != nil) }
-        guard let reel, !records || mode == .append else { return nil }
+    private func recordedExchange(for request: RecordedRequest) throws(SluiceError) -> RecordedExchange? {
+        let (playback, records) = state.withLock { ($0.playback, $0.recording != nil) }
+        guard let playback, !records || mode == .append else { return nil }
         // The criteria may call user code, so they run outside the lock. Positions stay valid, since exchanges are only added.
-        let places = reel.places(of: redaction.redacted(request), criteria)
-        let exchange = state.withLock { $0.reel?.take(of: places, repeatsLast: repeatsLast) }
+        let positions = playback.positions(of: redaction.redacted(request), criteria)
+        let exchange = state.withLock { $0.playback?.take(at: positions, repeatsLast: repeatsLast) }
         if exchange != nil || records { return exchange }
         let what =
-            !places.isEmpty
-            ? "all \(places.count) recordings of it have been played"
-            : "none of its \(reel.exchanges.count) exchanges has the same \(criteria.map(\.description).joined(separator: ", "))"
+            !positions.isEmpty
+            ? "all \(positions.count) recordings of it have been played"
+            : "none of its \(playback.exchanges.count) exchanges has the same \(criteria.map(\.name).joined(separator: ", "))"
         throw SluiceError(
             .cassetteUnmatched,
             "The cassette “\(file.url.path)” has no exchange for this request: \(what)."
@@ -176,18 +196,18 @@ public final class CassetteTransport: Transport {
             trailers = response.body.trailers ?? [:]
         } catch {
             // A cancellation is not a result of the request.
-            if !error.isCancellation { try await keep(RecordedExchange(request: recorded, result: .failure(error))) }
+            if !error.isCancellation { try await store(RecordedExchange(request: recorded, result: .failure(error))) }
             throw error
         }
         let response = RecordedExchange.Response(head: head, body: body, trailers: trailers)
-        try await keep(RecordedExchange(request: recorded, result: .success(response)))
+        try await store(RecordedExchange(request: recorded, result: .success(response)))
         return TransportResponse(head: head, body: ResponseBody(body, metrics: metrics, trailers: trailers))
     }
 
-    private func keep(_ exchange: RecordedExchange) async throws(SluiceError) {
+    private func store(_ exchange: RecordedExchange) async throws(SluiceError) {
         let exchange = redaction.redacted(exchange)
         let recording = state.withLock { state in
-            state.reel?.append(exchange)
+            state.playback?.append(exchange)
             return state.recording
         }
         try await recording?.append(exchange)
@@ -221,7 +241,7 @@ public final class CassetteTransport: Transport {
         }
         let recording = records ? CassetteRecording.to(file.url, keeping: exchanges) : nil
         state.withLock { state in
-            state.reel = CassetteReel(exchanges)
+            state.playback = CassettePlayback(exchanges)
             state.recording = recording
         }
     }
@@ -240,9 +260,9 @@ public final class CassetteTransport: Transport {
 }
 
 /// The exchanges of a cassette during playback, and the set of those already played.
-struct CassetteReel: Sendable {
+struct CassettePlayback: Sendable {
     private(set) var exchanges: [RecordedExchange]
-    private var given: Set<Int> = []
+    private var played: Set<Int> = []
 
     init(_ exchanges: [RecordedExchange]) {
         self.exchanges = exchanges
@@ -254,26 +274,26 @@ struct CassetteReel: Sendable {
     ///   - request: The redacted request.
     ///   - criteria: The criteria for a match.
     /// - Returns: The positions, in ascending order.
-    func places(of request: RecordedRequest, _ criteria: [CassetteCriterion]) -> [Int] {
-        exchanges.indices.filter { place in
-            criteria.allSatisfy { $0.isMatch(exchanges[place].request, request) }
+    func positions(of request: RecordedRequest, _ criteria: [CassetteCriterion]) -> [Int] {
+        exchanges.indices.filter { position in
+            criteria.allSatisfy { $0.isMatch(exchanges[position].request, request) }
         }
     }
 
     /// Returns the first exchange that has not been played, and marks it as played.
     ///
     /// - Parameters:
-    ///   - places: The positions of the matching exchanges.
+    ///   - positions: The positions of the matching exchanges.
     ///   - repeatsLast: True to return the last exchange again after all have been played.
     /// - Returns: The exchange, or nil if there is none left.
-    mutating func take(of places: [Int], repeatsLast: Bool) -> RecordedExchange? {
-        for place in places where given.insert(place).inserted { return exchanges[place] }
-        return repeatsLast ? places.last.map { exchanges[$0] } : nil
+    mutating func take(at positions: [Int], repeatsLast: Bool) -> RecordedExchange? {
+        for position in positions where played.insert(position).inserted { return exchanges[position] }
+        return repeatsLast ? positions.last.map { exchanges[$0] } : nil
     }
 
     /// Adds an exchange and marks it as played, because the request that recorded it has its response.
     mutating func append(_ exchange: RecordedExchange) {
-        given.insert(exchanges.count)
+        played.insert(exchanges.count)
         exchanges.append(exchange)
     }
 }

@@ -2,17 +2,9 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// The exchanges of a HAR file (HTTP Archive 1.2), as browsers and proxies save them.
-///
-/// ```swift
-/// let shop = APIClient(baseURL: "https://shop.example") { $0.transport = CassetteTransport(har: fixtures.appending(path: "shop.har")) }
-/// ```
-///
-/// A HAR file contains decoded bodies, so `Content-Encoding`, `Content-Length` and `Transfer-Encoding` are removed from
-/// the response headers. HTTP/2 pseudo-header fields such as `:status` are removed too. An entry with status 0 has no
-/// response and becomes a lost connection.
-public struct HARArchive: Sendable {
+package struct HARArchive: Sendable {
     /// The exchanges, in the order of the file.
-    public let exchanges: [RecordedExchange]
+    package let exchanges: [RecordedExchange]
 
     /// Creates an archive from its JSON text.
     ///
@@ -20,7 +12,7 @@ public struct HARArchive: Sendable {
     ///   - data: The JSON text.
     ///   - name: The name of the archive in error messages.
     /// - Throws: A ``SluiceError`` with the code `cassetteUnreadable`. Its message names the problem and the entry.
-    public init(_ data: Data, named name: String = "archive") throws(SluiceError) {
+    package init(_ data: Data, named name: String = "archive") throws(SluiceError) {
         do {
             let root = try JSONNode.recording(data)
             guard let log = root["log"] else { throw RecordingFailure("it has no log, so it is not a HAR file") }

@@ -13,7 +13,7 @@ public struct RecordedExchange: Sendable {
         public var trailers: HTTPHeaders
 
         /// Creates a response.
-        public init(head: HTTPResponse, body: Data = Data(), trailers: HTTPHeaders = [:]) {
+        package init(head: HTTPResponse, body: Data = Data(), trailers: HTTPHeaders = [:]) {
             self.trailers = trailers
             self.head = head
             self.body = body
@@ -26,7 +26,7 @@ public struct RecordedExchange: Sendable {
     public var result: Result<Response, SluiceError>
 
     /// Creates an exchange.
-    public init(request: RecordedRequest, result: Result<Response, SluiceError>) {
+    package init(request: RecordedRequest, result: Result<Response, SluiceError>) {
         self.request = request
         self.result = result
     }

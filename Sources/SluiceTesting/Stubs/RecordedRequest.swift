@@ -15,7 +15,7 @@ public struct RecordedRequest: Sendable {
     public internal(set) var pathParameters: [String: String] = [:]
 
     /// Creates a request.
-    public init(method: HTTPMethod = .get, url: String, headers: HTTPHeaders = [:], body: Data = Data()) {
+    package init(method: HTTPMethod = .get, url: String, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.method = method
         self.url = url
         self.headers = headers
@@ -34,8 +34,7 @@ public struct RecordedRequest: Sendable {
 
     /// The host, with the port if the URL contains one.
     public var authority: String {
-        let behind = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
-        return String(behind.prefix { $0 != "/" && $0 != "?" && $0 != "#" })
+        String(schemeSpecificPart.prefix { $0 != "/" && $0 != "?" && $0 != "#" })
     }
 
     /// The percent-decoded query items, in order. An item without a `=` has no value.
@@ -62,9 +61,12 @@ public struct RecordedRequest: Sendable {
         try decoder.decode(type, from: body)
     }
 
-    private var target: Substring {
-        let behind = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
-        return behind.drop { $0 != "/" && $0 != "?" && $0 != "#" }
+    /// The path, the query and the fragment.
+    private var target: Substring { schemeSpecificPart.drop { $0 != "/" && $0 != "?" && $0 != "#" } }
+
+    /// The URL without the scheme.
+    private var schemeSpecificPart: Substring {
+        url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
     }
 }
 

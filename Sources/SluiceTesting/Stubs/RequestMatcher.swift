@@ -135,7 +135,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     }
 
     /// Returns true if a request meets all conditions.
-    public func matches(_ request: RecordedRequest) -> Bool { mismatches(request).isEmpty }
+    package func matches(_ request: RecordedRequest) -> Bool { mismatches(request).isEmpty }
 
     /// Returns the reasons why a request does not match. Empty if it does.
     func mismatches(_ request: RecordedRequest) -> [String] {

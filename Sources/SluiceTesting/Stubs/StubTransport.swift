@@ -34,9 +34,9 @@ public final class StubTransport: Sendable {
         let matcher: RequestMatcher
         let answer: Answer
         let limit: Int?
-        var taken = 0
+        var answered = 0
 
-        var isOpen: Bool { limit.map { taken < $0 } ?? true }
+        var isOpen: Bool { limit.map { answered < $0 } ?? true }
     }
 
     private struct State {
@@ -106,9 +106,9 @@ public final class StubTransport: Sendable {
         let mismatches = rules.map { $0.matcher.mismatches(request) }
         var recorded = request
         return state.withLock { state in
-            for (place, rule) in rules.enumerated() where mismatches[place].isEmpty {
-                guard state.rules.indices.contains(place), state.rules[place].isOpen else { continue }
-                state.rules[place].taken += 1
+            for (index, rule) in rules.enumerated() where mismatches[index].isEmpty {
+                guard state.rules.indices.contains(index), state.rules[index].isOpen else { continue }
+                state.rules[index].answered += 1
                 recorded.pathParameters = rule.matcher.pathParameters(of: request)
                 state.requests.append(recorded)
                 return (.success(rule.answer), recorded)
@@ -192,8 +192,6 @@ extension StubTransport: CallbackTransport {
 extension StubTransport {
     /// The received requests, in order.
     public var requests: [RecordedRequest] { state.withLock { $0.requests } }
-    /// The requests that matched no rule, with the reasons.
-    public var unmatchedRequests: [UnmatchedRequest] { state.withLock { $0.unmatched } }
 
     /// Returns the received requests that match.
     public func requests(matching matcher: RequestMatcher) -> [RecordedRequest] {
@@ -207,7 +205,7 @@ extension StubTransport {
     ///
     /// - Throws: The first ``UnmatchedRequest``.
     public func verify() throws {
-        if let first = unmatchedRequests.first { throw first }
+        if let first = state.withLock({ $0.unmatched.first }) { throw first }
     }
 }
 

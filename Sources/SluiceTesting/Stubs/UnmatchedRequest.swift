@@ -6,17 +6,17 @@ import SluiceHTTP
 /// `REDACTED`. This error is the `underlyingError` of the error with the code `requestUnmatched`.
 public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
     /// A rule that did not match the request.
-    public struct Miss: Sendable {
+    package struct Miss: Sendable {
         /// The conditions of the rule.
-        public let rule: String
+        package let rule: String
         /// The reasons why the rule did not match.
-        public let reasons: [String]
+        package let reasons: [String]
     }
 
     /// The request.
     public let request: RecordedRequest
     /// All rules. The rule with the fewest reasons comes first.
-    public let misses: [Miss]
+    package let misses: [Miss]
 
     init(_ request: RecordedRequest, _ misses: [Miss]) {
         self.request = request
@@ -29,12 +29,12 @@ public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
     /// The request and a line for each rule, the closest rule first, without secrets.
     public var description: String {
         let secrets = SecretRules.usual
-        let asked = "No stub matches \(request.method) \(secrets.url(request.url))"
-        if misses.isEmpty { return "\(asked): there are no rules." }
+        let summary = "No stub matches \(request.method) \(secrets.url(request.url))"
+        if misses.isEmpty { return "\(summary): there are no rules." }
         let lines = misses.map { miss in
             "  - \(secrets.text(miss.rule)): \(miss.reasons.map(secrets.text).joined(separator: "; "))"
         }
-        return (["\(asked). The rules, closest first:"] + lines).joined(separator: "\n")
+        return (["\(summary). The rules, closest first:"] + lines).joined(separator: "\n")
     }
 
     /// Returns the error for the request. Its message contains neither query, headers nor body.

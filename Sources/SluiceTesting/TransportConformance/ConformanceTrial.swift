@@ -58,12 +58,12 @@ struct ConformanceTrial: Sendable {
         return try await exchange(request(), context: context)
     }
 
-    /// Runs a wait that may never end. If the time limit passes, the failure names `what`.
+    /// Runs a wait that may never end. If the time limit passes, the failure names `description`.
     func wait<Failure: Error>(
-        for what: String,
+        for description: String,
         _ body: () async throws(Failure) -> Void
     ) async throws(Failure) {
-        waitingFor.withLock { $0 = what }
+        waitingFor.withLock { $0 = description }
         try await body()
         waitingFor.withLock { $0 = "the transport" }
     }
@@ -73,24 +73,24 @@ struct ConformanceTrial: Sendable {
     }
 
     /// Runs the check. Returns nil if it passes, or else the failure, at the latest after the time limit.
-    func verdict(of promise: TransportConformance.Case, within limit: Duration) async -> ConformanceFailure? {
+    func verdict(of conformanceCase: TransportConformance.Case, within limit: Duration) async -> ConformanceFailure? {
         let verdict = FirstVerdict()
         let check = Task {
             do {
-                try await promise.check(self)
-                verdict.give(nil)
+                try await conformanceCase.check(self)
+                verdict.set(nil)
             } catch let failure as ConformanceFailure {
-                verdict.give(failure)
+                verdict.set(failure)
             } catch {
                 let text = (error as? SluiceError).map(\.expandedDescription) ?? "\(error)"
-                verdict.give(ConformanceFailure(caseName, "Expected no error, but caught: \(text)"))
+                verdict.set(ConformanceFailure(caseName, "Expected no error, but caught: \(text)"))
             }
         }
         // The check itself is not awaited, so a transport that ignores cancellation cannot hang the tests.
         let watch = Task {
             try await Task.sleep(for: limit)
-            let what = waitingFor.withLock { $0 }
-            verdict.give(ConformanceFailure(caseName, "Still waiting for \(what) after \(limit)."))
+            let description = waitingFor.withLock { $0 }
+            verdict.set(ConformanceFailure(caseName, "Still waiting for \(description) after \(limit)."))
         }
         defer {
             watch.cancel()
@@ -99,7 +99,7 @@ struct ConformanceTrial: Sendable {
         return await withTaskCancellationHandler {
             await verdict.value
         } onCancel: {
-            verdict.give(ConformanceFailure(caseName, "The run was cancelled."))
+            verdict.set(ConformanceFailure(caseName, "The run was cancelled."))
         }
     }
 }
@@ -113,7 +113,7 @@ final class FirstVerdict: Sendable {
 
     private let state = Locked(State())
 
-    func give(_ verdict: ConformanceFailure?) {
+    func set(_ verdict: ConformanceFailure?) {
         let waiter: CheckedContinuation<ConformanceFailure?, Never>? = state.withLock { state in
             guard state.verdict == nil else { return nil }
             state.verdict = .some(verdict)
@@ -146,9 +146,9 @@ extension ConformanceTrial {
     func expectEqual<Value: Equatable>(
         _ value: Value,
         _ expected: Value,
-        _ what: String
+        _ description: String
     ) throws(ConformanceFailure) {
-        try expect(value == expected, "\(what) should be \(brief(expected)), but is \(brief(value)).")
+        try expect(value == expected, "\(description) should be \(brief(expected)), but is \(brief(value)).")
     }
 
     /// Expects a `SluiceError` with the given code, and that the transport still works afterwards.

@@ -7,7 +7,7 @@ extension TransportConformance {
         Case("A body that waits for 100 arrives complete, and 100 and 103 are skipped") { trial in
             trial.server.on("/", .informational(103, headers: ["Link": "</a>"], then: .text("ok")))
             for body in [HTTPBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
-                let answer = try await trial.ask(body)
+                let answer = try await trial.sendExpectingContinue(body)
                 try trial.expectEqual(answer.head.status, .ok, "The status")
                 try trial.expectEqual(answer.head.headers["Link"], nil, "A field of the informational response")
                 try trial.expectEqual(answer.text, "ok", "The response")
@@ -19,7 +19,7 @@ extension TransportConformance {
             for status: HTTPStatus in [413, .unauthorized, .ok] {
                 trial.server.onExpectation { _ in .refused(.text("no", status: status)) }
                 for body in [HTTPBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
-                    let answer = try await trial.ask(body)
+                    let answer = try await trial.sendExpectingContinue(body)
                     try trial.expectEqual(answer.head.status, status, "The status")
                     try trial.expectEqual(answer.text, "no", "The response")
                     try trial.expectEqual(trial.server.requests.last?.body.count, 0, "The length of the received body")
@@ -32,7 +32,7 @@ extension TransportConformance {
             trial.server.on("/", .text("ok"))
             trial.server.onExpectation { _ in .ignored }
             let context = TransferContext(timeouts: Timeouts(continueWait: .milliseconds(50)))
-            let answer = try await trial.ask(.once(300_000), context)
+            let answer = try await trial.sendExpectingContinue(.once(300_000), context)
             try trial.expectEqual(answer.text, "ok", "The response")
             try trial.expectEqual(trial.server.requests.map(\.body.count), [300_000], "The length of the received body")
         },
@@ -40,7 +40,7 @@ extension TransportConformance {
             trial.server.on("/", .text("ok"))
             trial.server.onExpectation { _ in .refused(.text("what?", status: 417)) }
             for body in [HTTPBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
-                let answer = try await trial.ask(body)
+                let answer = try await trial.sendExpectingContinue(body)
                 try trial.expectEqual(answer.head.status, .ok, "The status")
                 try trial.expectEqual(answer.text, "ok", "The response")
                 let asked = trial.server.requests.suffix(2).map { $0.headers.contains(.expect) }
@@ -55,7 +55,7 @@ extension TransportConformance {
         Case("A request without content has no Expect field") { trial in
             trial.server.on("/", .text("ok"))
             for body in [HTTPBody.none, .data(Data())] {
-                let answer = try await trial.ask(body)
+                let answer = try await trial.sendExpectingContinue(body)
                 try trial.expectEqual(answer.text, "ok", "The response")
                 try trial.expectEqual(trial.server.requests.last?.headers[.expect], nil, "The Expect field")
             }
@@ -70,7 +70,7 @@ extension HTTPBody {
 }
 
 extension ConformanceTrial {
-    fileprivate func ask(_ body: HTTPBody, _ context: TransferContext? = nil) async throws -> Answer {
+    fileprivate func sendExpectingContinue(_ body: HTTPBody, _ context: TransferContext? = nil) async throws -> Answer {
         // The wait is longer than the time limit of a case, so no case passes because the wait ended.
         let context = context ?? TransferContext(timeouts: Timeouts(continueWait: .seconds(600)))
         return try await exchange(request(.put, headers: ["Expect": "100-continue"], body: body), context: context)

@@ -29,16 +29,14 @@ extension TransportConformance {
         },
         Case("A file arrives complete") { trial in
             let data = Data.pattern(1_000_000)
-            let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
-            try data.write(to: url)
-            defer { try? FileManager.default.removeItem(at: url) }
-            try await trial.expectArrival(of: .file(url), as: data, isChunked: false)
+            let file = try TemporaryFile(data)
+            defer { file.remove() }
+            try await trial.expectArrival(of: .file(file.url), as: data, isChunked: false)
         },
         Case("An empty file is an empty body") { trial in
-            let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
-            try Data().write(to: url)
-            defer { try? FileManager.default.removeItem(at: url) }
-            try await trial.expectArrival(of: .file(url), as: Data(), isChunked: false)
+            let file = try TemporaryFile(Data())
+            defer { file.remove() }
+            try await trial.expectArrival(of: .file(file.url), as: Data(), isChunked: false)
         },
         Case("A stream with a length arrives with that length") { trial in
             let chunks = ScriptedChunks(chunks: [.pattern(10), .pattern(100_000), .pattern(1)])

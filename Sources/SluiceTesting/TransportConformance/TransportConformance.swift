@@ -12,7 +12,7 @@ import SluiceHTTP
 ///     try await TransportConformance.run(`case`) { MyTransport() }
 /// }
 /// ```
-public struct TransportConformance: Sendable {
+public enum TransportConformance {
     /// A requirement for a transport.
     public struct Case: Sendable, CustomStringConvertible {
         /// The name, which states the requirement. An ``Exclusion`` refers to it.
@@ -31,14 +31,14 @@ public struct TransportConformance: Sendable {
     /// A case that a transport cannot pass, with the reason.
     public struct Exclusion: Sendable {
         /// The name of the case.
-        public let name: String
-        /// The reason why the transport cannot pass it.
-        public let reason: String
-
+        let name: String
         /// Creates an exclusion.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the case.
+        ///   - reason: The reason why the transport cannot pass it. It documents the exclusion.
         public init(_ name: String, because reason: String) {
             self.name = name
-            self.reason = reason
         }
     }
 
@@ -93,9 +93,9 @@ public struct TransportConformance: Sendable {
 /// A requirement that a transport does not meet.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The name of the case.
-    public let caseName: String
+    package let caseName: String
     /// The expected and the actual result.
-    public let reason: String
+    package let reason: String
 
     /// The case name and the reason.
     public var description: String { "\(caseName): \(reason)" }

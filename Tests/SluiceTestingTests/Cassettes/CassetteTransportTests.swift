@@ -32,7 +32,7 @@ import Testing
 
     private func cassette(
         _ mode: CassetteTransport.Mode = .once,
-        matching: [CassetteCriterion] = .methodAndURL,
+        matching: [CassetteCriterion] = [.method, .url],
         repeatsLast: Bool = false
     ) -> CassetteTransport {
         CassetteTransport(recording: network, to: file, mode: mode, matching: matching, repeatsLast: repeatsLast)

@@ -21,19 +21,19 @@ final class DownloadBadServerTests: XCTestCase {
 
     func testUnrequestedPartIsRefused() async throws {
         let fixture = try DownloadFixture()
-        let code = await failure(of: .resource(fixture.resource.lying(.unaskedPart(0..<500_000))), in: fixture)
+        let code = await failure(of: .resource(fixture.resource.withFaults(.unrequestedPart(0..<500_000))), in: fixture)
         XCTAssertEqual(code, .invalidResponse)
     }
 
     func testPartWithWrongOrMissingRangeIsRefused() async throws {
-        for lie in [LoopbackResource.Lie.shiftedRange(by: -7), .noContentRange] {
+        for fault in [LoopbackResource.Fault.shiftedRange(by: -7), .noContentRange] {
             let fixture = try DownloadFixture()
             let code = await failure(
                 of: .resource(fixture.resource).cutOff(after: 300_000),
-                .resource(fixture.resource.lying(lie)),
+                .resource(fixture.resource.withFaults(fault)),
                 in: fixture
             )
-            XCTAssertEqual(code, .invalidResponse, "\(lie)")
+            XCTAssertEqual(code, .invalidResponse, "\(fault)")
         }
     }
 
@@ -42,7 +42,7 @@ final class DownloadBadServerTests: XCTestCase {
         fixture.server.on(
             "/file",
             .resource(fixture.resource).cutOff(after: 300_000),
-            .resource(fixture.resource.lying(.shortPart(by: 1000))),
+            .resource(fixture.resource.withFaults(.shortPart(by: 1000))),
             .resource(fixture.resource)
         )
         _ = try await fixture.download().sender().value
@@ -55,7 +55,7 @@ final class DownloadBadServerTests: XCTestCase {
         fixture.server.on(
             "/file",
             .resource(fixture.resource).cutOff(after: 300_000),
-            .resource(fixture.resource.lying(.total(2_000_000))),
+            .resource(fixture.resource.withFaults(.total(2_000_000))),
             .resource(fixture.resource)
         )
         _ = try await fixture.download().sender().value
@@ -87,7 +87,7 @@ final class DownloadBadServerTests: XCTestCase {
             case nil: beginning
             case "bytes=300000-": part
             case "bytes=1000000-": resource.response(to: request)
-            default: resource.lying(.total(nil)).response(to: request)
+            default: resource.withFaults(.total(nil)).response(to: request)
             }
         }
         _ = try await fixture.download().expectedLength(1_000_000).sender().value

@@ -75,7 +75,7 @@ final class DownloadResumeTests: XCTestCase {
 
     func testPartOfAnotherVersionCausesACompleteDownload() async throws {
         let fixture = try DownloadFixture()
-        let changed = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"").lying(.ignoringIfRange)
+        let changed = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"").withFaults(.ignoringIfRange)
         fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(changed))
         _ = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, changed.data)
@@ -100,7 +100,7 @@ final class DownloadResumeTests: XCTestCase {
                 number += 1
                 return number
             }
-            let resource = LoopbackResource(contents, eTag: "\"\(version)\"").lying(.ignoringIfRange)
+            let resource = LoopbackResource(contents, eTag: "\"\(version)\"").withFaults(.ignoringIfRange)
             return resource.response(to: request).cutOff(after: 300_000)
         }
         let response = await fixture.download().sender().response

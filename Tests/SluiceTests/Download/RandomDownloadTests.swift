@@ -28,9 +28,9 @@ final class RandomDownloadTests: XCTestCase {
                 let resource = isOutdated ? outdated : current
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: return .status(.serviceUnavailable)
-                case 1: return resource.lying(.shortPart(by: cut)).response(to: request)
-                case 2: return resource.lying(.ignoringIfRange).response(to: request)
-                case 3: return resource.lying(.shiftedRange(by: 1)).response(to: request)
+                case 1: return resource.withFaults(.shortPart(by: cut)).response(to: request)
+                case 2: return resource.withFaults(.ignoringIfRange).response(to: request)
+                case 3: return resource.withFaults(.shiftedRange(by: 1)).response(to: request)
                 case 4: return resource.response(to: request).cutOff(after: cut, by: .reset)
                 default: return resource.response(to: request).cutOff(after: cut)
                 }

@@ -4,7 +4,7 @@ import SluiceHTTP
 /// The bytes received on a connection that have not been parsed.
 struct InputBuffer {
     private let socket: StreamSocket
-    /// Returns how to end the connection after the given number of request bytes, or nil to continue.
+    /// Returns the way to end the connection after the given number of request bytes, or nil to continue.
     private let cut: (Int) -> LoopbackResponse.Cut?
     private let received: (Int) -> Void
     private var bytes = [UInt8](repeating: 0, count: 16 << 10)

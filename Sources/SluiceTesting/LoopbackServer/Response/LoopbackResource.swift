@@ -7,9 +7,9 @@ import SluiceHTTP
 /// let film = LoopbackResource(data, eTag: "\"1\"")
 /// server.on(
 ///     "/film",
-///     .resource(film).cutOff(after: 300_000),    // the connection is lost, twice
+///     .resource(film).cutOff(after: 300_000),    // the connection is lost twice
 ///     .resource(film).cutOff(after: 300_000),
-///     .resource(film)                            // and then holds
+///     .resource(film)                            // the third response is complete
 /// )
 /// ```
 ///
@@ -29,7 +29,7 @@ public struct LoopbackResource: Sendable {
     /// Additional header fields for every response.
     public var headers: HTTPHeaders
     /// The faults of the server. None by default.
-    public var lies: [Lie] = []
+    package var faults: [Fault] = []
 
     /// Creates a file.
     ///
@@ -57,9 +57,9 @@ public struct LoopbackResource: Sendable {
     }
 
     /// Returns the same file with additional server faults.
-    public func lying(_ lies: Lie...) -> LoopbackResource {
+    package func withFaults(_ faults: Fault...) -> LoopbackResource {
         var resource = self
-        resource.lies += lies
+        resource.faults += faults
         return resource
     }
 
@@ -74,10 +74,10 @@ public struct LoopbackResource: Sendable {
         case .failed: return .status(412, headers: commonHeaders)
         case .proceed: break
         }
-        let heedsRange =
+        let usesRange =
             request.method == .get && acceptsRanges
-            && (lies.contains(.ignoringIfRange) || validators.allowRange(request.headers["If-Range"]))
-        switch RangeRequest(heedsRange ? request.headers["Range"] : nil, length: data.count) {
+            && (faults.contains(.ignoringIfRange) || validators.allowRange(request.headers["If-Range"]))
+        switch RangeRequest(usesRange ? request.headers["Range"] : nil, length: data.count) {
         case .whole: return whole
         case .part(let range): return part(range)
         case .unsatisfiable:
@@ -86,18 +86,18 @@ public struct LoopbackResource: Sendable {
     }
 
     private var whole: LoopbackResponse {
-        for case .unaskedPart(let range) in lies { return part(range.clamped(to: 0..<data.count)) }
+        for case .unrequestedPart(let range) in faults { return part(range.clamped(to: 0..<data.count)) }
         return .data(data, contentType: contentType, headers: commonHeaders)
     }
 
     private func part(_ range: Range<Int>) -> LoopbackResponse {
         var (shift, missing) = (0, 0)
-        for lie in lies {
-            if case .shiftedRange(let by) = lie { shift = by }
-            if case .shortPart(let by) = lie { missing = by }
+        for fault in faults {
+            if case .shiftedRange(let by) = fault { shift = by }
+            if case .shortPart(let by) = fault { missing = by }
         }
         var headers = commonHeaders
-        if !lies.contains(.noContentRange) {
+        if !faults.contains(.noContentRange) {
             let last = range.upperBound &- 1
             headers["Content-Range"] = "bytes \(range.lowerBound &+ shift)-\(last &+ shift)/\(announcedTotal)"
         }
@@ -106,7 +106,7 @@ public struct LoopbackResource: Sendable {
     }
 
     private var announcedTotal: String {
-        for case .total(let total) in lies { return total.map { "\($0)" } ?? "*" }
+        for case .total(let total) in faults { return total.map { "\($0)" } ?? "*" }
         return "\(data.count)"
     }
 
@@ -122,7 +122,7 @@ public struct LoopbackResource: Sendable {
 
 extension LoopbackResource {
     /// A fault of a file server.
-    public enum Lie: Sendable, Hashable {
+    package enum Fault: Sendable, Equatable {
         /// The `Content-Range` names the wrong bytes. Its first and last position are shifted by the given number.
         case shiftedRange(by: Int)
         /// The `Content-Range` has the wrong complete length. Nil stands for `*`, an unknown length, which is valid
@@ -131,7 +131,7 @@ extension LoopbackResource {
         /// A 206 response has no `Content-Range`.
         case noContentRange
         /// A request for the whole file is answered with 206 and the given range.
-        case unaskedPart(Range<Int>)
+        case unrequestedPart(Range<Int>)
         /// A part is shorter than requested by the given number of bytes. Its `Content-Length` matches the bytes sent.
         case shortPart(by: Int)
         /// A part is sent although the `If-Range` field does not match the current representation.

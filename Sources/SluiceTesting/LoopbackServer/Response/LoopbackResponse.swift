@@ -219,7 +219,7 @@ extension LoopbackResponse {
     /// Sends a body that is longer than its `Content-Length`.
     ///
     /// The connection stays open, so a client that reuses it reads the excess bytes as the next response.
-    public static func overlong(_ data: Data, announced: Int) -> LoopbackResponse {
+    package static func overlong(_ data: Data, announced: Int) -> LoopbackResponse {
         LoopbackResponse(.head(ResponseHead(.ok, framing: .length(announced))), .body(data))
     }
 
@@ -239,7 +239,7 @@ extension LoopbackResponse {
     }
 
     /// Performs the steps of a response one by one.
-    public static func script(_ steps: [Step]) -> LoopbackResponse {
+    package static func script(_ steps: [Step]) -> LoopbackResponse {
         LoopbackResponse(actions: steps.map(\.action))
     }
 

@@ -6,7 +6,7 @@ import SluiceHTTP
 /// let signal = LoopbackSignal()
 /// server.on("/slow", .after(signal, .text("done")))
 /// async let answer = sender.value
-/// await server.waitForRequests(1)        // the request is in flight now, for certain
+/// await server.waitForRequests(1)        // the server has received the request
 /// signal.fire()
 /// ```
 public final class LoopbackSignal: Sendable {
@@ -21,7 +21,7 @@ public final class LoopbackSignal: Sendable {
     public init() {}
 
     /// True if the signal has fired.
-    public var isFired: Bool { state.withLock { $0.isFired } }
+    private var isFired: Bool { state.withLock { $0.isFired } }
 
     /// Fires the signal, which resumes all current and future waits. Firing again has no effect.
     public func fire() {
@@ -35,8 +35,8 @@ public final class LoopbackSignal: Sendable {
 
     /// Blocks the thread of the connection. Returns true once the signal has fired, and false if the client disconnects.
     func block(_ connection: StreamSocket) -> Bool {
-        // A socket pair lets the thread wait for the client and for the signal in a single poll.
         guard !isFired else { return true }
+        // With a socket pair, one poll waits for both the client and the signal.
         guard let (sender, receiver) = try? StreamSocket.pair() else { return false }
         let isFired = state.withLock { state in
             if !state.isFired { state.waiting[sender.descriptor] = sender }

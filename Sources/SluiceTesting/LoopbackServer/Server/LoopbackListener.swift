@@ -12,16 +12,16 @@ import Darwin
 final class LoopbackListener: Sendable {
     let port: Int
     private let socket: StreamSocket
-    /// Closing the sending direction tells the thread to stop. The thread then closes the other end.
-    private let leash: StreamSocket
-    private let threadsEnd: StreamSocket
+    /// Closing the sending direction stops the thread, which then closes the other end.
+    private let stopSender: StreamSocket
+    private let stopReceiver: StreamSocket
     private let isStopped = Locked(false)
 
     init() throws(LoopbackFailure) {
         socket = try StreamSocket.listening()
         do throws(LoopbackFailure) {
             port = try socket.port()
-            (leash, threadsEnd) = try StreamSocket.pair()
+            (stopSender, stopReceiver) = try StreamSocket.pair()
         } catch {
             socket.close()
             throw error
@@ -31,14 +31,14 @@ final class LoopbackListener: Sendable {
     /// Starts to accept connections. The closure takes ownership of each socket.
     func start(_ take: @escaping @Sendable (StreamSocket) -> Void) throws(LoopbackFailure) {
         do throws(LoopbackFailure) {
-            try startThread { [socket, threadsEnd] in
-                LoopbackListener.accept(from: socket, until: threadsEnd, take)
+            try startThread { [socket, stopReceiver] in
+                LoopbackListener.accept(from: socket, until: stopReceiver, take)
                 socket.close()
-                threadsEnd.close()
+                stopReceiver.close()
             }
         } catch {
             isStopped.withLock { $0 = true }
-            for socket in [socket, leash, threadsEnd] { socket.close() }
+            for socket in [socket, stopSender, stopReceiver] { socket.close() }
             throw error
         }
     }
@@ -50,21 +50,21 @@ final class LoopbackListener: Sendable {
             return !isStopped
         }
         guard isFirst else { return }
-        leash.finishSending()
+        stopSender.finishSending()
         var byte: UInt8 = 0
-        _ = withUnsafeMutableBytes(of: &byte) { leash.receive(into: $0) }
-        leash.close()
+        _ = withUnsafeMutableBytes(of: &byte) { stopSender.receive(into: $0) }
+        stopSender.close()
     }
 
     private static func accept(
         from socket: StreamSocket,
-        until leash: StreamSocket,
+        until stop: StreamSocket,
         _ take: (StreamSocket) -> Void
     ) {
         while true {
             var polled = [
                 pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: leash.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
             ]
             _ = poll(&polled, 2, -1)
             if polled[1].revents != 0 { return }
@@ -73,8 +73,8 @@ final class LoopbackListener: Sendable {
                 take(accepted)
             } else if errno == EMFILE || errno == ENFILE {
                 // The connection stays in the backlog and the listening socket readable until a descriptor is free, so pause.
-                var leashOnly = pollfd(fd: leash.descriptor, events: Int16(POLLIN), revents: 0)
-                _ = poll(&leashOnly, 1, 10)
+                var polledStop = pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0)
+                _ = poll(&polledStop, 1, 10)
             }
         }
     }

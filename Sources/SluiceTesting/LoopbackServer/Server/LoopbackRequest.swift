@@ -54,9 +54,9 @@ extension LoopbackRequest: CustomStringConvertible, CustomReflectable {
 }
 
 /// The body of a ``LoopbackResponse/echo`` response: the request that the server received.
-public struct LoopbackEcho: Sendable, Hashable, Codable {
+public struct LoopbackEcho: Sendable, Codable {
     /// A header field.
-    public struct Header: Sendable, Hashable, Codable {
+    public struct Header: Sendable, Codable {
         /// The name, as sent by the client.
         public let name: String
         /// The value.
@@ -75,7 +75,7 @@ public struct LoopbackEcho: Sendable, Hashable, Codable {
     public let base64: String
 
     /// Creates an echo of a request.
-    public init(_ request: LoopbackRequest) {
+    init(_ request: LoopbackRequest) {
         method = request.method.rawValue
         target = request.target
         headers = request.headers.map { Header(name: $0.name.rawValue, value: $0.value) }

@@ -98,7 +98,7 @@ extension LoopbackServer {
     /// Interrupts connections in the middle of requests from now on.
     ///
     /// ```swift
-    /// server.cutOffRequests(after: 1000, by: .reset, times: 1)      // a long upload fails once, and is then taken
+    /// server.cutOffRequests(after: 1000, by: .reset, times: 1)      // a long upload fails once, and then succeeds
     /// ```
     ///
     /// An interrupted request does not appear in ``requests``. A request of at most `count` bytes is answered.
@@ -159,13 +159,13 @@ extension LoopbackServer {
     public var openConnections: Int { log.counts.open }
 
     /// The number of connections whose client has read nothing for 100 ms although a response is being sent.
-    public var stalledConnections: Int { log.counts.stalled }
+    package var stalledConnections: Int { log.counts.stalled }
 
     /// The number of response bytes passed to the system, including heads.
-    public var bytesSent: Int64 { log.counts.bytesSent }
+    package var bytesSent: Int64 { log.counts.bytesSent }
 
     /// The number of request bytes read, including heads and chunked framing.
-    public var bytesReceived: Int64 { log.counts.bytesReceived }
+    package var bytesReceived: Int64 { log.counts.bytesReceived }
 
     /// Waits until `count` complete requests have arrived. Also returns if the task is cancelled or the server stops.
     public func waitForRequests(_ count: Int) async {
@@ -182,14 +182,14 @@ extension LoopbackServer {
     /// Waits until `count` bytes have been passed to the system, including heads.
     ///
     /// Also returns if the task is cancelled or the server stops.
-    public func waitForBytesSent(_ count: Int64) async {
+    package func waitForBytesSent(_ count: Int64) async {
         await log.wait { $0.bytesSent >= count }
     }
 
     /// Waits until the number of stalled connections satisfies a condition. Use it to check that back-pressure works.
     ///
     /// Also returns if the task is cancelled or the server stops.
-    public func waitForStalledConnections(_ isSatisfied: @escaping @Sendable (Int) -> Bool) async {
+    package func waitForStalledConnections(_ isSatisfied: @escaping @Sendable (Int) -> Bool) async {
         await log.wait { isSatisfied($0.stalled) }
     }
 }

@@ -45,7 +45,7 @@ final class RouteTable: Sendable {
         state.withLock { $0.requestCut = cut }
     }
 
-    /// Returns how to end a connection after `count` bytes of a request that has more to read, or nil to continue.
+    /// Returns the way to end a connection after `count` bytes of an incomplete request, or nil to continue.
     func cut(afterReading count: Int) -> LoopbackResponse.Cut? {
         state.withLock { $0.requestCut?.takeTurn(afterReading: count) }
     }
@@ -102,7 +102,7 @@ struct RequestCut: Sendable {
     /// The number of further connections to interrupt, or nil for all.
     var times: Int?
 
-    /// Returns how to end a connection after `count` bytes of its request, or nil to continue. Uses up one of `times`.
+    /// Returns the way to end a connection after `count` bytes of its request, or nil to continue. Counts against `times`.
     mutating func takeTurn(afterReading count: Int) -> LoopbackResponse.Cut? {
         guard count >= self.count, times != 0 else { return nil }
         times = times.map { $0 - 1 }

@@ -78,22 +78,22 @@ final class LoopbackResourceTests: XCTestCase {
 
     func testSendsIncorrectRanges() throws {
         let range = "Range: bytes=3-5\r\n"
-        let lies: [(LoopbackResource.Lie, headers: String, says: String, body: String)] = [
+        let faults: [(LoopbackResource.Fault, headers: String, says: String, body: String)] = [
             (.shiftedRange(by: -1), range, "Content-Range: bytes 2-4/10\r\n", "345"),
             (.total(11), range, "Content-Range: bytes 3-5/11\r\n", "345"),
             (.total(nil), range, "Content-Range: bytes 3-5/*\r\n", "345"),
             (.noContentRange, range, "HTTP/1.1 206 ", "345"),
-            (.unaskedPart(2..<4), "", "Content-Range: bytes 2-3/10\r\n", "23"),
-            (.unaskedPart(8..<40), "", "Content-Range: bytes 8-9/10\r\n", "89"),
+            (.unrequestedPart(2..<4), "", "Content-Range: bytes 2-3/10\r\n", "23"),
+            (.unrequestedPart(8..<40), "", "Content-Range: bytes 8-9/10\r\n", "89"),
             (.shortPart(by: 2), range, "Content-Range: bytes 3-5/10\r\n", "3"),
             (.shortPart(by: 100), range, "Content-Length: 0\r\n", ""),
             (.ignoringIfRange, range + "If-Range: \"0\"\r\n", "Content-Range: bytes 3-5/10\r\n", "345"),
         ]
-        for (lie, headers, says, body) in lies {
-            let answer = try answer(digits.lying(lie), headers)
-            XCTAssertTrue(answer.contains(says), "\(lie): \(answer)")
-            XCTAssertTrue(answer.hasSuffix("\r\n\r\n" + body), "\(lie): \(answer)")
-            XCTAssertEqual(answer.contains("Content-Range"), lie != .noContentRange, "\(lie)")
+        for (fault, headers, says, body) in faults {
+            let answer = try answer(digits.withFaults(fault), headers)
+            XCTAssertTrue(answer.contains(says), "\(fault): \(answer)")
+            XCTAssertTrue(answer.hasSuffix("\r\n\r\n" + body), "\(fault): \(answer)")
+            XCTAssertEqual(answer.contains("Content-Range"), fault != .noContentRange, "\(fault)")
         }
     }
 }
