@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Fetches one URL and prints what came.
+/// Fetches a URL and prints the response.
 func fetch(_ url: String) async throws(APIError) {
     let response = await APIClient(baseURL: url).data.request("").sender().response
     let body = try response.result.get()

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Runs a few typed requests against a server of its own; with a URL as argument, fetches that instead.
+/// Sends a few typed requests to a local server, or fetches the URL in the first argument.
 @main struct Quickstart {
     static func main() async {
         do {

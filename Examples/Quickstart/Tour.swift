@@ -6,7 +6,7 @@ struct User: Codable, Sendable {
     let name: String
 }
 
-/// What this API says when it refuses a request.
+/// The error of this API: the message in the body, or a description of the failure.
 struct ShopError: ErrorSerializable, CustomStringConvertible {
     let description: String
     let isCancellation: Bool
@@ -27,7 +27,7 @@ func tour() async throws {
     let shop = APIClient(baseURL: server.url)
     print("A server listens on \(server.url).")
 
-    // The types of the model and of the error are known before anything is sent.
+    // The request states the types of the model and of the error.
     let first: APIRequest<User, ShopError> = shop.codable.request("users/1")
     let response = await first.sender().response
     let user = try response.result.get()
@@ -35,7 +35,7 @@ func tour() async throws {
 
     let second: APIRequest<User, ShopError> = shop.codable.request("users/2")
     switch await second.sender().result {
-    case .success(let user): throw Surprise(description: "\(user) should not be there.")
+    case .success(let user): throw UnexpectedResult(description: "\(user) should not be there.")
     case .failure(let error): print("✓ \(server.url)/users/2 failed with a typed error: \(error)")
     }
 
@@ -45,12 +45,13 @@ func tour() async throws {
     await server.waitForRequests(3)
     sender.cancel()
     guard case .failure(let error) = await outcome, error.isCancellation else {
-        throw Surprise(description: "The request should have been cancelled.")
+        throw UnexpectedResult(description: "The request should have been cancelled.")
     }
     await server.waitForOpenConnections { $0 <= 1 }
     print("✓ \(server.url)/users/3 was cancelled, and its connection closed: \(error)")
 }
 
-struct Surprise: Error, CustomStringConvertible {
+/// A result that the tour does not expect.
+struct UnexpectedResult: Error, CustomStringConvertible {
     let description: String
 }

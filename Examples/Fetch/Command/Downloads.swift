@@ -34,7 +34,7 @@ struct Downloads {
                 if Task.isCancelled { break }
                 group.addTask { await fetch(index) }
             }
-            for await isWhole in group where !isWhole { failures += 1 }
+            for await isComplete in group where !isComplete { failures += 1 }
             await reporter.end()
             return failures
         }

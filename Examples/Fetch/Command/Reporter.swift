@@ -74,7 +74,7 @@ actor Reporter {
     }
 
     func interrupted() {
-        if report == .json { return put(DownloadEvent(.interrupted)) }
+        if report == .json { return write(DownloadEvent(.interrupted)) }
         StandardError.write("fetch: interrupted. Run the same command again to continue.\n")
     }
 
@@ -83,10 +83,10 @@ actor Reporter {
         case .quiet:
             break
         case .json:
-            put(event)
+            write(event)
         case .progress where isTerminal:
             board.update(index, states[index])
-            // Limits redrawing to what the eye and a slow terminal can follow.
+            // A slow terminal cannot follow more frequent drawing.
             let isDue = drawn.map { $0.duration(to: .now) >= .milliseconds(80) } ?? true
             if isDue || event.event != .progress { draw() }
         case .progress:
@@ -100,8 +100,8 @@ actor Reporter {
         StandardError.write(board.drawing(columns: size.columns, rows: size.rows))
     }
 
-    /// Prints an event and flushes it, since its reader waits for it.
-    private func put(_ event: DownloadEvent) {
+    /// Prints an event and flushes it, because its reader waits for it.
+    private func write(_ event: DownloadEvent) {
         print(event.line)
         fflush(nil)
     }

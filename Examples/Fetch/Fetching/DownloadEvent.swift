@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An event of a download, as `--json` prints it: one JSON object a line, without the members that are unknown.
+/// An event of a download, printed by `--json` as one JSON object on a line. Unknown members are omitted.
 public struct DownloadEvent: Codable, Sendable, Equatable {
     /// The kinds of events.
     public enum Kind: String, Codable, Sendable {

@@ -42,6 +42,6 @@ public struct DownloadState: Sendable, Equatable {
         self.timeLeft = timeLeft
     }
 
-    /// The share of bytes that are present, such as `42%`; nil if the total is unknown.
+    /// The percentage of bytes that are present, from 0 to 100; nil if the total is unknown.
     public var percent: Int? { Quantity.percent(completed, of: total) }
 }

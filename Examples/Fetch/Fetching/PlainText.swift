@@ -1,7 +1,7 @@
 /// Makes untrusted text safe to print on a terminal.
 ///
-/// The name of a file and the reason of an error may come from a server. A terminal interprets control characters, so these are
-/// replaced, and so are characters that change the direction of writing.
+/// The name of a file and the reason of an error may come from a server. Control characters, which a terminal interprets, and
+/// characters that change the direction of writing are replaced.
 public enum PlainText {
     /// Returns a text without characters that a terminal interprets.
     public static func of(_ text: String) -> String {

@@ -1,6 +1,6 @@
 /// Formats quantities for people.
 public enum Quantity {
-    /// `999 B`, `1.5 KiB`, `20 MiB`.
+    /// Formats a number of bytes: `999 B`, `1.5 KiB`, `20 MiB`.
     public static func bytes(_ count: Int64) -> String {
         bytes(Double(max(0, count)))
     }

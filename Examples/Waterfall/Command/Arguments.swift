@@ -18,7 +18,7 @@ struct Arguments {
     private(set) var showsHelp = false
     private var isDemonstration = false
 
-    init(_ arguments: some Sequence<String>) throws(Complaint) {
+    init(_ arguments: some Sequence<String>) throws(CommandError) {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
             switch argument {
@@ -29,14 +29,14 @@ struct Arguments {
             case "-h", "--help": showsHelp = true
             default:
                 if argument.hasPrefix("-") {
-                    throw Complaint(description: "The option \(argument) is unknown.\n\(Self.usage)")
+                    throw CommandError(description: "The option \(argument) is unknown.\n\(Self.usage)")
                 }
-                if input != nil { throw Complaint(description: "Only one file can be given.\n\(Self.usage)") }
+                if input != nil { throw CommandError(description: "Only one file can be given.\n\(Self.usage)") }
                 input = argument
             }
         }
         if !showsHelp, (input == nil) != isDemonstration {
-            throw Complaint(description: "Give either a file or --demo.\n\(Self.usage)")
+            throw CommandError(description: "Give either a file or --demo.\n\(Self.usage)")
         }
     }
 
@@ -46,9 +46,9 @@ struct Arguments {
         return input.split(separator: "/").last.map { $0.hasSuffix(".har") ? String($0.dropLast(4)) : String($0) }
     }
 
-    private func value(of option: String, _ rest: inout ArraySlice<String>) throws(Complaint) -> String {
+    private func value(of option: String, _ rest: inout ArraySlice<String>) throws(CommandError) -> String {
         guard let value = rest.popFirst() else {
-            throw Complaint(description: "\(option) needs a value.\n\(Self.usage)")
+            throw CommandError(description: "\(option) needs a value.\n\(Self.usage)")
         }
         return value
     }

@@ -41,12 +41,12 @@ import Darwin
         do {
             data = try Data(contentsOf: URL(filePath: path))
         } catch {
-            throw Complaint(description: "“\(path)” cannot be read.")
+            throw CommandError(description: "“\(path)” cannot be read.")
         }
         do throws(SluiceError) {
             return try HAR(parsing: data)
         } catch {
-            throw Complaint(description: "“\(path)”: \(error)")
+            throw CommandError(description: "“\(path)”: \(error)")
         }
     }
 
@@ -54,12 +54,12 @@ import Darwin
         do {
             try data.write(to: URL(filePath: path), options: .atomic)
         } catch {
-            throw Complaint(description: "“\(path)” cannot be written.")
+            throw CommandError(description: "“\(path)” cannot be written.")
         }
     }
 }
 
 /// An error, described in a sentence.
-struct Complaint: Error, CustomStringConvertible {
+struct CommandError: Error, CustomStringConvertible {
     let description: String
 }

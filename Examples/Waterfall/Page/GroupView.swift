@@ -72,8 +72,8 @@ struct RowView {
 
     private var summary: String {
         let parts = row.segments.map { "\($0.phase.label.lowercased()) \(Readable.milliseconds($0.duration))" }
-        let what = row.entry.error ?? "\(row.status)"
-        return "\(row.entry.request.method) \(PageURL(row.entry.request.url).path): \(what), "
+        let outcome = row.entry.error ?? "\(row.status)"
+        return "\(row.entry.request.method) \(PageURL(row.entry.request.url).path): \(outcome), "
             + "\(Readable.milliseconds(row.duration)) from \(Readable.milliseconds(row.start))"
             + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
     }

@@ -1,7 +1,7 @@
 /// A fragment of HTML. Its literals are markup. Interpolated text is escaped.
 ///
 /// ```swift
-/// let cell: HTML = "<td title=\"\(url)\">\(name)</td>"  // whatever the server called them
+/// let cell: HTML = "<td title=\"\(url)\">\(name)</td>"  // names from a server
 /// ```
 ///
 /// All text on the page passes through this type.

@@ -1,12 +1,12 @@
 /// The parts of a URL that are shown differently. Any text is accepted.
 struct PageURL {
-    /// `https://example.com`
+    /// The scheme and the host: `https://example.com`.
     let origin: String
-    /// `example.com`
+    /// The host and the port: `example.com`.
     let host: String
-    /// `/a/b`
+    /// The path: `/a/b`.
     let path: String
-    /// `?q=1`, with its question mark; empty without a query.
+    /// The query with its question mark, and the fragment: `?q=1`. Empty if there is none.
     let query: String
 
     init(_ url: String) {

@@ -8,7 +8,7 @@ import Foundation
 
 /// Formats figures for people.
 enum Readable {
-    /// `0.4 ms`, `35 ms`, `1.24 s`, `2 min 5 s`
+    /// Formats a duration: `0.4 ms`, `35 ms`, `1.24 s`, `2 min 5 s`.
     static func milliseconds(_ value: Double) -> String {
         let value = value.clamped(to: 0...1e15)
         if value >= 119_500 {
@@ -20,7 +20,7 @@ enum Readable {
         return value > 0 && value < 0.05 ? "<0.1 ms" : "\(digits(value, value >= 9.95 || value == 0 ? 0 : 1)) ms"
     }
 
-    /// `512 B`, `4.1 kB`, `20 MB`
+    /// Formats a number of bytes: `512 B`, `4.1 kB`, `20 MB`.
     static func bytes(_ count: Int) -> String {
         let value = Double(max(0, count))
         for (unit, size) in [("GB", 1e9), ("MB", 1e6), ("kB", 1e3)] where value >= size * 0.9995 {
@@ -29,7 +29,7 @@ enum Readable {
         return "\(max(0, count)) B"
     }
 
-    /// `1,204`
+    /// Formats a number: `1,204`.
     static func count(_ count: Int) -> String {
         let digits = "\(count)"
         return digits.enumerated().reduce(into: "") { text, digit in
@@ -38,12 +38,12 @@ enum Readable {
         }
     }
 
-    /// `1 request`, `2 requests`
+    /// Formats a number of things: `1 request`, `2 requests`.
     static func count(_ count: Int, of noun: String) -> String {
         "\(Readable.count(count)) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    /// `2026-01-31 12:00:00 UTC`
+    /// Formats a date: `2026-01-31 12:00:00 UTC`.
     static func date(_ date: Date) -> String {
         let text = date.formatted(Date.ISO8601FormatStyle())
         return text.split(separator: "T").joined(separator: " ").split(separator: "Z").joined() + " UTC"

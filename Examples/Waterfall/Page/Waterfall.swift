@@ -89,7 +89,7 @@ struct Waterfall {
 
     private static func parts(of groups: [Group]) -> [Part] {
         var parts: [Part] = []
-        // A few more groups on the last axis are better than an axis for a few.
+        // A few more groups on one axis are better than a second axis for a few groups.
         let isOnePart = groups.count <= maximumGroups * 3 / 2
         for group in groups {
             if let part = parts.last {

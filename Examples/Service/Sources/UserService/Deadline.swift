@@ -1,4 +1,4 @@
-/// The time that a caller is ready to wait, from `X-Request-Timeout: 1.5`, in seconds.
+/// The time-out of a caller, from `X-Request-Timeout: 1.5`, in seconds.
 struct RequestTimeout: Sendable, Hashable {
     let duration: Duration
 
@@ -20,7 +20,7 @@ struct Deadline: Sendable, Hashable {
     /// Creates the deadline of a request that has just arrived.
     ///
     /// - Parameters:
-    ///   - timeout: The time that the caller is ready to wait; nil if it does not say.
+    ///   - timeout: The time-out of the caller; nil if it sets none.
     ///   - limit: The maximum duration of a request.
     ///   - now: The time at which the request arrived.
     init(_ timeout: RequestTimeout?, upTo limit: Duration, now: ContinuousClock.Instant = .now) {

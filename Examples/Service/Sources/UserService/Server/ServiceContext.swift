@@ -21,12 +21,12 @@ public struct ServiceContext: RequestContext {
         return id
     }
 
-    /// Runs the work of a handler until the caller's deadline, and cancels it if the caller leaves.
+    /// Runs the work of a handler until the caller's deadline, and cancels it if the caller disconnects.
     ///
     /// - Parameters:
-    ///   - request: The request. Its `X-Request-Timeout` is the number of seconds that the caller is ready to wait.
+    ///   - request: The request. Its `X-Request-Timeout` is the time-out of the caller, in seconds.
     ///   - limit: The maximum duration of a request.
-    ///   - work: The work. It is cancelled when the caller leaves or the server shuts down.
+    ///   - work: The work. It is cancelled when the caller disconnects or the server shuts down.
     /// - Returns: The result of the work.
     /// - Throws: The error of the work; 400 for an invalid timeout.
     func answer<Value: Sendable>(
@@ -49,12 +49,12 @@ public struct ServiceContext: RequestContext {
         }
     }
 
-    /// Logs an error. The caller learns only its kind.
+    /// Logs an error. The response to the caller contains only its kind.
     private func log(_ error: UpstreamError) {
         switch error.kind {
         case .notFound, .cancelled: logger.debug("\(error)")
         case .timedOut: logger.info("\(error)")
-        case .unavailable, .spared: logger.warning("\(error)")
+        case .unavailable, .limited: logger.warning("\(error)")
         }
     }
 

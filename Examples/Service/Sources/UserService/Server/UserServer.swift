@@ -11,7 +11,7 @@ import Sluice
 ///
 /// - `GET /users/{id}` returns a user.
 /// - `GET /users/{id}/summary` combines three responses of the upstream.
-/// - `GET /health` reports that the service is running. It does not ask the upstream.
+/// - `GET /health` reports that the service is running. It sends nothing to the upstream.
 public struct UserServer: Sendable {
     private let api: UsersAPI
     private let maximumTimeout: Duration
@@ -20,7 +20,7 @@ public struct UserServer: Sendable {
     ///
     /// - Parameters:
     ///   - client: The client for the upstream.
-    ///   - maximumTimeout: The maximum duration of a request, whatever its caller allows; 10 seconds by default.
+    ///   - maximumTimeout: The maximum duration of a request, which also limits the caller's time-out; 10 seconds by default.
     public init(client: APIClient, maximumTimeout: Duration = .seconds(10)) {
         api = UsersAPI(client: client)
         self.maximumTimeout = maximumTimeout

@@ -8,7 +8,7 @@ extension UpstreamError: HTTPResponseError {
         switch kind {
         case .notFound: .notFound
         case .unavailable: .badGateway
-        case .spared: .serviceUnavailable
+        case .limited: .serviceUnavailable
         case .timedOut: .gatewayTimeout
         // Nobody reads this response. The status identifies such requests in logs.
         case .cancelled: HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request")
@@ -17,7 +17,7 @@ extension UpstreamError: HTTPResponseError {
 
     func response(from request: Request, context: some RequestContext) throws -> Response {
         var error = HTTPError(status, message: kind.message)
-        if case .spared(let retryAfter?) = kind {
+        if case .limited(let retryAfter?) = kind {
             error.headers = [.retryAfter: "\(retryAfter.components.seconds + 1)"]
         }
         return try error.response(from: request, context: context)
@@ -29,7 +29,7 @@ extension UpstreamError.Kind {
         switch self {
         case .notFound: "There is no such user."
         case .unavailable: "The users are not available right now."
-        case .spared: "The users are not available right now. Try again later."
+        case .limited: "The users are not available right now. Try again later."
         case .timedOut: "The request timed out."
         case .cancelled: "The request was cancelled."
         }

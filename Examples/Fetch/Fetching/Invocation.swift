@@ -26,8 +26,8 @@ extension Invocation {
 
 /// Parses a command line argument by argument.
 private struct OptionParser {
-    private static let most = 64
-    private static let letters = ["-o": "--output", "-d": "--directory", "-j": "--jobs", "-H": "--header"]
+    private static let maximumCount = 64
+    private static let longNames = ["-o": "--output", "-d": "--directory", "-j": "--jobs", "-H": "--header"]
 
     private var rest: ArraySlice<String>
     private var options = FetchOptions()
@@ -71,7 +71,7 @@ private struct OptionParser {
             )
         }
         for (index, digest) in digests.enumerated() {
-            if let own = options.items[index].sha256, own != digest {
+            if let known = options.items[index].sha256, known != digest {
                 throw UsageError(
                     "The digests of --sha256 and after the URL differ: \(options.items[index].url)"
                 )
@@ -81,16 +81,16 @@ private struct OptionParser {
         return options
     }
 
-    /// `--name VALUE` or `--name=VALUE`.
+    /// Parses `--name VALUE` or `--name=VALUE`.
     private mutating func long(_ word: String) throws(UsageError) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
         try set(name, parts.count > 1 ? String(parts[1]) : nil)
     }
 
-    /// `-o FILE` or `-oFILE`.
+    /// Parses `-o FILE` or `-oFILE`.
     private mutating func short(_ word: String) throws(UsageError) {
-        guard let name = OptionParser.letters[String(word.prefix(2))] else { throw .unknown(word) }
+        guard let name = OptionParser.longNames[String(word.prefix(2))] else { throw .unknown(word) }
         try set(name, word.count > 2 ? String(word.dropFirst(2)) : nil)
     }
 
@@ -115,8 +115,8 @@ private struct OptionParser {
 
     private mutating func number(_ name: String, _ attached: String?) throws(UsageError) -> Int {
         let value = try value(of: name, attached)
-        guard let number = Int(value), (1...OptionParser.most).contains(number) else {
-            throw UsageError("\(name) takes a number from 1 to \(OptionParser.most), not “\(value)”.")
+        guard let number = Int(value), (1...OptionParser.maximumCount).contains(number) else {
+            throw UsageError("\(name) takes a number from 1 to \(OptionParser.maximumCount), not “\(value)”.")
         }
         return number
     }
@@ -140,9 +140,9 @@ private struct OptionParser {
         guard scheme == "http" || scheme == "https", word.dropFirst(scheme.count).hasPrefix("://") else {
             throw UsageError("“\(word)” is not an http or https URL.")
         }
-        let mark = "#sha256="
-        guard let start = word.lastStart(of: mark) else { return options.items.append(.init(url: word)) }
-        let digest = try digest(String(word[start...].dropFirst(mark.count)))
+        let prefix = "#sha256="
+        guard let start = word.lastStart(of: prefix) else { return options.items.append(.init(url: word)) }
+        let digest = try digest(String(word[start...].dropFirst(prefix.count)))
         options.items.append(.init(url: String(word[..<start]), sha256: digest))
     }
 }

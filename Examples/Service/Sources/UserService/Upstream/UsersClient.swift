@@ -50,7 +50,7 @@ extension APIClient {
         return CacheStore(directory: URL(filePath: directory, directoryHint: .isDirectory))
     }
 
-    /// Judges an outcome for the circuit breaker. A total timeout reflects the caller's patience, so it must not open the circuit
+    /// Judges an outcome for the circuit breaker. A total time-out is set by the caller, so it must not open the circuit
     /// for the other callers.
     private static func judgement(_ outcome: TransportOutcome) -> CircuitBreaker.Judgement {
         if case .failure(let error) = outcome, error.code == .timedOut { return .ignored }
