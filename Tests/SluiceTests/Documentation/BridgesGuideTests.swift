@@ -25,7 +25,7 @@ final class BridgesGuideTests: XCTestCase {
             XCTAssertEqual(user.name, "Ada")
             shown.fulfill()
         }
-        let tell: @Sendable (APIError) -> Void = { XCTFail("\($0)") }
+        let showFailure: @Sendable (APIError) -> Void = { XCTFail("\($0)") }
         let log: @Sendable (HTTPStatus?) -> Void = { status in
             XCTAssertEqual(status, .ok)
             logged.fulfill()
@@ -33,7 +33,7 @@ final class BridgesGuideTests: XCTestCase {
         let sender = shop.codable.get("users/1", as: User.self).send(on: .main) { response in
             switch response.result {
             case .success(let user): show(user)
-            case .failure(let error): tell(error)
+            case .failure(let error): showFailure(error)
             }
         }
         await fulfillment(of: [shown], timeout: 60)

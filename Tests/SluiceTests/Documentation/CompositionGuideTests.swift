@@ -89,20 +89,20 @@ final class CompositionGuideTests: XCTestCase {
     }
 
     func testCircularGraphFails() async throws {
-        let egg = GraphStep<String>("egg")
-        var farm = RequestGraph()
-        let hen = farm.add("hen", after: egg) { egg in "hatched of \(egg)" }
-        farm.add(egg, after: hen) { hen in "laid by a hen \(hen)" }
+        let rate = GraphStep<String>("rate")
+        var report = RequestGraph()
+        let total = report.add("total", after: rate) { rate in "the total at \(rate)" }
+        report.add(rate, after: total) { total in "the rate for \(total)" }
         do {
-            _ = try await farm.run()
+            _ = try await report.run()
         } catch {
-            print(error.defects.map(\.steps))  // [["hen", "egg", "hen"]]
+            print(error.defects.map(\.steps))  // [["total", "rate", "total"]]
         }
         do {
-            _ = try await farm.run()
+            _ = try await report.run()
             XCTFail("The graph was accepted.")
         } catch {
-            XCTAssertEqual(error.defects.map(\.steps), [["hen", "egg", "hen"]])
+            XCTAssertEqual(error.defects.map(\.steps), [["total", "rate", "total"]])
         }
     }
 

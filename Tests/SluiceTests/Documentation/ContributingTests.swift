@@ -11,7 +11,7 @@ import Testing
 final class Maintenance: ImmediateGate {
     private let isClosed = Locked(false)
 
-    /// False: the gate hands out nothing, so it is asked before those that do.
+    /// False: the gate hands out no limited resource, so it precedes those that do.
     var holds: Bool { false }
 
     func setClosed(_ isClosed: Bool) {

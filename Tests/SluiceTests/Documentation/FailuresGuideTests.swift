@@ -12,11 +12,11 @@ final class FailuresGuideTests: XCTestCase {
 
     struct ShopFailure: ErrorSerializable {
         let message: String
-        let mayPass: Bool
+        let isTemporary: Bool
 
         init(_ failure: RequestFailure) {
             message = (try? failure.decoded(as: Problem.self))?.message ?? failure.error.description
-            mayPass = failure.error.code == .timedOut || failure.response?.status == .serviceUnavailable
+            isTemporary = failure.error.code == .timedOut || failure.response?.status == .serviceUnavailable
         }
     }
 
@@ -60,12 +60,12 @@ final class FailuresGuideTests: XCTestCase {
         do {
             _ = try await typed.sender().value
         } catch {
-            print(error.errorBody?.message ?? "no words", error.status ?? 0)
+            print(error.errorBody?.message ?? "no message", error.status ?? 0)
         }
         let busy: APIRequest<User, ShopFailure> = shop.codable.get("busy")
         guard case .failure(let failure) = await busy.sender().result else { return XCTFail("The request succeeded.") }
         XCTAssertEqual(failure.message, "Come back later.")
-        XCTAssertTrue(failure.mayPass)
+        XCTAssertTrue(failure.isTemporary)
     }
 
     func testCauses() async throws {
@@ -74,7 +74,7 @@ final class FailuresGuideTests: XCTestCase {
         let response = await shop.data.get("slow").timeout(total: .milliseconds(50)).sender().response
         switch response.failure?.code {
         case .timedOut, .connectTimedOut, .idleTimedOut: print("too slow")
-        case .cannotResolveHost, .cannotConnect: print("not there")
+        case .cannotResolveHost, .cannotConnect: print("unreachable")
         case .unacceptableStatus: print(response.status ?? 0)
         case .decodingFailed: print(response.failure?.underlyingError ?? "")
         case .cancelled, nil: break
@@ -83,7 +83,7 @@ final class FailuresGuideTests: XCTestCase {
         XCTAssertEqual(response.failure?.code, .timedOut)
         let sender = shop.data.get("slow").sender()
         sender.cancel()
-        if case .failure(let error) = await sender.result, error.isCancellation { print("Never mind.") }
+        if case .failure(let error) = await sender.result, error.isCancellation { print("The request was cancelled.") }
         let isCancellation = await sender.response.failure?.isCancellation
         XCTAssertEqual(isCancellation, true)
     }

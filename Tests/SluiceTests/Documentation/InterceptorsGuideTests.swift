@@ -16,7 +16,7 @@ final class InterceptorsGuideTests: XCTestCase {
     struct Maintenance: OutcomeAdapter {
         func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {
             guard case .success(let response) = outcome, response.head.headers.contains("X-Maintenance") else { return }
-            let error = SluiceError(.validationFailed, "The shop is being mended.", request: response.request)
+            let error = SluiceError(.validationFailed, "The service is in maintenance.", request: response.request)
             outcome = .failure(error)
         }
     }
@@ -73,7 +73,7 @@ final class InterceptorsGuideTests: XCTestCase {
         server.on("/", .text("", headers: ["X-Maintenance": "1"]))
         let client = APIClient(baseURL: server.url) { $0.responseInterceptors = [Maintenance()] }
         let error = await client.data.get("").sender().result.failure
-        XCTAssertEqual(error?.error.reason, "The shop is being mended.")
+        XCTAssertEqual(error?.error.reason, "The service is in maintenance.")
     }
 
     func testSecrets() async throws {

@@ -61,7 +61,7 @@ final class OAuthGuideTests: XCTestCase {
         let result = await shop.string.get("orders").sender().result
         let error = try XCTUnwrap(result.failure)
         if let cause = error.error.authorizationError, cause.code == .invalidClient {
-            print("The secret is wrong: \(cause.detail ?? "no more is known").")
+            print("The secret is wrong: \(cause.detail ?? "no details").")
         }
         XCTAssertEqual(error.error.authorizationError?.code, .invalidClient)
     }

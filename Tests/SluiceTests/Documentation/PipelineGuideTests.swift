@@ -12,7 +12,7 @@ final class PipelineGuideTests: XCTestCase {
     struct Echo: Transport {
         func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
             guard request.method == .get else {
-                throw SluiceError(.unsupported, "An echo answers GET alone.", request: request)
+                throw SluiceError(.unsupported, "Echo supports only GET.", request: request)
             }
             return TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody(Data(request.path.utf8)))
         }
@@ -96,7 +96,7 @@ final class PipelineGuideTests: XCTestCase {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "cookies.txt").path
-        let jar = CookieJar(file: path) { error in print("Cookies will not last: \(error)") }
+        let jar = CookieJar(file: path) { error in print("The cookies cannot be saved: \(error)") }
         let lasting = APIClient(baseURL: server.url) { $0.cookies = jar }
         _ = try await lasting.empty.post("login").sender().value
         try await jar.save()

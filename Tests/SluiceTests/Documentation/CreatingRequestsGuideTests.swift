@@ -2,8 +2,8 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The article on the three front doors.
-final class FrontDoorsGuideTests: XCTestCase {
+/// The article on the ways to create a request.
+final class CreatingRequestsGuideTests: XCTestCase {
     struct User: Codable, Sendable {
         let id: Int
         let name: String
