@@ -33,7 +33,7 @@ public final class CassetteTransport: Transport {
     public enum Mode: Sendable, Hashable {
         /// Records if the file does not exist. Otherwise plays the file back.
         case once
-        /// Always records, and repositions the file. Exchanges that another transport is recording to the file are kept.
+        /// Always records, and replaces the file. Exchanges that another transport is recording to the file are kept.
         case always
         /// Never records. A missing file is an error.
         case never

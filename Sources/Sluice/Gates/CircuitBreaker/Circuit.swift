@@ -51,7 +51,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// True if the circuit equals a new one: closed, without running requests and outcomes.
+    /// True if the circuit behaves like a new one: closed, without running requests and outcomes.
     func isFresh(at slice: Int64) -> Bool {
         if case .closed = phase { admitted == 0 && window.isOver(at: slice) } else { false }
     }
@@ -214,7 +214,7 @@ struct Circuits: Sendable {
         return circuits.values[index].reportingChange { $0.settle(ticket, judgement, now: now, policy) }.1
     }
 
-    /// Removes the circuits that equal a new one, when the number of circuits has doubled since the last sweep.
+    /// Removes the circuits that behave like a new one, when the number of circuits has doubled since the last sweep.
     private mutating func sweep(_ now: Circuit.Instant) {
         if circuits.count < sweepCount { return }
         let slice = policy.slice(of: now)

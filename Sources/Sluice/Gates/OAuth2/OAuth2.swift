@@ -142,9 +142,6 @@ extension OAuth2 {
             var generator = SystemRandomNumberGenerator()
             return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         }
-
-        /// Creates a configuration with the defaults.
-        public init() {}
     }
 
     /// The way in which a client authenticates itself to the authorization server (RFC 6749 §2.3.1).

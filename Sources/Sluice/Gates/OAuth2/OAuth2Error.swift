@@ -27,7 +27,7 @@ public struct OAuth2Error: Error, Sendable, CustomStringConvertible {
     public let underlyingError: (any Error)?
 
     /// Creates an error.
-    public init(
+    package init(
         _ code: Code,
         _ detail: String? = nil,
         uri: String? = nil,

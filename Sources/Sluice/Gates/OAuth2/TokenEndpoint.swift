@@ -106,8 +106,8 @@ enum TokenRequest: Sendable {
     /// The revocation of a token (RFC 7009 §2.1).
     case revocation(Secret, hint: String)
 
-    /// The parameters, except those that authenticate the client. The grant's parameters parameters
-    /// cannot replace those of the RFC.
+    /// The parameters, except those that authenticate the client. Those of the grant cannot
+    /// replace those of the RFC.
     func parameters(of grant: OAuth2.Grant) -> Parameters {
         switch self {
         case .grant:

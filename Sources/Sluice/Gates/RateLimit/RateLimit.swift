@@ -105,18 +105,18 @@ public final class RateLimit: ImmediateGate {
 
     private func permit(_ key: String, _ time: any SluiceClock) -> Permit {
         Permit(judging: { [self] outcome in
-            apply(outcome, key, time)
+            handle(outcome, key, time)
             return .settled
         })
     }
 
-    private func apply(_ outcome: TransportOutcome, _ key: String, _ time: any SluiceClock) {
+    private func handle(_ outcome: TransportOutcome, _ key: String, _ time: any SluiceClock) {
         switch outcome {
         case .success(let response):
             apply(response.head, time) { scope.key(key, answeredBy: response.request) }
         case .failure(let error):
             if let head = error.response {
-                apply(head, time) { key }
+                apply(head, time) { error.request.map { scope.key(key, answeredBy: $0) } ?? key }
             } else if error.isBeforeSending {
                 queue.putBack(key, time)
             }

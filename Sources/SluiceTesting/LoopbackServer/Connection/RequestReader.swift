@@ -122,8 +122,10 @@ struct RequestHead {
         }
         method = HTTPMethod(rawValue: String(decoding: words[0], as: UTF8.self))
         target = String(decoding: words[1], as: UTF8.self)
-        let connection = headers[.connection]?.lowercased()
-        wantsClose = version == "HTTP/1.1" ? connection == "close" : connection != "keep-alive"
+        let options = headers.values(for: .connection).flatMap { value in
+            FieldElements(value.utf8[...], quotes: .ignored).map { Substring($0).lowercased() }
+        }
+        wantsClose = version == "HTTP/1.1" ? options.contains("close") : !options.contains("keep-alive")
         self.headers = headers
     }
 

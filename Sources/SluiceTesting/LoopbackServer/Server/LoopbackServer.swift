@@ -3,7 +3,7 @@ import SluiceHTTP
 /// An HTTP/1.1 server on 127.0.0.1 with responses defined by the test, including faults.
 ///
 /// ```swift
-/// func testAFailureIsTriedAgain() async throws {
+/// func testAFailedRequestIsRetried() async throws {
 ///     let server = try LoopbackServer()
 ///     server.on(.get, "/user", .status(.serviceUnavailable), .json(#"{"name":"Ada"}"#))
 ///     let user: User = try await APIClient(baseURL: server.url).codable.request("user").sender().value
