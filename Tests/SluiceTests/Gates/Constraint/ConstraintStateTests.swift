@@ -163,7 +163,7 @@ extension ConstraintState {
         case .unanswered(let id): unanswered(id)
         case .satisfied: satisfied()
         case .failed: failed()
-        case .left(let id): left(id)
+        case .left(let id): cancelled(id)
         }
     }
 }
