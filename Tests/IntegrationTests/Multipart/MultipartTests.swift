@@ -1,6 +1,7 @@
 import Foundation
-import Sluice
 import Testing
+
+@testable import Sluice
 
 /// Chunks of the given lengths, each filled with a different byte.
 private struct Chunks: AsyncSequence, Sendable {

@@ -200,8 +200,8 @@ import Testing
         let own = CacheFixture.request([.ifNoneMatch: "\"a\", \"z\""])
         let plan = rules.plan(for: own, stored: [first, second, other], now: now)
         let head = CacheFixture.head([.eTag: "\"a\"", .cacheControl: "max-age=60"], status: 304, date: 9)
-        let reception = rules.reception(
-            of: head,
+        let reception = rules.update(
+            for: head,
             to: try #require(plan.conditionalRequest),
             requested: now,
             received: now

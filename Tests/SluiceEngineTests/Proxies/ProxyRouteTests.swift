@@ -36,12 +36,12 @@ import Testing
         arguments: [
             (.http("p"), "http", .absoluteForm), (.http("p"), "https", .tunnel), (.https("p"), "http", .absoluteForm),
             (.https("p"), "https", .tunnel), (.socks5("p"), "http", .socks), (.socks4("p"), "https", .socks),
-        ] as [(Proxy, String, ProxyRoute.Passage)]
+        ] as [(Proxy, String, ProxyRoute.Mode)]
     )
-    func schemesDetermineThePassage(_ proxy: Proxy, _ scheme: String, _ passage: ProxyRoute.Passage) throws {
+    func theSchemesDetermineTheMode(_ proxy: Proxy, _ scheme: String, _ mode: ProxyRoute.Mode) throws {
         let route = try Self.route(proxy, scheme)
-        #expect(route.passage == passage)
-        #expect(try (route.handshake(for: []) == nil) == (passage == .absoluteForm))
+        #expect(route.mode == mode)
+        #expect(try (route.handshake(for: []) == nil) == (mode == .absoluteForm))
     }
 
     @Test(
@@ -64,7 +64,7 @@ import Testing
         ] as [(Proxy, Bool)] {
             let route = try Self.route(proxy, "http")
             #expect(route.resolvesOrigin == isResolved)
-            guard route.passage == .socks, proxy.scheme.rawValue.hasPrefix("socks4") else { continue }
+            guard route.mode == .socks, proxy.scheme.rawValue.hasPrefix("socks4") else { continue }
             let message = try #require(try Self.first(route, [address]))
             let named: [UInt8] = [4, 1, 0, 80, 0, 0, 0, 1, 0] + Array("a.test\0".utf8)
             #expect(message == (isResolved ? [4, 1, 0, 80, 192, 0, 2, 7, 0] : named))
@@ -90,11 +90,11 @@ import Testing
         let lost = SluiceError(.connectionLost, "The connection to p.test was lost.")
         for (error, reason) in [
             (
-                route.notResolved(.notFound),
+                route.resolutionError(.notFound),
                 "The name of the proxy at p.test:443 could not be resolved. Check its spelling and the DNS."
             ),
             (
-                route.notConnected(SystemError(number: ECONNREFUSED)),
+                route.connectionError(SystemError(number: ECONNREFUSED)),
                 "The connection to the proxy at p.test:443 could not be established: connection refused."
             ),
             (route.error(of: failure), "The TLS connection to the proxy at p.test:443 could not be established: no."),

@@ -13,7 +13,7 @@ import Testing
     func hostsAreNamesOrAddresses(_ host: String, _ description: String, _ isAnnounced: Bool) {
         let identity = ServerIdentity(host: host)
         #expect(identity?.description == description)
-        #expect(identity?.announcedName == (isAnnounced ? description : nil))
+        #expect(identity?.serverNameIndication == (isAnnounced ? description : nil))
     }
 }
 #endif

@@ -82,18 +82,18 @@ import Testing
         try folder.put(certificates.root.certificate, at: "89abcdef.12")
         try folder.put(certificates.middle.certificate, at: "middle.pem")
         let count = { (file: String?, directory: String?) in
-            SystemCertificatePlaces(file: file, directory: directory).read().count
+            SystemCertificateLocations(file: file, directory: directory).read().count
         }
         #expect(count(file, "/no/such/directory") == 1)
         #expect(count(file, "/no/such/directory:\(folder.path)") == 2)
         #expect(count("/no/such/file.pem", folder.path) == 2)
         #expect(count("/no/such/file.pem", "/no/such/directory") == 0)
-        #expect(count(nil, "/no/such/directory") == SystemCertificatePlaces(file: nil, directory: nil).read().count)
+        #expect(count(nil, "/no/such/directory") == SystemCertificateLocations(file: nil, directory: nil).read().count)
     }
 
     @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/etc/ssl/certs/ca-certificates.crt")))
     func certificatesOfTheSystemAreIndexedAndVerified() throws {
-        let places = SystemCertificatePlaces(file: nil, directory: nil)
+        let places = SystemCertificateLocations(file: nil, directory: nil)
         let found = places.read()
         let text = try String(contentsOfFile: "/etc/ssl/certs/ca-certificates.crt", encoding: .utf8)
         #expect(found.count == text.components(separatedBy: "-----BEGIN CERTIFICATE-----").count - 1)

@@ -39,9 +39,9 @@ import Testing
         ERR_clear_error()
         OPENSSL_init_ssl(UInt64(OPENSSL_INIT_LOAD_SSL_STRINGS | OPENSSL_INIT_LOAD_CRYPTO_STRINGS), nil)
         OpenSSLError.leave(SSL_AD_REASON_OFFSET + alert)
-        let words = try #require(OpenSSLError.take()).words
-        #expect(TLSFailure.Check(alert: words, showsCertificate: false) == check, "\(words)")
-        #expect(TLSFailure.Check(alert: words, showsCertificate: true) == withCertificate, "\(words)")
+        let words = try #require(OpenSSLError.take()).message
+        #expect(TLSFailure.Check(alert: words, hasClientCertificate: false) == check, "\(words)")
+        #expect(TLSFailure.Check(alert: words, hasClientCertificate: true) == withCertificate, "\(words)")
         #expect(OpenSSLError.take() == nil)
     }
 

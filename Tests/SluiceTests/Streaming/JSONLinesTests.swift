@@ -1,7 +1,8 @@
 import Foundation
-import Sluice
 import SluiceHTTP
 import Testing
+
+@testable import Sluice
 
 @Suite struct JSONLinesTests {
     private struct Reading: Codable, Equatable, Sendable {
@@ -9,10 +10,19 @@ import Testing
     }
 
     private func readings(_ text: String, limit: Int = 1 << 20) async throws(SluiceError) -> [Double] {
+        var reader = Self.reader(of: text, as: Reading.self, limit: limit)
         var values: [Double] = []
-        let body = ResponseBody(Data(text.utf8))
-        for try await reading in body.jsonLines(of: Reading.self, limit: limit) { values.append(reading.value) }
+        while let reading = try await reader.next(isolation: nil) { values.append(reading.value) }
         return values
+    }
+
+    private static func reader<Value: Decodable & Sendable>(
+        of text: String,
+        as type: Value.Type,
+        limit: Int = 1 << 20
+    ) -> ElementReader<ResponseBody.Iterator, Value> {
+        let parser = JSONLineParser<Value>(SharedDecoder(JSONDecoder()), limit: limit)
+        return ElementReader(ResponseBody(Data(text.utf8)).makeAsyncIterator(), parser)
     }
 
     @Test func decodesEachLineAndSkipsEmptyOnes() async throws {
@@ -33,22 +43,24 @@ import Testing
         #expect(long?.code == .elementTooLarge)
     }
 
-    @Test func endsAfterError() async {
-        var values = ResponseBody(Data("1\nx\n2\n".utf8)).jsonLines(of: Int.self).makeAsyncIterator()
-        #expect(await (try? values.next()) == 1)
-        await #expect(throws: SluiceError.self) { try await values.next() }
-        #expect(await (try? values.next()) == .some(nil))
+    @Test func endsAfterError() async throws {
+        var values = Self.reader(of: "1\nx\n2\n", as: Int.self)
+        let first = try await values.next(isolation: nil)
+        #expect(first == 1)
+        await #expect(throws: SluiceError.self) { try await values.next(isolation: nil) }
+        let last = try await values.next(isolation: nil)
+        #expect(last == nil)
     }
 
     @Test func keepsDigitsOfNumbers() async throws {
-        var numbers: [String] = []
-        for try await json in ResponseBody(Data("12345678901234567890123\n".utf8)).jsonLines(of: JSON.self) {
-            numbers.append(json.description)
-        }
-        #expect(numbers == ["12345678901234567890123"])
+        var numbers = Self.reader(of: "12345678901234567890123\n", as: JSON.self)
+        let number = try await numbers.next(isolation: nil)
+        #expect(number?.description == "12345678901234567890123")
+        let end = try await numbers.next(isolation: nil)
+        #expect(end == nil)
     }
 
-    @Test func bodyCanBeReadAsLinesEventsOrCustomElements() async throws {
+    @Test func aCustomParserReadsTheChunks() async throws {
         struct Pairs: StreamParser {
             private var bytes = Data()
             mutating func append(_ chunk: Data) { bytes.append(chunk) }
@@ -59,15 +71,11 @@ import Testing
                 return String(decoding: bytes.prefix(2), as: UTF8.self)
             }
         }
-        let body = ResponseBody(Data("data: x\n\ndata: y\n\n".utf8))
-        var lines: [String] = []
-        for try await line in body.lines { lines.append(line) }
-        #expect(lines == ["data: x", "", "data: y", ""])
-        var events: [String] = []
-        for try await event in body.serverSentEvents() { events.append(event.data) }
-        #expect(events == ["x", "y"])
+        let text = "data: x\n\ndata: y\n\n"
+        let parser: any StreamParser<String> = Pairs()
+        var reader = ElementReader(ResponseBody(Data(text.utf8)).makeAsyncIterator(), parser)
         var pairs: [String] = []
-        for try await pair in body.elements(parsedBy: { Pairs() }) { pairs.append(pair) }
-        #expect(pairs.joined() == "data: x\n\ndata: y\n\n")
+        while let pair = try await reader.next(isolation: nil) { pairs.append(pair) }
+        #expect(pairs.joined() == text)
     }
 }

@@ -10,14 +10,14 @@ import Testing
     @Test func incompleteFileIsNotPlaced() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.beginPart()
-        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.moveToDestination() })
         try await part.write("89", at: 8)
-        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
-        part.learn(RemoteResource.digits.with { $0.length = nil })
-        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.moveToDestination() })
+        part.updateResource(RemoteResource.digits.with { $0.length = nil })
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.moveToDestination() })
         #expect(folder.text() == nil)
         try await part.write("567", at: 5)
-        #expect(try await part.place().length == 10)
+        #expect(try await part.moveToDestination().length == 10)
         #expect(folder.text() == "0123456789")
     }
 
@@ -25,14 +25,14 @@ import Testing
         let folder = try DownloadFolder()
         let part = try await folder.beginPart("0123456789")
         #expect(truncate(try folder.place().part, 4) == 0)
-        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.place() })
+        #expect(await .lengthMismatch == SluiceError.Code.thrown { _ = try await part.moveToDestination() })
         #expect(folder.text() == nil)
     }
 
     @Test func checksumIsVerified() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.beginPart("0123456789")
-        let file = try await part.place(sha256: Self.digest.uppercased())
+        let file = try await part.moveToDestination(sha256: Self.digest.uppercased())
         #expect(file.sha256 == Self.digest)
         #expect(folder.names == ["file.bin"])
     }
@@ -41,18 +41,18 @@ import Testing
     func fileWithAnotherChecksumIsRemoved(_ expected: String) async throws {
         let folder = try DownloadFolder()
         let part = try await folder.beginPart("0123456789")
-        let error = await #expect(throws: SluiceError.self) { try await part.place(sha256: expected) }
+        let error = await #expect(throws: SluiceError.self) { try await part.moveToDestination(sha256: expected) }
         #expect(error?.code == .checksumMismatch)
         #expect(error?.description.contains(folder.file.path) == true)
         #expect(folder.names.isEmpty)
     }
 
-    @Test func checksumIsReportedOnRequest() async throws {
+    @Test func aChecksumIsReportedIfItWasVerified() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.beginPart("0123456789")
-        #expect(try await part.place(reportsSHA256: true).sha256 == Self.digest)
+        #expect(try await part.moveToDestination(sha256: Self.digest).sha256 == Self.digest)
         let other = try await folder.beginPart("0123456789", .suggested(in: folder.url))
-        #expect(try await other.place().sha256 == nil)
+        #expect(try await other.moveToDestination().sha256 == nil)
     }
 
     @Test func checksumOfALargeFileCoversAllBytes() async throws {
@@ -62,7 +62,7 @@ import Testing
         try await part.write([Data(repeating: UInt8(ascii: "a"), count: 1_000_000)], at: 0)
         // The example of FIPS 180-4 with a million times “a”.
         let expected = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
-        #expect(try await part.place(sha256: expected).sha256 == expected)
+        #expect(try await part.moveToDestination(sha256: expected).sha256 == expected)
     }
 
     @Test func checksumCanBeCancelled() async throws {
@@ -70,18 +70,19 @@ import Testing
         let part = try await folder.beginPart("0123456789")
         let code = await Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await SluiceError.Code.thrown { _ = try await part.place(sha256: Self.digest) }
+            return await SluiceError.Code.thrown { _ = try await part.moveToDestination(sha256: Self.digest) }
         }.value
         #expect(code == .cancelled)
-        #expect(try await part.place(sha256: Self.digest).length == 10)
+        #expect(try await part.moveToDestination(sha256: Self.digest).length == 10)
     }
 
     @Test func emptyFileIsPlaced() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.open()
         try await part.begin(RemoteResource.digits.with { $0.length = 0 })
-        let file = try await part.place(reportsSHA256: true)
-        #expect(file.sha256 == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+        let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        let file = try await part.moveToDestination(sha256: digest)
+        #expect(file.sha256 == digest)
         #expect(folder.text() == "")
     }
 
@@ -89,7 +90,7 @@ import Testing
         let folder = try DownloadFolder()
         let part = try await folder.beginPart("0123456789")
         try folder.write("precious")
-        #expect(await .fileExists == SluiceError.Code.thrown { _ = try await part.place() })
+        #expect(await .fileExists == SluiceError.Code.thrown { _ = try await part.moveToDestination() })
         #expect(folder.text() == "precious")
         await part.close()
         #expect(await .fileExists == SluiceError.Code.thrown { _ = try await folder.open() })
@@ -97,7 +98,7 @@ import Testing
         let again = try await folder.open(.file(folder.file, ifExists: .overwrite))
         #expect(again.resource == .digits)
         #expect(again.completed.prefix == 10)
-        #expect(try await again.place().resumedBytes == 10)
+        #expect(try await again.moveToDestination().resumedBytes == 10)
         #expect(folder.text() == "0123456789")
         #expect(folder.names == ["file.bin"])
     }
@@ -110,7 +111,7 @@ import Testing
             withIntermediateDirectories: false
         )
         let part = try await folder.beginPart("0123456789", .file(folder.file, ifExists: .keepBoth))
-        #expect(try await part.place().url == folder.url.appending(path: "file 3.bin"))
+        #expect(try await part.moveToDestination().url == folder.url.appending(path: "file 3.bin"))
         #expect(folder.text() == "precious")
         #expect(folder.text(of: "file 3.bin") == "0123456789")
     }
@@ -120,11 +121,8 @@ import Testing
         let urls = try await withThrowingTaskGroup(of: URL.self) { group in
             for index in 0..<20 {
                 group.addTask {
-                    let part = try await folder.beginPart(
-                        "number \(index / 10)\(index % 10)!",
-                        .suggested(in: folder.url)
-                    )
-                    return try await part.place().url
+                    let part = try await folder.beginPart("number \(index / 10)\(index % 10)!", .suggested(in: folder.url))
+                    return try await part.moveToDestination().url
                 }
             }
             return try await group.reduce(into: Set()) { $0.insert($1) }
@@ -140,11 +138,11 @@ import Testing
         let part = try await PartialDownload.open(
             key: folder.url.path,
             destination: .temporary,
-            lease: PartialDownloadLock()
+            lease: PartialDownloadLease()
         )
         try await part.begin(.digits)
         try await part.write("0123456789", at: 0)
-        let file = try await part.place()
+        let file = try await part.moveToDestination()
         defer { try? FileManager.default.removeItem(at: file.url) }
         #expect(file.url.pathExtension == "txt")
         let temporary = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path
@@ -156,10 +154,10 @@ import Testing
         let folder = try DownloadFolder()
         let part = try await folder.beginPart("0123456789", .file(folder.file, ifExists: .overwrite))
         try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: false)
-        #expect(await .cannotWriteFile == SluiceError.Code.thrown { _ = try await part.place() })
+        #expect(await .cannotWriteFile == SluiceError.Code.thrown { _ = try await part.moveToDestination() })
         await part.close()
         try FileManager.default.removeItem(at: folder.file)
-        #expect(try await folder.open().place().resumedBytes == 10)
+        #expect(try await folder.open().moveToDestination().resumedBytes == 10)
     }
 
     @Test func symbolicLinkIsReplacedAndNotFollowed() async throws {
@@ -168,7 +166,7 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: folder.file.path, withDestinationPath: "victim")
         #expect(await .fileExists == SluiceError.Code.thrown { _ = try await folder.open() })
         let part = try await folder.beginPart("0123456789", .file(folder.file, ifExists: .overwrite))
-        _ = try await part.place()
+        _ = try await part.moveToDestination()
         #expect(folder.text() == "0123456789")
         #expect(folder.text(of: "victim") == "precious")
     }
@@ -176,7 +174,7 @@ import Testing
     @Test func placedFileHasDefaultPermissions() async throws {
         let folder = try DownloadFolder()
         try folder.write("any", to: "any")
-        _ = try await (folder.beginPart("0123456789")).place()
+        _ = try await (folder.beginPart("0123456789")).moveToDestination()
         let modes = try ["any", "file.bin"].map {
             try FileManager.default.attributesOfItem(atPath: folder.url.appending(path: $0).path)[.posixPermissions]
                 as? Int

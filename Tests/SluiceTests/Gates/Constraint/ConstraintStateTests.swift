@@ -5,144 +5,144 @@ import Testing
 @Suite struct ConstraintStateTests {
     enum Event: Sendable {
         case arrived(Int)
-        case answered(Int, Bool)
-        case unanswered(Int)
+        case checked(Int, Bool)
+        case checkTimedOut(Int)
         case satisfied
         case failed
-        case left(Int)
+        case cancelled(Int)
     }
 
     struct Row: Sendable, CustomTestStringConvertible {
-        let summary: String
+        let promise: String
         let steps: [(Event, [ConstraintState.Action])]
 
-        init(_ summary: String, _ steps: (Event, [ConstraintState.Action])...) {
-            self.summary = summary
+        init(_ promise: String, _ steps: (Event, [ConstraintState.Action])...) {
+            self.promise = promise
             self.steps = steps
         }
 
-        var testDescription: String { summary }
+        var testDescription: String { promise }
     }
 
     static let rows = [
         Row(
-            "a satisfied constraint admits requests, with one check at a time",
-            (.arrived(1), [.ask(1)]),
+            "a satisfied constraint admits at once, one question at a time",
+            (.arrived(1), [.check(1)]),
             (.arrived(2), []),
-            (.answered(1, true), [.admit([1]), .ask(2)]),
-            (.answered(2, true), [.admit([2])])
+            (.checked(1, true), [.admit([1]), .check(2)]),
+            (.checked(2, true), [.admit([2])])
         ),
         Row(
-            "one satisfaction admits all waiting requests",
-            (.arrived(1), [.ask(1)]),
+            "one satisfaction is for all who wait",
+            (.arrived(1), [.check(1)]),
             (.arrived(2), []),
-            (.answered(1, false), [.satisfy, .ask(2)]),
-            (.answered(2, false), []),
+            (.checked(1, false), [.satisfy, .check(2)]),
+            (.checked(2, false), []),
             (.satisfied, [.admit([1, 2])])
         ),
         Row(
-            "a request that is satisfied overtakes requests that wait",
-            (.arrived(1), [.ask(1)]),
-            (.answered(1, false), [.satisfy]),
-            (.arrived(2), [.ask(2)]),
-            (.answered(2, true), [.admit([2])]),
+            "who needs no satisfaction passes those who wait for it",
+            (.arrived(1), [.check(1)]),
+            (.checked(1, false), [.satisfy]),
+            (.arrived(2), [.check(2)]),
+            (.checked(2, true), [.admit([2])]),
             (.satisfied, [.admit([1])])
         ),
         Row(
-            "an error fails all waiting requests, and the next request retries",
-            (.arrived(1), [.ask(1)]),
+            "an error fails all who wait, and the next one tries again",
+            (.arrived(1), [.check(1)]),
             (.arrived(2), []),
-            (.answered(1, false), [.satisfy, .ask(2)]),
-            (.answered(2, false), []),
+            (.checked(1, false), [.satisfy, .check(2)]),
+            (.checked(2, false), []),
             (.failed, [.fail([1, 2])]),
-            (.arrived(3), [.ask(3)]),
-            (.answered(3, false), [.satisfy]),
+            (.arrived(3), [.check(3)]),
+            (.checked(3, false), [.satisfy]),
             (.satisfied, [.admit([3])])
         ),
         Row(
-            "a check that began before the satisfaction is repeated",
-            (.arrived(1), [.ask(1)]),
-            (.answered(1, false), [.satisfy]),
-            (.arrived(2), [.ask(2)]),
+            "an answer of before the satisfaction is not believed",
+            (.arrived(1), [.check(1)]),
+            (.checked(1, false), [.satisfy]),
+            (.arrived(2), [.check(2)]),
             (.satisfied, [.admit([1])]),
             (.arrived(3), []),
-            (.answered(2, false), [.ask(2)]),
-            (.answered(2, true), [.admit([2]), .ask(3)])
+            (.checked(2, false), [.check(2)]),
+            (.checked(2, true), [.admit([2]), .check(3)])
         ),
         Row(
-            "a check during a failed satisfaction starts another one",
-            (.arrived(1), [.ask(1)]),
-            (.answered(1, false), [.satisfy]),
-            (.arrived(2), [.ask(2)]),
+            "an answer of during a satisfaction that failed begins another",
+            (.arrived(1), [.check(1)]),
+            (.checked(1, false), [.satisfy]),
+            (.arrived(2), [.check(2)]),
             (.failed, [.fail([1])]),
-            (.answered(2, false), [.satisfy])
+            (.checked(2, false), [.satisfy])
         ),
         Row(
-            "a cancelled request does not stop the others",
-            (.arrived(1), [.ask(1)]),
+            "one who leaves does not stop the others",
+            (.arrived(1), [.check(1)]),
             (.arrived(2), []),
             (.arrived(3), []),
-            (.left(2), []),
-            (.answered(1, false), [.satisfy, .ask(3)]),
-            (.answered(3, false), []),
-            (.left(1), []),
+            (.cancelled(2), []),
+            (.checked(1, false), [.satisfy, .check(3)]),
+            (.checked(3, false), []),
+            (.cancelled(1), []),
             (.satisfied, [.admit([3])])
         ),
         Row(
-            "the last request to leave cancels the satisfaction",
-            (.arrived(1), [.ask(1)]),
-            (.answered(1, false), [.satisfy]),
-            (.left(1), [.cancelSatisfaction]),
+            "the last one who leaves cancels the satisfaction",
+            (.arrived(1), [.check(1)]),
+            (.checked(1, false), [.satisfy]),
+            (.cancelled(1), [.cancelSatisfaction]),
             (.failed, [])
         ),
         Row(
-            "a request that arrives during cancellation starts another satisfaction",
-            (.arrived(1), [.ask(1)]),
-            (.answered(1, false), [.satisfy]),
-            (.left(1), [.cancelSatisfaction]),
-            (.arrived(2), [.ask(2)]),
-            (.answered(2, false), []),
+            "one who comes while a cancelled satisfaction ends has another begun after it",
+            (.arrived(1), [.check(1)]),
+            (.checked(1, false), [.satisfy]),
+            (.cancelled(1), [.cancelSatisfaction]),
+            (.arrived(2), [.check(2)]),
+            (.checked(2, false), []),
             (.failed, [.satisfy]),
             (.satisfied, [.admit([2])])
         ),
         Row(
-            "a cancelled satisfaction that succeeds admits new requests",
-            (.arrived(1), [.ask(1)]),
-            (.answered(1, false), [.satisfy]),
-            (.left(1), [.cancelSatisfaction]),
-            (.arrived(2), [.ask(2)]),
-            (.answered(2, false), []),
+            "a cancelled satisfaction that succeeds all the same is good enough",
+            (.arrived(1), [.check(1)]),
+            (.checked(1, false), [.satisfy]),
+            (.cancelled(1), [.cancelSatisfaction]),
+            (.arrived(2), [.check(2)]),
+            (.checked(2, false), []),
             (.satisfied, [.admit([2])])
         ),
         Row(
-            "a request cancelled during its check does not block the next check",
-            (.arrived(1), [.ask(1)]),
+            "who leaves while being asked holds nobody up once the answer is there",
+            (.arrived(1), [.check(1)]),
             (.arrived(2), []),
-            (.left(1), [.cancelQuestion(1)]),
-            (.answered(1, false), [.ask(2)]),
-            (.answered(2, true), [.admit([2])])
+            (.cancelled(1), [.cancelCheck(1)]),
+            (.checked(1, false), [.check(2)]),
+            (.checked(2, true), [.admit([2])])
         ),
         Row(
-            "a check without an answer fails its request only",
-            (.arrived(1), [.ask(1)]),
+            "a question that is not checked fails that request only",
+            (.arrived(1), [.check(1)]),
             (.arrived(2), []),
-            (.unanswered(1), [.fail([1]), .ask(2)]),
-            (.answered(1, false), []),
-            (.answered(2, true), [.admit([2])])
+            (.checkTimedOut(1), [.fail([1]), .check(2)]),
+            (.checked(1, false), []),
+            (.checked(2, true), [.admit([2])])
         ),
         Row(
-            "a request cancelled during its check does not also fail",
-            (.arrived(1), [.ask(1)]),
-            (.left(1), [.cancelQuestion(1)]),
-            (.unanswered(1), [])
+            "one who leaves while being asked is not failed as well",
+            (.arrived(1), [.check(1)]),
+            (.cancelled(1), [.cancelCheck(1)]),
+            (.checkTimedOut(1), [])
         ),
         Row(
-            "results without a waiting request have no effect",
+            "what nobody waits for changes nothing",
             (.satisfied, []),
             (.failed, []),
-            (.left(7), []),
-            (.answered(7, true), []),
-            (.unanswered(7), [])
+            (.cancelled(7), []),
+            (.checked(7, true), []),
+            (.checkTimedOut(7), [])
         ),
     ]
 
@@ -159,11 +159,11 @@ extension ConstraintState {
     mutating func take(_ event: ConstraintStateTests.Event) -> [Action] {
         switch event {
         case .arrived(let id): arrived(id)
-        case .answered(let id, let isSatisfied): answered(id, isSatisfied)
-        case .unanswered(let id): unanswered(id)
+        case .checked(let id, let isSatisfied): checked(id, isSatisfied)
+        case .checkTimedOut(let id): checkTimedOut(id)
         case .satisfied: satisfied()
         case .failed: failed()
-        case .left(let id): cancelled(id)
+        case .cancelled(let id): cancelled(id)
         }
     }
 }
