@@ -6,7 +6,7 @@ import Testing
 
 /// A repository on GitHub.
 public struct Repository: Decodable, Sendable {
-    /// Its name, without the owner's.
+    /// The name, without the owner.
     public let name: String
     /// The number of stars.
     public let stars: Int
