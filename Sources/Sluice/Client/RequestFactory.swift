@@ -45,6 +45,24 @@ public struct BodyMethodBuilder<Factory: RequestFactory>: Sendable {
     }
 }
 
+/// The result of a call that creates a request without a model. Every use of it is an error that says what to write.
+@dynamicMemberLookup
+public struct UnspecifiedRequest: Sendable {
+    init() {}
+
+    /// Unavailable, as every member.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type")
+    public subscript(dynamicMember member: String) -> UnspecifiedRequest { self }
+
+    /// Unavailable, as every method.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type")
+    public func callAsFunction(_ arguments: Any...) -> UnspecifiedRequest { self }
+
+    /// Unavailable.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type")
+    public func sender() -> UnspecifiedRequest { self }
+}
+
 /// The methods by name, for models that are decoded from JSON by the client's decoders.
 extension APIClient {
     /// Creates GET requests.
@@ -76,71 +94,134 @@ public struct CodableRequests: RequestFactory {
     var modelDecoder: SharedDecoder?
     var errorDecoder: (any DataDecoder)?
 
-    /// Creates a request with the model and the error model that the context determines. The method is GET unless
-    /// the endpoint has another one.
+    /// Creates a request with the error model ``APIError``. The method is GET unless the endpoint has another one.
     ///
     /// - Parameters:
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - model: The model type, where the context does not determine it.
+    ///   - model: The model type.
     /// - Returns: The request.
+    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type) -> APIRequest<
+        Model, APIError
+    > {
+        APIRequest(client, endpoint, serializer(), errorDecoder)
+    }
+
+    /// Creates a request with the model and the error model that the context determines.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    ///   - error: The error model.
+    /// - Returns: The request.
+    @_disfavoredOverload
     public func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> {
         APIRequest(client, endpoint, serializer(), errorDecoder)
     }
 
-    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    /// Creates a request with the model that the context determines, and the error model ``APIError``.
     @_disfavoredOverload
-    public func request<Model: Decodable & Sendable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, APIError> {
+    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
         APIRequest(client, endpoint, serializer(), errorDecoder)
     }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
 }
 
 extension CodableRequests {
+    /// Returns a factory of requests whose model is decoded by the given decoders: `client.codable(modelDecoder: xml)`.
+    ///
+    /// - Parameters:
+    ///   - modelDecoder: The decoder of the model of a successful response; nil for the client's.
+    ///   - errorDecoder: The decoder of the body of a failed response; nil for the client's.
+    /// - Returns: The factory.
+    public func callAsFunction(
+        modelDecoder: (any DataDecoder)? = nil,
+        errorDecoder: (any DataDecoder)? = nil
+    ) -> CodableRequests {
+        CodableRequests(client: client, modelDecoder: modelDecoder.map(SharedDecoder.init), errorDecoder: errorDecoder)
+    }
+
     private func serializer<Model>() -> CodableSerializer<Model> {
         CodableSerializer(modelDecoder ?? client.pipeline.modelDecoder)
     }
 }
 
 extension MethodBuilder where Factory == CodableRequests {
-    /// Creates a request with this method. The context determines model and error model.
+    /// Creates a request with this method and the error model ``APIError``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    /// - Returns: The request.
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type)
+        -> APIRequest<Model, APIError>
+    {
+        request(factory.request(endpoint))
+    }
+
+    /// Creates a request with the model and the error model that the context determines.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    ///   - error: The error model.
+    /// - Returns: The request.
+    @_disfavoredOverload
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> {
         request(factory.request(endpoint))
     }
 
-    /// Creates a request with this method and the error model ``APIError``, used where the
-    /// context does not determine one.
+    /// Creates a request with the model that the context determines, and the error model ``APIError``.
     @_disfavoredOverload
-    public func callAsFunction<Model: Decodable & Sendable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, APIError> {
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
         request(factory.request(endpoint))
     }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
 }
 
 extension BodyMethodBuilder where Factory == CodableRequests {
-    /// Creates a request with this method, to which a body can be added.
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    /// - Returns: The request.
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type)
+        -> BodyRequest<Model, APIError>
+    {
+        BodyRequest(request: request(factory.request(endpoint)))
+    }
+
+    /// Creates a request with the model and the error model that the context determines.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    ///   - error: The error model.
+    /// - Returns: The request.
+    @_disfavoredOverload
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> BodyRequest<Model, ErrorModel> {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
-    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    /// Creates a request with the model that the context determines, and the error model ``APIError``.
     @_disfavoredOverload
-    public func callAsFunction<Model: Decodable & Sendable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
-    ) -> BodyRequest<Model, APIError> {
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint) -> BodyRequest<Model, APIError> {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
@@ -152,6 +233,9 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     ) -> APIRequest<Model, ErrorModel> {
         request(factory.request(endpoint))
     }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
 }
 
 // MARK: - Models made from a JSON value
@@ -164,65 +248,115 @@ extension BodyMethodBuilder where Factory == CodableRequests {
 public struct JSONRequests: RequestFactory {
     let client: APIClient
 
-    /// Creates a request with the model and the error model that the context determines. The method is GET unless
-    /// the endpoint has another one.
+    /// Creates a request with the error model ``APIError``. The method is GET unless the endpoint has another one.
     ///
     /// - Parameters:
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - model: The model type, where the context does not determine it.
+    ///   - model: The model type.
     /// - Returns: The request.
+    public func request<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type) -> APIRequest<
+        Model, APIError
+    > {
+        APIRequest(client, endpoint, JSONSerializer<Model>())
+    }
+
+    /// Creates a request with the model and the error model that the context determines.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    ///   - error: The error model.
+    /// - Returns: The request.
+    @_disfavoredOverload
     public func request<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> {
         APIRequest(client, endpoint, JSONSerializer<Model>())
     }
 
-    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    /// Creates a request with the model that the context determines, and the error model ``APIError``.
     @_disfavoredOverload
-    public func request<Model: JSONDecodable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, APIError> {
+    public func request<Model: JSONDecodable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
         APIRequest(client, endpoint, JSONSerializer<Model>())
     }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
 }
 
 extension MethodBuilder where Factory == JSONRequests {
-    /// Creates a request with this method. The context determines model and error model.
+    /// Creates a request with this method and the error model ``APIError``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    /// - Returns: The request.
+    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type) -> APIRequest<
+        Model, APIError
+    > {
+        request(factory.request(endpoint))
+    }
+
+    /// Creates a request with the model and the error model that the context determines.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    ///   - error: The error model.
+    /// - Returns: The request.
+    @_disfavoredOverload
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> {
         request(factory.request(endpoint))
     }
 
-    /// Creates a request with this method and the error model ``APIError``, used where the
-    /// context does not determine one.
+    /// Creates a request with the model that the context determines, and the error model ``APIError``.
     @_disfavoredOverload
-    public func callAsFunction<Model: JSONDecodable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, APIError> {
+    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
         request(factory.request(endpoint))
     }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
 }
 
 extension BodyMethodBuilder where Factory == JSONRequests {
-    /// Creates a request with this method, to which a body can be added.
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    /// - Returns: The request.
+    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type) -> BodyRequest<
+        Model, APIError
+    > {
+        BodyRequest(request: request(factory.request(endpoint)))
+    }
+
+    /// Creates a request with the model and the error model that the context determines.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    ///   - error: The error model.
+    /// - Returns: The request.
+    @_disfavoredOverload
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> BodyRequest<Model, ErrorModel> {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
-    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    /// Creates a request with the model that the context determines, and the error model ``APIError``.
     @_disfavoredOverload
-    public func callAsFunction<Model: JSONDecodable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
-    ) -> BodyRequest<Model, APIError> {
+    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint) -> BodyRequest<Model, APIError> {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
@@ -234,6 +368,9 @@ extension BodyMethodBuilder where Factory == JSONRequests {
     ) -> APIRequest<Model, ErrorModel> {
         request(factory.request(endpoint))
     }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
 }
 
 // MARK: - Models from a given serializer
@@ -247,54 +384,55 @@ public struct SerializedRequests<Model: Sendable>: RequestFactory {
     let client: APIClient
     let serializer: any ResponseSerializer<Model>
 
-    /// Creates a request with the error model that the context determines. The method is GET unless
-    /// the endpoint has another one.
+    /// Creates a request with the error model ``APIError``. The method is GET unless the endpoint has another one.
     ///
-    /// - Parameter endpoint: A path that is appended to the base URL, a whole URL that replaces
-    ///   it, a template or a target.
+    /// - Parameter endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a
+    ///   target.
     /// - Returns: The request.
-    public func request<ErrorModel: ErrorSerializable>(_ endpoint: some Endpoint) -> APIRequest<Model, ErrorModel> {
+    public func request(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
         APIRequest(client, endpoint, serializer)
     }
 
-    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    /// Creates a request with the error model that the context determines.
     @_disfavoredOverload
-    public func request(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
+    public func request<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> {
         APIRequest(client, endpoint, serializer)
     }
 }
 
 extension MethodBuilder {
-    /// Creates a request with this method. The context determines the error model.
-    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint
-    ) -> APIRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
+    /// Creates a request with this method and the error model ``APIError``.
+    public func callAsFunction<Model>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> {
         request(factory.request(endpoint))
     }
 
-    /// Creates a request with this method and the error model ``APIError``, used where the
-    /// context does not determine one.
+    /// Creates a request with this method and the error model that the context determines.
     @_disfavoredOverload
-    public func callAsFunction<Model>(
-        _ endpoint: some Endpoint
-    ) -> APIRequest<Model, APIError> where Factory == SerializedRequests<Model> {
+    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
         request(factory.request(endpoint))
     }
 }
 
 extension BodyMethodBuilder {
-    /// Creates a request with this method, to which a body can be added.
-    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint
-    ) -> BodyRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
+    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    public func callAsFunction<Model>(_ endpoint: some Endpoint) -> BodyRequest<Model, APIError>
+    where Factory == SerializedRequests<Model> {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
-    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
+    /// Creates a request with this method and the error model that the context determines, to which a body can be added.
     @_disfavoredOverload
-    public func callAsFunction<Model>(
-        _ endpoint: some Endpoint
-    ) -> BodyRequest<Model, APIError> where Factory == SerializedRequests<Model> {
+    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> BodyRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
@@ -312,19 +450,6 @@ extension BodyMethodBuilder {
 extension APIClient {
     /// A factory of requests whose model is decoded from JSON by the client's decoders.
     public var codable: CodableRequests { CodableRequests(client: self) }
-
-    /// Returns a factory of requests whose model is decoded by the given decoders.
-    ///
-    /// - Parameters:
-    ///   - modelDecoder: The decoder of the model of a successful response; nil for the client's.
-    ///   - errorDecoder: The decoder of the body of a failed response; nil for the client's.
-    /// - Returns: The factory.
-    public func codable(
-        modelDecoder: (any DataDecoder)? = nil,
-        errorDecoder: (any DataDecoder)? = nil
-    ) -> CodableRequests {
-        CodableRequests(client: self, modelDecoder: modelDecoder.map(SharedDecoder.init), errorDecoder: errorDecoder)
-    }
 
     /// A factory of requests whose model is a ``JSON`` value, or initializes itself from one.
     public var json: JSONRequests { JSONRequests(client: self) }
@@ -347,25 +472,40 @@ extension APIClient {
         SerializedRequests(client: self, serializer: serializer)
     }
 
-    /// Creates a request whose model is decoded from JSON, with the error model that the context determines.
+    /// Creates a request whose model is decoded from JSON, with the error model ``APIError``.
     ///
     /// - Parameters:
-    ///   - endpoint: The endpoint, usually a ``Target``; a path or a template is also possible.
-    ///   - model: The model type, where the context does not determine it.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
     /// - Returns: The request.
+    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type) -> APIRequest<
+        Model, APIError
+    > {
+        codable.request(endpoint)
+    }
+
+    /// Creates a request with the model and the error model that the context determines.
+    ///
+    /// - Parameters:
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - model: The model type.
+    ///   - error: The error model.
+    /// - Returns: The request.
+    @_disfavoredOverload
     public func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> {
         codable.request(endpoint)
     }
 
-    /// Creates a request with the error model ``APIError``, used where the context does not determine one.
+    /// Creates a request with the model that the context determines, and the error model ``APIError``.
     @_disfavoredOverload
-    public func request<Model: Decodable & Sendable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, APIError> {
+    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
         codable.request(endpoint)
     }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
 }

@@ -11,8 +11,7 @@ extension APIRequest {
 }
 
 extension APIClient {
-    /// Creates a request that uploads bytes, a file, a stream or a form, and decodes its model from JSON. The context
-    /// determines model and error model.
+    /// Creates a request that uploads bytes, a file, a stream or a form, and decodes its model from JSON.
     ///
     /// ```swift
     /// let asset: Asset = try await client.upload("assets", .file(film)).sender().value
@@ -28,98 +27,135 @@ extension APIClient {
     /// - Parameters:
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
     ///   - body: The body to upload: a file, bytes, a stream or a form.
-    ///   - model: The model type, where the context does not determine it.
-    /// - Returns: The request.
+    ///   - model: The model type.
+    /// - Returns: The request. The method is POST unless the endpoint has another than GET.
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        as model: Model.Type
+    ) -> APIRequest<Model, APIError> {
+        codable.upload(endpoint, body)
+    }
+
+    /// Creates an upload with the model and the error model that the context determines.
+    @_disfavoredOverload
     public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> {
         codable.upload(endpoint, body)
     }
 
-    /// Creates an upload with the error model ``APIError``, used where the context does not determine one.
+    /// Creates an upload with the model that the context determines, and the error model ``APIError``.
     @_disfavoredOverload
-    public func upload<Model: Decodable & Sendable>(
-        _ endpoint: some Endpoint,
-        _ body: RequestBody,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, APIError> {
+    public func upload<Model: Decodable & Sendable>(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<
+        Model, APIError
+    > {
         codable.upload(endpoint, body)
     }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest { UnspecifiedRequest() }
 }
 
 extension CodableRequests {
-    /// Creates a request that uploads bytes, a file, a stream or a form. The context determines model and error model.
+    /// Creates a request that uploads bytes, a file, a stream or a form, with the error model ``APIError``.
     ///
     /// - Parameters:
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - body: The body to upload.
-    ///   - model: The model type, where the context does not determine it.
+    ///   - body: The body to upload: a file, bytes, a stream or a form.
+    ///   - model: The model type.
     /// - Returns: The request. The method is POST unless the endpoint has another than GET.
-    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        _ body: RequestBody,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, ErrorModel> {
-        request(endpoint).uploading(body)
-    }
-
-    /// Creates an upload with the error model ``APIError``, used where the context does not determine one.
-    @_disfavoredOverload
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody,
-        as model: Model.Type = Model.self
+        as model: Model.Type
     ) -> APIRequest<Model, APIError> {
         request(endpoint).uploading(body)
     }
+
+    /// Creates an upload with the model and the error model that the context determines.
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(endpoint).uploading(body)
+    }
+
+    /// Creates an upload with the model that the context determines, and the error model ``APIError``.
+    @_disfavoredOverload
+    public func upload<Model: Decodable & Sendable>(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<
+        Model, APIError
+    > {
+        request(endpoint).uploading(body)
+    }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest { UnspecifiedRequest() }
 }
 
 extension JSONRequests {
-    /// Creates a request that uploads bytes, a file, a stream or a form. The context determines model and error model.
+    /// Creates a request that uploads bytes, a file, a stream or a form, with the error model ``APIError``.
     ///
     /// - Parameters:
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - body: The body to upload.
-    ///   - model: The model type, where the context does not determine it.
+    ///   - body: The body to upload: a file, bytes, a stream or a form.
+    ///   - model: The model type.
     /// - Returns: The request. The method is POST unless the endpoint has another than GET.
-    public func upload<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        _ body: RequestBody,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, ErrorModel> {
-        request(endpoint).uploading(body)
-    }
-
-    /// Creates an upload with the error model ``APIError``, used where the context does not determine one.
-    @_disfavoredOverload
     public func upload<Model: JSONDecodable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody,
-        as model: Model.Type = Model.self
+        as model: Model.Type
     ) -> APIRequest<Model, APIError> {
         request(endpoint).uploading(body)
     }
+
+    /// Creates an upload with the model and the error model that the context determines.
+    @_disfavoredOverload
+    public func upload<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> {
+        request(endpoint).uploading(body)
+    }
+
+    /// Creates an upload with the model that the context determines, and the error model ``APIError``.
+    @_disfavoredOverload
+    public func upload<Model: JSONDecodable>(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<
+        Model, APIError
+    > {
+        request(endpoint).uploading(body)
+    }
+
+    /// Explains how to specify a model, where neither the call nor the context does.
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest { UnspecifiedRequest() }
 }
 
 extension SerializedRequests {
-    /// Creates a request that uploads bytes, a file, a stream or a form. The context determines the error model.
+    /// Creates a request that uploads bytes, a file, a stream or a form, with the error model ``APIError``.
     ///
     /// - Parameters:
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
     ///   - body: The body to upload.
     /// - Returns: The request. The method is POST unless the endpoint has another than GET.
-    public func upload<ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        _ body: RequestBody
-    ) -> APIRequest<Model, ErrorModel> {
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Model, APIError> {
         request(endpoint).uploading(body)
     }
 
-    /// Creates an upload with the error model ``APIError``, used where the context does not determine one.
+    /// Creates an upload with the error model that the context determines.
     @_disfavoredOverload
-    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Model, APIError> {
+    public func upload<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> APIRequest<Model, ErrorModel> {
         request(endpoint).uploading(body)
     }
 }

@@ -158,25 +158,26 @@ extension SluiceError.Code {
 // MARK: - Creation from a client or a request
 
 extension APIClient {
-    /// Creates a download request whose error type is inferred from the context.
+    /// Creates a download request that fails with an ``APIError``.
     ///
     /// - Parameters:
     ///   - endpoint: A path appended to the base URL, or a whole URL in its place; a template; a target.
     ///   - destination: The destination of the file.
     /// - Returns: A value to modify and send.
-    public func download<ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        to destination: DownloadDestination
-    ) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
-        data.request(endpoint).download(to: destination)
-    }
-
-    /// Creates a download request that fails with an ``APIError``, for contexts that do not determine the error type.
-    @_disfavoredOverload
     public func download(
         _ endpoint: some Endpoint,
         to destination: DownloadDestination
     ) -> DownloadAPIRequest<DownloadedFile, APIError> {
+        data.request(endpoint).download(to: destination)
+    }
+
+    /// Creates a download request with the error model that the context determines.
+    @_disfavoredOverload
+    public func download<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        to destination: DownloadDestination,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
         data.request(endpoint).download(to: destination)
     }
 }

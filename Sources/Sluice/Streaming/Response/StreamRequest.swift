@@ -78,18 +78,20 @@ extension StreamRequest {
 }
 
 extension APIClient {
-    /// Creates a request whose response is read while it arrives, with the error model inferred from the context.
+    /// Creates a request whose response is read while it arrives and that fails with an ``APIError``.
     ///
     /// - Parameter endpoint: A path appended to the base URL, a complete URL, a URI template, or a target.
     /// - Returns: A request to configure and read. Its method is GET unless the endpoint sets another.
-    public func stream<ErrorModel: ErrorSerializable>(_ endpoint: some Endpoint) -> StreamRequest<ErrorModel> {
+    public func stream(_ endpoint: some Endpoint) -> StreamRequest<APIError> {
         StreamRequest(self, RequestDraft(endpoint, pipeline.configuration.endpointMapping))
     }
 
-    /// Creates a request whose response is read while it arrives and that fails with an ``APIError``. Used if the
-    /// context specifies no error model.
+    /// Creates a request whose response is read while it arrives, with the error model that the context determines.
     @_disfavoredOverload
-    public func stream(_ endpoint: some Endpoint) -> StreamRequest<APIError> {
+    public func stream<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        error: ErrorModel.Type = ErrorModel.self
+    ) -> StreamRequest<ErrorModel> {
         StreamRequest(self, RequestDraft(endpoint, pipeline.configuration.endpointMapping))
     }
 }
