@@ -45,24 +45,6 @@ public struct BodyMethodBuilder<Factory: RequestFactory>: Sendable {
     }
 }
 
-/// The result of a call that creates a request without a model. Every use of it is an error that says what to write.
-@dynamicMemberLookup
-public struct UnspecifiedRequest: Sendable {
-    init() {}
-
-    /// Unavailable, as every member.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type")
-    public subscript(dynamicMember member: String) -> UnspecifiedRequest { self }
-
-    /// Unavailable, as every method.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type")
-    public func callAsFunction(_ arguments: Any...) -> UnspecifiedRequest { self }
-
-    /// Unavailable.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type")
-    public func sender() -> UnspecifiedRequest { self }
-}
-
 /// The methods by name, for models that are decoded from JSON by the client's decoders.
 extension APIClient {
     /// Creates GET requests.
@@ -129,7 +111,17 @@ public struct CodableRequests: RequestFactory {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
+
+    /// Unavailable: the model is not decodable.
+    @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
+    @_disfavoredOverload
+    public func request<Model: Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        client.serialized(by: UndecodableSerializer()).request(endpoint)
+    }
 }
 
 extension CodableRequests {
@@ -187,7 +179,17 @@ extension MethodBuilder where Factory == CodableRequests {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
+
+    /// Unavailable: the model is not decodable.
+    @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
+    @_disfavoredOverload
+    public func callAsFunction<Model: Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
+    }
 }
 
 extension BodyMethodBuilder where Factory == CodableRequests {
@@ -235,7 +237,17 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
+
+    /// Unavailable: the model is not decodable.
+    @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
+    @_disfavoredOverload
+    public func callAsFunction<Model: Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
+    }
 }
 
 // MARK: - Models made from a JSON value
@@ -283,7 +295,7 @@ public struct JSONRequests: RequestFactory {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
 }
 
 extension MethodBuilder where Factory == JSONRequests {
@@ -322,7 +334,7 @@ extension MethodBuilder where Factory == JSONRequests {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
 }
 
 extension BodyMethodBuilder where Factory == JSONRequests {
@@ -370,7 +382,7 @@ extension BodyMethodBuilder where Factory == JSONRequests {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
 }
 
 // MARK: - Models from a given serializer
@@ -507,5 +519,15 @@ extension APIClient {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
+
+    /// Unavailable: the model is not decodable.
+    @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
+    @_disfavoredOverload
+    public func request<Model: Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        serialized(by: UndecodableSerializer()).request(endpoint)
+    }
 }

@@ -57,7 +57,9 @@ extension APIClient {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest {
+        UnspecifiedRequest(endpoint)
+    }
 }
 
 extension CodableRequests {
@@ -96,7 +98,9 @@ extension CodableRequests {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest {
+        UnspecifiedRequest(endpoint)
+    }
 }
 
 extension JSONRequests {
@@ -135,7 +139,9 @@ extension JSONRequests {
     }
 
     /// Explains how to specify a model, where neither the call nor the context does.
-    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest { UnspecifiedRequest() }
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest {
+        UnspecifiedRequest(endpoint)
+    }
 }
 
 extension SerializedRequests {

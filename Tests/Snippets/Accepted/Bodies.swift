@@ -52,7 +52,9 @@ func methodOfARequest() {
 }
 
 func arrayOfPosts() {
-    let requests = [shop.post("users", as: User.self).json(["id": 1]), shop.post("users", as: User.self).json(["id": 2])]
+    let requests = [
+        shop.post("users", as: User.self).json(["id": 1]), shop.post("users", as: User.self).json(["id": 2]),
+    ]
     show(requests)
 }
 

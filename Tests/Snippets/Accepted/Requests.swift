@@ -66,7 +66,8 @@ func arrayLiteral() {
 
 func arrayLiteralWithErrors() {
     let requests = [
-        shop.get("users/1", as: User.self, error: ShopError.self), shop.get("users/2", as: User.self, error: ShopError.self),
+        shop.get("users/1", as: User.self, error: ShopError.self),
+        shop.get("users/2", as: User.self, error: ShopError.self),
     ]
     requests.forEach(send)
 }

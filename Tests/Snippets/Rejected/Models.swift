@@ -31,9 +31,61 @@ func noModelOfAPrintedValue() async throws {
 }
 
 // error: Say what the response is
-func noModelOfAModifiedRequest() {
+func noModelOfAModifiedRequest() async throws {
     let request = shop.get("users/1").query("fields", "id")
+    show(try await request.sender().value)
+}
+
+// error: Say what the response is
+func noModelOfPages() async throws {
+    for try await page in shop.get("users").pages(by: .link) { show(page) }
+}
+
+// error: The model must be decodable
+func modelThatIsNotDecodable() async throws {
+    struct Plain: Sendable { var id: Int }
+    let plain: Plain = try await shop.get("users/1").sender().value
+    show(plain)
+}
+
+// error: The model must be decodable
+func modelArgumentThatIsNotDecodable() async throws {
+    struct Plain: Sendable { var id: Int }
+    let plain = try await shop.get("users/1", as: Plain.self).sender().value
+    show(plain)
+}
+
+// error: does not conform to the 'Sendable' protocol
+func modelThatIsAClass() async throws {
+    class Box: Codable { var id = 1 }
+    let box: Box = try await shop.get("boxes/1").sender().value
+    _ = box
+}
+
+// error: does not conform to protocol 'ErrorSerializable'
+func errorModelThatIsNone() {
+    struct Plain: Error {}
+    let request: APIRequest<User, Plain> = shop.get("users/1")
     show(request)
+}
+
+// error: missing argument label 'baseURL:'
+func clientWithoutLabel() {
+    let client = APIClient("https://shop.example")
+    show(client)
+}
+
+// error: has no member 'send'
+func unknownTerminal() async throws {
+    let user: User = try await shop.get("users/1").send()
+    show(user)
+}
+
+// error: cannot convert value of type '[String : Any]'
+func dictionaryOfAny() async throws {
+    let values: [String: Any] = ["id": 1]
+    let user: User = try await shop.post("users").json(values).sender().value
+    show(user)
 }
 
 // error: Say what the response is
