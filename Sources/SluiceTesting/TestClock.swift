@@ -4,11 +4,11 @@ import SluiceHTTP
 /// A clock that advances only when a test calls ``advance(by:)``.
 ///
 /// ```swift
-/// let time = TestClock()
-/// let client = APIClient(baseURL: server.url) { $0.time = time }
+/// let clock = TestClock()
+/// let client = APIClient(baseURL: server.url) { $0.clock = clock }
 /// async let value = request.sender().value
-/// await time.sleepers(1)              // the retry waits
-/// time.advance(by: .seconds(3600))    // the retry is sent
+/// await clock.waitForSleepers(1)       // the retry waits
+/// clock.advance(by: .seconds(3600))    // the retry is sent
 /// ```
 public final class TestClock: SluiceClock {
     private struct Sleeper {
@@ -49,7 +49,7 @@ public final class TestClock: SluiceClock {
     /// The current date.
     public var date: Date { startDate + elapsed / .seconds(1) }
     /// The durations of the current sleeps, each measured from its start, in ascending order.
-    public var pending: [Duration] { state.withLock { $0.sleepers.values.map(\.duration).sorted() } }
+    public var pendingSleeps: [Duration] { state.withLock { $0.sleepers.values.map(\.duration).sorted() } }
 
     /// Advances the clock and resumes the sleeps that are due, in the order of their ends.
     public func advance(by duration: Duration) {
@@ -90,7 +90,7 @@ public final class TestClock: SluiceClock {
     }
 
     /// Waits until at least `count` sleeps are pending.
-    public func sleepers(_ count: Int) async {
+    public func waitForSleepers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isSatisfied = state.withLock { state in
                 if state.sleepers.count >= count { return true }

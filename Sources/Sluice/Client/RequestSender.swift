@@ -21,7 +21,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         self.request = request
         let draft = request.draft
         let pipeline = request.client.pipeline
-        let meter = TransferMeter(time: pipeline.time)
+        let meter = TransferMeter(clock: pipeline.clock)
         self.meter = meter
         let dataSource =
             !pipeline.mayReadCache(draft)
@@ -92,12 +92,12 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var uploadProgress: TransferProgressSequence {
-        TransferProgressSequence(meter, .upload, time: request.client.pipeline.time)
+        TransferProgressSequence(meter, .upload, clock: request.client.pipeline.clock)
     }
 
     /// The progress of the response's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var downloadProgress: TransferProgressSequence {
-        TransferProgressSequence(meter, .download, time: request.client.pipeline.time)
+        TransferProgressSequence(meter, .download, clock: request.client.pipeline.clock)
     }
 
     /// The number of body bytes sent and received so far.

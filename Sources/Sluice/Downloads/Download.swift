@@ -80,7 +80,7 @@ struct Download: Sendable {
 
     /// Sends requests until all bytes are there, and returns the last response.
     private func fetch(_ part: PartialDownload) async throws(Failure) -> WrittenResponse {
-        let deadline = draft.options.timeouts.applied(to: Timeouts()).total.map { pipeline.time.now + $0 }
+        let deadline = draft.options.timeouts.applied(to: Timeouts()).total.map { pipeline.clock.now + $0 }
         var last: WrittenResponse?
         var restarts = 0
         while true {
@@ -167,7 +167,7 @@ struct Download: Sendable {
     ) async throws(Failure) -> WrittenResponse {
         var draft = draft
         if let deadline {
-            let left = max(.zero, pipeline.time.now.duration(to: deadline))
+            let left = max(.zero, pipeline.clock.now.duration(to: deadline))
             draft.options.timeouts.change { $0.total = left }
         }
         let sink = DownloadSink(span, of: part, progress, options, pipeline)

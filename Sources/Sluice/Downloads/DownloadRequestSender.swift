@@ -20,8 +20,8 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
     init(_ request: DownloadAPIRequest<Model, ErrorModel>) {
         self.request = request
         let pipeline = request.client.pipeline
-        let upload = TransferMeter(time: pipeline.time)
-        let progress = DownloadProgress(meter: TransferMeter(time: pipeline.time))
+        let upload = TransferMeter(clock: pipeline.clock)
+        let progress = DownloadProgress(meter: TransferMeter(clock: pipeline.clock))
         self.upload = upload
         self.progress = progress
         singleFlight = SingleFlight(cancelled: nil) { complete, _ in
@@ -103,13 +103,13 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
 
     /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var uploadProgress: TransferProgressSequence {
-        TransferProgressSequence(upload, .upload, time: request.client.pipeline.time)
+        TransferProgressSequence(upload, .upload, clock: request.client.pipeline.clock)
     }
 
     /// The progress of the file, including the bytes from an earlier send. Any number of loops can read it, before and
     /// after the request is sent.
     public nonisolated var downloadProgress: TransferProgressSequence {
-        TransferProgressSequence(progress.meter, .download, time: request.client.pipeline.time)
+        TransferProgressSequence(progress.meter, .download, clock: request.client.pipeline.clock)
     }
 }
 

@@ -160,7 +160,7 @@ final class DownloadSink: ResponseSink {
             guard count <= (end ?? .max) - next else { throw .tooLong }
             try await part.write(chunks, at: next, in: generation)
             next += count
-            let now = pipeline.time.now
+            let now = pipeline.clock.now
             state.withLock { [next] state in
                 state.next = next
                 state.hasProgressed = true

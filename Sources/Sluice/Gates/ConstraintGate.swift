@@ -146,13 +146,13 @@ extension ConstraintGate {
     func check(_ id: Int) {
         let (waiter, request) = state.withLock { state -> (Waiter?, RequestContext?) in
             guard let request = state.pending[id]?.request else { return (nil, nil) }
-            state.check = (id, nil, request.client.pipeline.time.now)
+            state.check = (id, nil, request.client.pipeline.clock.now)
             return (state.pending[id]?.waiter.take(), request)
         }
         // The request was cancelled before its check. The next check follows.
         guard let request else { return perform(state.withLock { $0.constraint.checked(id, false) }) }
         waiter?.resume(returning: .check)
-        startWatchdog(request.client.pipeline.time)
+        startWatchdog(request.client.pipeline.clock)
     }
 
     /// Calls `isSatisfied` in a separate task, so that the request can be cancelled while user code runs. Called from
@@ -176,7 +176,7 @@ extension ConstraintGate {
     }
 
     /// Starts a task that fails overdue checks, so that they do not block the others. One task serves all checks.
-    private func startWatchdog(_ time: any SluiceClock) {
+    private func startWatchdog(_ clock: any SluiceClock) {
         guard let timeout = constraint.timeout else { return }
         let begins = state.withLock { state in
             defer { state.hasWatchdog = true }
@@ -186,8 +186,8 @@ extension ConstraintGate {
         Task.detached { [weak self] in
             var wait: Duration? = timeout
             while let next = wait {
-                try? await time.sleep(for: next)
-                wait = self?.failOverdueCheck(time.now, timeout)
+                try? await clock.sleep(for: next)
+                wait = self?.failOverdueCheck(clock.now, timeout)
             }
         }
     }
@@ -236,10 +236,10 @@ extension ConstraintGate {
                 }
             }
         }
-        let time = request.client.pipeline.time
+        let clock = request.client.pipeline.clock
         let timer = constraint.timeout.map { timeout in
             Task.detached { [self] in
-                do { try await time.sleep(for: timeout) } catch { return }
+                do { try await clock.sleep(for: timeout) } catch { return }
                 satisfactionEnded(number, .gateTimedOut(name))
             }
         }

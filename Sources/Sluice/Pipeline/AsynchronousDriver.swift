@@ -155,7 +155,7 @@ struct AsynchronousDriver: Sendable {
         call.notify(.retrying, call.attempts) { .retrying(after: pause ?? .zero, outcome) }
         call.recordFailure(of: outcome)
         do {
-            if let pause { try await pipeline.time.sleep(for: pause) }
+            if let pause { try await pipeline.clock.sleep(for: pause) }
         } catch {
             outcome = .failure(.cancelled.with(request: outcome.request))
             return .refused

@@ -173,7 +173,7 @@ struct AttemptTransfer: Sendable {
         _ call: Call
     ) async throws(SluiceError) -> TransportResponse {
         if call.sink != nil, let limit = call.retry.attemptTimeout {
-            return try await TimedWork.outcome(within: limit, on: pipeline.time, else: .noResponse(limit, request)) {
+            return try await TimedWork.outcome(within: limit, on: pipeline.clock, else: .noResponse(limit, request)) {
                 () async throws(SluiceError) in try await transport.send(request, context: transfer)
             }
         }

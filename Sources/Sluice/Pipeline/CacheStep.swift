@@ -61,7 +61,7 @@ struct CacheStep: Sendable {
             )
         case .success(let response) where response.failure != nil:
             // The server has failed, and would also fail for this request.
-            let serving = cache.rules.servableResponse(for: forwarding, now: cache.time.date)
+            let serving = cache.rules.servableResponse(for: forwarding, now: cache.clock.date)
             if let serving { return try await deliver(serving, insteadOf: response.failure, to: lookup.request) }
         default:
             // The response is only for the first request, or the failure is due to the options of the first request.
@@ -123,7 +123,7 @@ struct CacheStep: Sendable {
             return try await fetch(forwarding)
         } catch {
             guard !error.isCancellation,
-                let serving = cache.rules.servableResponse(for: forwarding, now: cache.time.date)
+                let serving = cache.rules.servableResponse(for: forwarding, now: cache.clock.date)
             else { return RequestCoalescer.Fetched(outcome: .failure(error), entry: nil) }
             attempt.call?.notify(.received, attempt.number) { .received(.failure(error)) }
             return await Self.result { () async throws(SluiceError) in
@@ -136,13 +136,13 @@ struct CacheStep: Sendable {
         -> RequestCoalescer.Fetched
     {
         let ticket = cache.coalescer.ticket()
-        let requested = cache.time.date
+        let requested = cache.clock.date
         let answer = try await attempt.send(forwarding.sent, transfer)
         let reception = cache.rules.update(
             for: answer.head,
             to: forwarding,
             requested: requested,
-            received: cache.time.date
+            received: cache.clock.date
         )
         cache.remove(reception, of: forwarding.request)
         let request = forwarding.request

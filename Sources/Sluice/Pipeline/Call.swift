@@ -64,8 +64,8 @@ final class Call: Sendable {
         self.transfer = transfer
         self.steps = steps
         let pipeline = client.pipeline
-        began = pipeline.time.now
-        deadline = transfer.timeouts.total.map { pipeline.time.now + $0 }
+        began = pipeline.clock.now
+        deadline = transfer.timeouts.total.map { pipeline.clock.now + $0 }
         bypasses = steps.gates.isEmpty ? [] : GateBypass.current
         subject =
             steps.observers.isEmpty
@@ -74,7 +74,7 @@ final class Call: Sendable {
                 id: id,
                 draft: draft,
                 began: began,
-                beganDate: pipeline.time.date,
+                beganDate: pipeline.clock.date,
                 secretHeaders: steps.secretHeaders
             )
         notify(.began, 0) { .began(request) }
@@ -106,7 +106,7 @@ final class Call: Sendable {
     var canRunSynchronously: Bool { steps.immediateGates != nil && !isHedged }
 
     /// True if the total time is up.
-    var isOverdue: Bool { deadline.map { client.pipeline.time.now >= $0 } ?? false }
+    var isOverdue: Bool { deadline.map { client.pipeline.clock.now >= $0 } ?? false }
 
     /// The stage that the request has reached. Recorded only if the request has a deadline.
     var stage: CallStage { state.withLock { $0.stages.current } }
@@ -142,7 +142,7 @@ final class Call: Sendable {
         guard number > 1 || mayBeRetried else {
             return RequestContext(attempt: number, within: transfer.timeouts.total, of: self)
         }
-        let left = deadline.map { max(.zero, client.pipeline.time.now.duration(to: $0)) }
+        let left = deadline.map { max(.zero, client.pipeline.clock.now.duration(to: $0)) }
         // The attempt of a streamed body ends with the response head, so its limit does not apply to the body.
         let limit = sink == nil ? retry.attemptTimeout : nil
         return RequestContext(attempt: number, within: [left, limit].compactMap(\.self).min(), of: self)
@@ -187,7 +187,7 @@ final class Call: Sendable {
     /// Posts an event to the observers interested in its kind. Nothing is posted after the last event.
     func notify(_ kind: RequestEvent.Kinds, _ attempt: Int, _ event: () -> RequestEvent) {
         guard let subject, steps.observers.contains(where: { $0.interests.contains(kind) }) else { return }
-        let instant = client.pipeline.time.now
+        let instant = client.pipeline.clock.now
         let message = ObserverMailbox.Message(event(), ObservedRequest(subject, attempt: attempt, instant: instant))
         // Under the lock, so that events keep their order and none follows the last.
         state.withLock { state in

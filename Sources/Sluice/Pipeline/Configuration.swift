@@ -73,7 +73,7 @@ extension APIClient {
         /// leads to another origin. They do not appear in logs.
         public var secretHeaders: [HTTPHeaderName] = []
         /// The clock; the system's by default.
-        public var time: any SluiceClock = SystemClock()
+        public var clock: any SluiceClock = SystemClock()
         /// Returns 64 random bits for jitter at each call.
         public var randomness: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
         /// The store of responses and values; nil, the default, for no cache. Clients can share one.

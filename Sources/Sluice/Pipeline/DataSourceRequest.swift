@@ -74,7 +74,7 @@ final class DataSourceRequest: Sendable {
         guard !response.isServedFromCache, response.head.status != .partialContent, caching.source.keeps(response),
             let request = try? lookup.draft.build(for: lookup.pipeline), let key = lookup.key(of: request)
         else { return }
-        let now = lookup.pipeline.time.date
+        let now = lookup.pipeline.clock.date
         var head = response.head
         // Removes cookies and the fields that describe this delivery of the response.
         for name in [HTTPHeaderName.setCookie, "Age", "Cache-Status"] { head.headers.remove(name) }
@@ -193,7 +193,7 @@ struct DataSourceLookup: Sendable {
 
     private func response(of entry: CacheEntry, to request: HTTPRequest) -> ServerResponse? {
         guard let stored = entry.response else { return nil }
-        let age = max(0, pipeline.time.date.timeIntervalSince(entry.stored))
+        let age = max(0, pipeline.clock.date.timeIntervalSince(entry.stored))
         let use = CacheUse(age: .seconds(age))
         var response = ServerResponse(
             request: request,

@@ -35,35 +35,35 @@ public struct Deadline: Sendable, Hashable, Comparable {
     ///
     /// - Parameters:
     ///   - duration: The time from now; a negative duration gives a deadline that has passed.
-    ///   - time: The clock to read. Pass the client's if it has its own.
+    ///   - clock: The clock to read. Pass the client's if it has its own.
     /// - Returns: The deadline.
-    public static func after(_ duration: Duration, on time: any SluiceClock = SystemClock()) -> Deadline {
-        Deadline(time.now + duration)
+    public static func after(_ duration: Duration, on clock: any SluiceClock = SystemClock()) -> Deadline {
+        Deadline(clock.now + duration)
     }
 
     /// Returns the time left until the deadline; never negative.
     ///
-    /// - Parameter time: The clock to read.
+    /// - Parameter clock: The clock to read.
     /// - Returns: The time left.
-    public func timeLeft(on time: any SluiceClock = SystemClock()) -> Duration {
-        max(.zero, time.now.duration(to: instant))
+    public func timeLeft(on clock: any SluiceClock = SystemClock()) -> Duration {
+        max(.zero, clock.now.duration(to: instant))
     }
 
     /// Runs work whose requests must end within a duration. An earlier deadline of the current task still applies.
     ///
     /// - Parameters:
     ///   - duration: The time from now.
-    ///   - time: The clock to read. Pass the clock of the clients that send the requests if they have their own.
+    ///   - clock: The clock to read. Pass the clock of the clients that send the requests if they have their own.
     ///   - isolation: The actor on which the work runs; the caller's by default.
     ///   - work: The work to run. It is not cancelled when the time is up; its requests fail.
     /// - Returns: The value that the work returns.
     public static func withDeadline<Value>(
         _ duration: Duration,
-        on time: any SluiceClock = SystemClock(),
+        on clock: any SluiceClock = SystemClock(),
         isolation: isolated (any Actor)? = #isolation,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
-        let deadline = after(duration, on: time)
+        let deadline = after(duration, on: clock)
         return try await $current.withValue(current.map { min($0, deadline) } ?? deadline) { try await work() }
     }
 
@@ -79,10 +79,10 @@ public struct Deadline: Sendable, Hashable, Comparable {
 
 extension Timeouts {
     /// Returns these time-outs with the total limited to the time left until a deadline.
-    func within(_ deadline: Deadline?, on time: any SluiceClock) -> Timeouts {
+    func within(_ deadline: Deadline?, on clock: any SluiceClock) -> Timeouts {
         guard let deadline else { return self }
         var timeouts = self
-        let left = deadline.timeLeft(on: time)
+        let left = deadline.timeLeft(on: clock)
         timeouts.total = total.map { min($0, left) } ?? left
         return timeouts
     }

@@ -6,7 +6,7 @@ final class HTTPCache: Sendable {
     let store: CacheStore
     let rules: CacheRules
     let coalescer: RequestCoalescer
-    let time: any SluiceClock
+    let clock: any SluiceClock
     private let partition: String
     private let tags: Set<String>
     /// The maximum number of stored variants of one URL.
@@ -21,7 +21,7 @@ final class HTTPCache: Sendable {
         guard let store = configuration.cache, let http = caching.http else { return nil }
         self.store = store
         self.coalescer = coalescer
-        time = configuration.time
+        clock = configuration.clock
         // The transport adds cookies itself.
         rules = CacheRules(http, hiddenFields: configuration.cookies == nil ? [] : [.cookie])
         partition = caching.partition
@@ -176,7 +176,7 @@ struct CacheLookup: Sendable {
         guard isCacheable else { return nil }
         switch await plan() {
         case .serve(let serving), .serveWhileRevalidating(let serving, _): return serving
-        case .send(let forwarding): return cache.rules.servableResponse(for: forwarding, now: cache.time.date)
+        case .send(let forwarding): return cache.rules.servableResponse(for: forwarding, now: cache.clock.date)
         case .refuse: return nil
         }
     }
@@ -186,7 +186,7 @@ struct CacheLookup: Sendable {
             for: request,
             identity: identity,
             stored: entries,
-            now: cache.time.date,
+            now: cache.clock.date,
             collapsed: collapsed
         )
     }

@@ -21,7 +21,7 @@ extension Pipeline {
             }
             func wait() {
                 group.addTask {
-                    try? await self.time.sleep(for: policy.delay)
+                    try? await self.clock.sleep(for: policy.delay)
                     return .delayElapsed
                 }
             }

@@ -160,7 +160,7 @@ final class Pipeline: Sendable {
     let configuration: APIClient.Configuration
     let steps: Steps
     /// The configuration's clock. Copied because the configuration is too large to be read often.
-    let time: any SluiceClock
+    let clock: any SluiceClock
     /// The default `User-Agent` of requests.
     let userAgent: String?
     /// True if the client's retry policy allows retries.
@@ -196,7 +196,7 @@ final class Pipeline: Sendable {
         base = Result { () throws(SluiceError) in try RequestLocation(parsing: baseURL) }
         self.configuration = configuration
         self.steps = steps
-        time = configuration.time
+        clock = configuration.clock
         userAgent = configuration.headers[.userAgent]
         retries = configuration.retry.isActive
         hedges = configuration.hedging.maximumExtra
@@ -239,7 +239,7 @@ final class Pipeline: Sendable {
             return start(request, draft, meter, caller, completion)
         }
         guard let deadline = Deadline.earliest(draft.options.deadline) else {
-            return transfers.join(key, meter, time: time, caller: caller, completion: completion) {
+            return transfers.join(key, meter, clock: clock, caller: caller, completion: completion) {
                 [self] meter, caller, complete in
                 start(request, draft, meter, caller, complete)
             }
@@ -247,9 +247,9 @@ final class Pipeline: Sendable {
         // Requests that share the transfer may have more time.
         var unbounded = draft
         unbounded.options.deadline = nil
-        return BoundedWait(completion).begin(within: deadline.timeLeft(on: time), on: time, for: request) {
+        return BoundedWait(completion).begin(within: deadline.timeLeft(on: clock), on: clock, for: request) {
             completion in
-            transfers.join(key, meter, time: time, caller: caller, completion: completion) {
+            transfers.join(key, meter, clock: clock, caller: caller, completion: completion) {
                 [self, unbounded] meter, caller, complete in
                 start(request, unbounded, meter, caller, complete)
             }
@@ -327,7 +327,7 @@ final class Pipeline: Sendable {
         var limits = configuration.limits
         limits.body = nil
         transfer.timeouts = draft.options.timeouts.applied(to: timeouts)
-            .within(Deadline.earliest(draft.options.deadline), on: time)
+            .within(Deadline.earliest(draft.options.deadline), on: clock)
         transfer.limits = draft.options.limits.applied(to: limits)
         let call = call(of: request, draft, transfer, into: sink)
         let outcome = await outcome(of: call)
@@ -385,7 +385,7 @@ final class Pipeline: Sendable {
     /// Returns the stub that answers a request in place of the transport; nil if there is none.
     private func stub(of draft: RequestDraft) -> StubPlayer? {
         guard let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else { return nil }
-        return StubPlayer(stub, delay: delay, time: time)
+        return StubPlayer(stub, delay: delay, clock: clock)
     }
 
     /// Runs the first half of step 7: validates the response.
@@ -418,7 +418,7 @@ final class Pipeline: Sendable {
     ) -> TransferContext {
         TransferContext(
             timeouts: options.timeouts.applied(to: configuration.timeouts)
-                .within(Deadline.earliest(options.deadline), on: time),
+                .within(Deadline.earliest(options.deadline), on: clock),
             limits: options.limits.applied(to: configuration.limits),
             networkAccess: options.networkAccess,
             cookies: options.usesCookies ? configuration.cookies : nil,

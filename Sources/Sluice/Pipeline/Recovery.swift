@@ -7,8 +7,8 @@ extension Pipeline {
         guard let deadline = call.deadline else { return await work() }
         do throws(SluiceError) {
             return try await TimedWork.outcome(
-                within: max(.zero, time.now.duration(to: deadline)),
-                on: time,
+                within: max(.zero, clock.now.duration(to: deadline)),
+                on: clock,
                 else: .totalTimedOut(call)
             ) { () async throws(SluiceError) in
                 await work()
@@ -30,7 +30,7 @@ extension Pipeline {
         guard call.mayBeRetried else { return .done }
         let retry = Retry(policy: call.retry)
         guard retry.isRetried(outcome, tries) else { return .done }
-        let now = time.now
+        let now = clock.now
         let decision = retry.decision(
             outcome,
             Retry.Circumstances(
@@ -38,7 +38,7 @@ extension Pipeline {
                 elapsed: (call.sink?.lastProgress ?? call.began).duration(to: now),
                 left: call.deadline.map { now.duration(to: $0) },
                 isIdempotent: call.isIdempotent,
-                date: time.date,
+                date: clock.date,
                 random: configuration.randomness()
             )
         )
@@ -49,12 +49,12 @@ extension Pipeline {
     /// Counts a request towards the retry budget.
     func deposit(_ call: Call) {
         guard call.mayBeRetried || call.isHedged else { return }
-        let now = time.now
+        let now = clock.now
         retryBalance.withLock { $0.deposit(at: now) }
     }
 
     func withdraw() -> Bool {
-        let now = time.now
+        let now = clock.now
         return retryBalance.withLock { $0.withdraw(at: now) }
     }
 }

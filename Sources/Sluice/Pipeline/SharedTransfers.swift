@@ -30,7 +30,7 @@ final class SharedTransfers: Sendable {
     /// - Parameters:
     ///   - key: The key that equal requests share.
     ///   - meter: Follows the progress of the transfer, even if another caller started it.
-    ///   - time: The clock that measures speeds.
+    ///   - clock: The clock that measures speeds.
     ///   - caller: Runs parts of the transfer on behalf of this caller.
     ///   - completion: Called once with the outcome, on any thread; with a cancellation if the caller leaves.
     ///   - begin: Starts the transfer.
@@ -38,13 +38,13 @@ final class SharedTransfers: Sendable {
     func join(
         _ key: SharedTransferKey,
         _ meter: TransferMeter?,
-        time: any SluiceClock,
+        clock: any SluiceClock,
         caller: @escaping CallerContext,
         completion: @escaping @Sendable (CallOutcome) -> Void,
         _ begin: @escaping Begin
     ) -> SingleFlight<CallOutcome>.Stop {
         while true {
-            let transfer = transfer(key, time, begin)
+            let transfer = transfer(key, clock, begin)
             // Before joining, because the transfer may end at once.
             meter?.follow(transfer.meter)
             if let leave = transfer.flight.join(caller: caller, { completion($0 ?? .cancelled) }) { return leave }
@@ -53,12 +53,12 @@ final class SharedTransfers: Sendable {
         }
     }
 
-    private func transfer(_ key: SharedTransferKey, _ time: any SluiceClock, _ begin: @escaping Begin) -> Transfer {
+    private func transfer(_ key: SharedTransferKey, _ clock: any SluiceClock, _ begin: @escaping Begin) -> Transfer {
         state.withLock { state in
             if let known = state.transfers[key] { return known }
             state.lastNumber += 1
             let number = state.lastNumber
-            let meter = TransferMeter(time: time)
+            let meter = TransferMeter(clock: clock)
             let flight = SingleFlight(cancelled: CallOutcome.cancelled) { [self] complete, caller in
                 let finish: @Sendable (CallOutcome) -> Void = { [self] callOutcome in
                     // Requests from now on need a new response.
@@ -125,13 +125,13 @@ final class BoundedWait: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The time to wait.
-    ///   - time: The clock that measures it.
+    ///   - clock: The clock that measures it.
     ///   - request: The request of the waiting caller.
     ///   - join: Joins the transfer, and returns an action that leaves it.
     /// - Returns: An action by which the caller leaves early.
     func begin(
         within limit: Duration,
-        on time: any SluiceClock,
+        on clock: any SluiceClock,
         for request: HTTPRequest,
         _ join: (@escaping @Sendable (CallOutcome) -> Void) -> SingleFlight<CallOutcome>.Stop
     ) -> SingleFlight<CallOutcome>.Stop {
@@ -140,7 +140,7 @@ final class BoundedWait: Sendable {
             return {}
         }
         let timer = Task { [self] in
-            do { try await time.sleep(for: limit) } catch { return }
+            do { try await clock.sleep(for: limit) } catch { return }
             if finish(with: .deadlinePassed(request)) { leave.stop() }
         }
         state.withLock { $0.timer = timer }

@@ -96,8 +96,8 @@ final class Steps: Sendable {
         let subject = ObservedRequest.Subject(
             id: .next(),
             draft: draft,
-            began: configuration.time.now,
-            beganDate: configuration.time.date,
+            began: configuration.clock.now,
+            beganDate: configuration.clock.date,
             secretHeaders: secretHeaders
         )
         let observed = ObservedRequest(subject, attempt: 0, instant: subject.began)

@@ -155,8 +155,8 @@ extension CacheStore {
             return
         }
         guard retry == nil else { return }
-        retry = Task.detached { [weak self, time = configuration.time, retryDelay] in
-            do { try await time.sleep(for: retryDelay) } catch { return }
+        retry = Task.detached { [weak self, clock = configuration.clock, retryDelay] in
+            do { try await clock.sleep(for: retryDelay) } catch { return }
             await self?.retryRemovals()
         }
         retryDelay = min(retryDelay * 2, .seconds(60))
@@ -240,7 +240,7 @@ extension CacheStore {
         }
         if let bytes = configuration.disk.bytes, written.bytes >= bytes / 64 { isDue = true }
         if let count = configuration.disk.count, written.count >= count / 64 { isDue = true }
-        let now = configuration.time.now
+        let now = configuration.clock.now
         guard isDue || evicted.map({ now - $0 >= .seconds(60) }) ?? true else { return }
         written = CacheSize()
         evicted = now

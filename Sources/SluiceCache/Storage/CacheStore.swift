@@ -62,7 +62,7 @@ public actor CacheStore {
     nonisolated let storage: (any CacheStorage)?
     nonisolated let hasStorage: Bool
     /// True if the clock is the system's, which is then read directly.
-    private nonisolated let isTimeReal: Bool
+    private nonisolated let isSystemClock: Bool
     nonisolated let state: Locked<State>
     /// The hashes of the keys requested with ``DataSource/firstLaunch`` since the process started.
     private nonisolated let requestedKeys = Locked<Set<Int>>([])
@@ -97,7 +97,7 @@ public actor CacheStore {
         let storage = SQLiteCacheStorage(
             directory: directory,
             name: name,
-            time: configuration.time,
+            clock: configuration.clock,
             onEvent: configuration.onEvent
         )
         self.init(storage: storage, configuration: configuration)
@@ -122,7 +122,7 @@ public actor CacheStore {
     package init(storage: (any CacheStorage)?, configuration: Configuration) {
         self.storage = storage
         hasStorage = storage != nil
-        isTimeReal = configuration.time is SystemClock
+        isSystemClock = configuration.clock is SystemClock
         self.configuration = configuration
         state = Locked(State(memory: MemoryTier(limits: configuration.memory)))
         if storage != nil { WriteBehindExit.register() }
@@ -138,7 +138,7 @@ public actor CacheStore {
     }
 
     /// The current time.
-    package nonisolated var date: Date { isTimeReal ? Date() : configuration.time.date }
+    package nonisolated var date: Date { isSystemClock ? Date() : configuration.clock.date }
 
     nonisolated func notify(_ event: CacheEvent) {
         configuration.onEvent?(event)
@@ -170,7 +170,7 @@ extension CacheStore {
         /// The default expiration of values and of responses stored for data sources. The default is never.
         public var expiration = CacheExpiration.never
         /// The clock. The default is the system's.
-        public var time: any SluiceClock = SystemClock()
+        public var clock: any SluiceClock = SystemClock()
         /// Called with the events of the store, on any thread. The default is nil. It should return quickly.
         public var onEvent: (@Sendable (CacheEvent) -> Void)?
 

@@ -14,15 +14,16 @@ extension HTTPBody {
     /// - Parameters:
     ///   - limit: The request's total time, counted from now. If the preparation takes longer, or the task is
     ///     cancelled, this function throws without waiting for the preparation to end.
-    ///   - time: The clock that measures the limit.
+    ///   - clock: The clock that measures the limit.
     /// - Returns: A body in memory or a stream.
     /// - Throws: A ``SluiceError``, of code ``SluiceError/Code/bodyUnavailable`` if the source failed.
     package func prepared(
         within limit: Duration?,
-        on time: any SluiceClock = SystemClock()
+        on clock: any SluiceClock = SystemClock()
     ) async throws(SluiceError) -> HTTPBody {
         guard needsPreparation else { return self }
-        return try await TimedWork.outcome(within: limit, on: time) { () async throws(SluiceError) in try await opened()
+        return try await TimedWork.outcome(within: limit, on: clock) { () async throws(SluiceError) in
+            try await opened()
         }
     }
 

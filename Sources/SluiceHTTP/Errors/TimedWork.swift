@@ -18,14 +18,14 @@ package final class TimedWork<Value: Sendable>: Sendable {
     /// Runs the work in a new task.
     package static func outcome(
         within limit: Duration?,
-        on time: any SluiceClock = SystemClock(),
+        on clock: any SluiceClock = SystemClock(),
         else failure: @escaping @Sendable @autoclosure () -> SluiceError? = nil,
         of work: @escaping Work
     ) async throws(SluiceError) -> Value {
         let timed = TimedWork()
         defer { timed.state.synchronize() }
         return try await withTaskCancellationHandler {
-            await withUnsafeContinuation { timed.begin(for: $0, within: limit, on: time, else: failure, work) }
+            await withUnsafeContinuation { timed.begin(for: $0, within: limit, on: clock, else: failure, work) }
         } onCancel: {
             timed.finish(.failure(.cancelled))
         }.get()
@@ -34,7 +34,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
     private func begin(
         for caller: UnsafeContinuation<Outcome, Never>,
         within limit: Duration?,
-        on time: any SluiceClock,
+        on clock: any SluiceClock,
         else failure: @escaping @Sendable () -> SluiceError?,
         _ work: @escaping Work
     ) {
@@ -51,7 +51,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
         if let limit {
             tasks.append(
                 Task { [self] in
-                    do { try await time.sleep(for: limit) } catch { return }
+                    do { try await clock.sleep(for: limit) } catch { return }
                     finish(.failure(failure() ?? .tookTooLong(limit)))
                 }
             )

@@ -4,18 +4,18 @@ import SluiceFoundation
 package final class StubPlayer: CallbackTransport {
     private let stub: Stub
     private let delay: Duration
-    private let time: any SluiceClock
+    private let clock: any SluiceClock
 
     /// Creates a player.
     ///
     /// - Parameters:
     ///   - stub: The stub.
     ///   - delay: A delay added to the stub's own.
-    ///   - time: The clock for delays.
-    package init(_ stub: Stub, delay: Duration = .zero, time: any SluiceClock) {
+    ///   - clock: The clock for delays.
+    package init(_ stub: Stub, delay: Duration = .zero, clock: any SluiceClock) {
         self.stub = stub
         self.delay = delay
-        self.time = time
+        self.clock = clock
     }
 
     /// True if the stub cannot respond with a redirect.
@@ -106,16 +106,16 @@ package final class StubPlayer: CallbackTransport {
         to request: HTTPRequest,
         _ context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
-        let clock = StubClock(time, context.timeouts)
+        let timeouts = StubTimeouts(clock, context.timeouts)
         let run = context.meter?.begin(uploading: request.body.length)
         var keepsBytes = false
         if case .closure = stub.content { keepsBytes = true }
-        let (sent, upload) = try await StubUpload.read(request.body, stub.upload, clock, run, keepsBytes: keepsBytes)
+        let (sent, upload) = try await StubUpload.read(request.body, stub.upload, timeouts, run, keepsBytes: keepsBytes)
         var stub = stub
         var request = request
         if keepsBytes, !request.body.isNone { request.body = .data(upload) }
         while true {
-            try await clock.wait(stub.delay)
+            try await timeouts.wait(stub.delay)
             guard case .closure(let closure) = stub.content else { break }
             var next = try await Self.result(of: closure, for: request).next()
             next.download = next.download ?? stub.download
@@ -141,7 +141,7 @@ package final class StubPlayer: CallbackTransport {
             bytes: bytes,
             pace: stub.download,
             truncation: stub.truncation,
-            clock: clock,
+            timeouts: timeouts,
             run: run,
             metrics: metrics,
             trailers: trailers

@@ -3,15 +3,15 @@ import SluiceFoundation
 /// Reads a request's body in place of a transport.
 struct StubUpload {
     let pace: Stub.Pace?
-    let clock: StubClock
+    let timeouts: StubTimeouts
     let run: TransferMeter.Run?
     let keepsBytes: Bool
     private var count: Int64 = 0
     private var bytes = Data()
 
-    init(_ pace: Stub.Pace?, _ clock: StubClock, _ run: TransferMeter.Run?, keepsBytes: Bool) {
+    init(_ pace: Stub.Pace?, _ timeouts: StubTimeouts, _ run: TransferMeter.Run?, keepsBytes: Bool) {
         self.pace = pace
-        self.clock = clock
+        self.timeouts = timeouts
         self.run = run
         self.keepsBytes = keepsBytes
     }
@@ -20,12 +20,12 @@ struct StubUpload {
     static func read(
         _ body: HTTPBody,
         _ pace: Stub.Pace?,
-        _ clock: StubClock,
+        _ timeouts: StubTimeouts,
         _ run: TransferMeter.Run?,
         keepsBytes: Bool
     ) async throws(SluiceError) -> (count: Int64, bytes: Data) {
-        var upload = StubUpload(pace, clock, run, keepsBytes: keepsBytes)
-        let body = try await body.prepared(within: clock.remaining, on: clock.time)
+        var upload = StubUpload(pace, timeouts, run, keepsBytes: keepsBytes)
+        let body = try await body.prepared(within: timeouts.remaining, on: timeouts.clock)
         switch body.source {
         case .none: break
         case .data(let data): try await upload.add(data)
@@ -38,7 +38,7 @@ struct StubUpload {
     private mutating func read(_ stream: HTTPBody.Stream, announced: Int64?) async throws(SluiceError) {
         let reader = StubStreamReader(stream)
         defer { reader.end() }
-        while let chunk = try await clock.timed({ () async throws(SluiceError) in try await reader.next() }) {
+        while let chunk = try await timeouts.timed({ () async throws(SluiceError) in try await reader.next() }) {
             if Task.isCancelled { throw .cancelled }
             if let announced, count + Int64(chunk.count) > announced { throw .mismatch(announced) }
             try await add(chunk)
@@ -51,7 +51,7 @@ struct StubUpload {
         var rest = chunk
         while !rest.isEmpty {
             let piece = pace.map { min($0.bytes, rest.count) } ?? rest.count
-            if let pace, count > 0 { try await clock.wait(pace.gap) }
+            if let pace, count > 0 { try await timeouts.wait(pace.gap) }
             rest = rest.dropFirst(piece)
             count += Int64(piece)
             run?.sent(count)
@@ -116,7 +116,7 @@ struct StubDownload: Sendable {
     let bytes: Data
     let pace: Stub.Pace?
     let truncation: Stub.Truncation?
-    let clock: StubClock
+    let timeouts: StubTimeouts
     let run: TransferMeter.Run?
     let metrics: TransferMetrics
     let trailers: HTTPHeaders
@@ -148,7 +148,7 @@ struct StubDownload: Sendable {
         var rest = bytes.prefix(truncation?.bytes ?? bytes.count)
         var count: Int64 = 0
         while !rest.isEmpty {
-            if let pace, count > 0 { try await clock.wait(pace.gap) }
+            if let pace, count > 0 { try await timeouts.wait(pace.gap) }
             let piece = rest.prefix(pace?.bytes ?? rest.count)
             rest = rest.dropFirst(piece.count)
             count += Int64(piece.count)
@@ -160,22 +160,22 @@ struct StubDownload: Sendable {
     }
 }
 
-/// A clock for the delays of a stub. Its functions throw the time-out errors that a transfer would throw.
-struct StubClock: Sendable {
-    let time: any SluiceClock
+/// The delays and time-outs of a stub. Its functions throw the time-out errors that a transfer would throw.
+struct StubTimeouts: Sendable {
+    let clock: any SluiceClock
     private let idle: Duration?
     private let total: Duration?
     private let end: ContinuousClock.Instant?
 
-    init(_ time: any SluiceClock, _ timeouts: Timeouts) {
-        self.time = time
+    init(_ clock: any SluiceClock, _ timeouts: Timeouts) {
+        self.clock = clock
         idle = timeouts.idle
         total = timeouts.total
-        end = timeouts.total.map { time.now + $0 }
+        end = timeouts.total.map { clock.now + $0 }
     }
 
     /// The rest of the total time; nil without a limit.
-    var remaining: Duration? { end.map { max(.zero, time.now.duration(to: $0)) } }
+    var remaining: Duration? { end.map { max(.zero, clock.now.duration(to: $0)) } }
 
     /// Waits, as if the network were idle, unless a time-out of the request passes first.
     func wait(_ duration: Duration) async throws(SluiceError) {
@@ -191,7 +191,7 @@ struct StubClock: Sendable {
             duration = remaining
             failure = SluiceError(.timedOut, "The stub takes longer than the total time-out of \(total).")
         }
-        do { try await time.sleep(for: duration) } catch { throw .cancelled }
+        do { try await clock.sleep(for: duration) } catch { throw .cancelled }
         if let failure { throw failure }
     }
 
@@ -217,6 +217,6 @@ struct StubClock: Sendable {
             )
         }
         let timeout = failure
-        return try await TimedWork.outcome(within: limit, on: time, else: timeout, of: work)
+        return try await TimedWork.outcome(within: limit, on: clock, else: timeout, of: work)
     }
 }

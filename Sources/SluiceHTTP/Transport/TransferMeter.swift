@@ -55,14 +55,14 @@ public struct TransferMeter: Sendable {
         var lastListener = 0
     }
 
-    private let time: any SluiceClock
+    private let clock: any SluiceClock
     private let state = Locked(State())
 
     /// Creates a meter with all counts at zero.
     ///
-    /// - Parameter time: The clock that speeds are measured with.
-    package init(time: any SluiceClock = SystemClock()) {
-        self.time = time
+    /// - Parameter clock: The clock that speeds are measured with.
+    package init(clock: any SluiceClock = SystemClock()) {
+        self.clock = clock
     }
 
     /// Starts to count one transfer, which replaces any earlier one.
@@ -110,7 +110,7 @@ public struct TransferMeter: Sendable {
             change(&state[direction])
             guard state.isWatched else { return [] }
             let count = state[direction].completed
-            state[direction].speed.record(count, at: time.now)
+            state[direction].speed.record(count, at: clock.now)
             return state.woken(direction)
         }
         for waiter in waiters { waiter.resume() }
@@ -191,14 +191,14 @@ extension TransferMeter {
                 state.isWatched = true
                 for direction in [Direction.upload, .download] {
                     let count = state[direction].completed
-                    state[direction].speed.record(count, at: time.now)
+                    state[direction].speed.record(count, at: clock.now)
                 }
             }
             let count = state[direction]
             let progress = TransferProgress(
                 completed: count.completed,
                 total: count.total,
-                bytesPerSecond: count.speed.bytesPerSecond(count.completed, at: time.now),
+                bytesPerSecond: count.speed.bytesPerSecond(count.completed, at: clock.now),
                 attempt: state.run
             )
             return Snapshot(progress: progress, version: count.version, isFinal: state.isOver)
@@ -233,7 +233,7 @@ extension TransferMeter {
                 guard isWaiting else { return waiter.resume() }
                 pause = interval.map { interval in
                     Task {
-                        try? await time.sleep(for: interval)
+                        try? await clock.sleep(for: interval)
                         wake(id)
                     }
                 }

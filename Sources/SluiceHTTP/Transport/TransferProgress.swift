@@ -56,32 +56,32 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
 
     private let meter: TransferMeter
     private let direction: TransferMeter.Direction
-    private let time: any SluiceClock
+    private let clock: any SluiceClock
 
-    package init(_ meter: TransferMeter, _ direction: TransferMeter.Direction, time: any SluiceClock) {
+    package init(_ meter: TransferMeter, _ direction: TransferMeter.Direction, clock: any SluiceClock) {
         self.meter = meter
         self.direction = direction
-        self.time = time
+        self.clock = clock
     }
 
     /// Creates an iterator, which observes the body.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(meter: meter, direction: direction, time: time)
+        Iterator(meter: meter, direction: direction, clock: clock)
     }
 
     /// An iterator that observes a body.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let meter: TransferMeter
         fileprivate let direction: TransferMeter.Direction
-        fileprivate let time: any SluiceClock
+        fileprivate let clock: any SluiceClock
         private var version: Int?
         private var lastReturn: ContinuousClock.Instant?
         private var isOver = false
 
-        fileprivate init(meter: TransferMeter, direction: TransferMeter.Direction, time: any SluiceClock) {
+        fileprivate init(meter: TransferMeter, direction: TransferMeter.Direction, clock: any SluiceClock) {
             self.meter = meter
             self.direction = direction
-            self.time = time
+            self.clock = clock
         }
 
         /// Returns the newest state when it changes; nil after the final state or when the calling task is cancelled.
@@ -90,11 +90,11 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
             while true {
                 if Task.isCancelled { return nil }
                 let snapshot = meter.snapshot(direction)
-                let pause = lastReturn.map { TransferProgressSequence.interval - $0.duration(to: time.now) } ?? .zero
+                let pause = lastReturn.map { TransferProgressSequence.interval - $0.duration(to: clock.now) } ?? .zero
                 if snapshot.isFinal || snapshot.version != version && pause <= .zero {
                     isOver = snapshot.isFinal
                     version = snapshot.version
-                    lastReturn = time.now
+                    lastReturn = clock.now
                     return snapshot.progress
                 }
                 let isUnchanged = snapshot.version == version

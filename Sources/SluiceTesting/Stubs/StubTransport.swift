@@ -46,17 +46,17 @@ public final class StubTransport: Sendable {
     }
 
     private let unmatched: Unmatched
-    private let time: any SluiceClock
+    private let clock: any SluiceClock
     private let state = Locked(State())
 
     /// Creates a transport without rules.
     ///
     /// - Parameters:
     ///   - unmatched: The handling of a request that matches no rule. The request fails by default.
-    ///   - time: The clock for delays and gaps. Pass the ``TestClock`` of the client if it has one.
-    public init(unmatched: Unmatched = .fail, time: any SluiceClock = SystemClock()) {
+    ///   - clock: The clock for delays and gaps. Pass the ``TestClock`` of the client if it has one.
+    public init(unmatched: Unmatched = .fail, clock: any SluiceClock = SystemClock()) {
         self.unmatched = unmatched
-        self.time = time
+        self.clock = clock
     }
 
     /// Answers matching requests with a stub.
@@ -134,9 +134,9 @@ public final class StubTransport: Sendable {
         let (answer, recorded) = answer(to: RecordedRequest(request, body: body))
         switch answer {
         case .failure(let failure): throw failure.error(of: request)
-        case .success(.stub(let stub)): return StubPlayer(stub, time: time)
+        case .success(.stub(let stub)): return StubPlayer(stub, clock: clock)
         case .success(.closure(let closure)):
-            return StubPlayer(.answering { _ in try await closure(recorded) }, time: time)
+            return StubPlayer(.answering { _ in try await closure(recorded) }, clock: clock)
         case .success(.passThrough(let transport)): return transport
         }
     }
@@ -219,15 +219,15 @@ extension StubTransport {
 /// ```
 ///
 /// - Parameters:
-///   - time: The clock for delays and gaps.
+///   - clock: The clock for delays and gaps.
 ///   - body: The test.
 /// - Returns: The value that the test returns.
 /// - Throws: The error that the test throws, or the first ``UnmatchedRequest``.
 public func withStubTransport<Value>(
-    time: any SluiceClock = SystemClock(),
+    clock: any SluiceClock = SystemClock(),
     _ body: (StubTransport) async throws -> Value
 ) async throws -> Value {
-    let stubs = StubTransport(time: time)
+    let stubs = StubTransport(clock: clock)
     do {
         let value = try await body(stubs)
         try stubs.verify()

@@ -5,7 +5,7 @@ import Testing
 
 /// The responses of stubs, played as the pipeline plays them.
 @Suite struct StubPlayerTests {
-    private let time = TestClock()
+    private let clock = TestClock()
     private let request = HTTPRequest(scheme: "http", authority: "shop.test", path: "/users")
 
     private func send(
@@ -13,7 +13,7 @@ import Testing
         _ request: HTTPRequest? = nil,
         _ context: TransferContext = TransferContext()
     ) async throws -> (head: HTTPResponse, text: String) {
-        let response = try await StubPlayer(stub, time: time).send(request ?? self.request, context: context)
+        let response = try await StubPlayer(stub, clock: clock).send(request ?? self.request, context: context)
         return (response.head, String(decoding: try await response.body.collect(), as: UTF8.self))
     }
 
@@ -67,7 +67,7 @@ import Testing
         for (stub, method, expected) in Self.trailing {
             var request = request
             request.method = method
-            let body = try await StubPlayer(stub.trailing(["Digest": "x"]), time: time)
+            let body = try await StubPlayer(stub.trailing(["Digest": "x"]), clock: clock)
                 .send(request, context: TransferContext()).body
             _ = try await body.collect()
             #expect(body.trailers == expected)
@@ -157,17 +157,17 @@ import Testing
 
     @Test func stubWithoutDelayAnswersOnTheCallingThread() {
         let answered = Locked(false)
-        let player = StubPlayer(.sequence([.json("{}")]), time: time)
+        let player = StubPlayer(.sequence([.json("{}")]), clock: clock)
         _ = player.begin(request, context: TransferContext()) { _ in answered.withLock { $0 = true } }
         #expect(answered.withLock { $0 })
     }
 
     @Test func delayUsesTheInjectedClock() async throws {
-        let player = StubPlayer(.text("late").delayed(by: .seconds(2)), delay: .seconds(3), time: time)
+        let player = StubPlayer(.text("late").delayed(by: .seconds(2)), delay: .seconds(3), clock: clock)
         async let response = player.send(request, context: TransferContext())
-        await time.sleepers(1)
-        #expect(time.pending == [.seconds(5)])
-        time.advance(by: .seconds(5))
+        await clock.waitForSleepers(1)
+        #expect(clock.pendingSleeps == [.seconds(5)])
+        clock.advance(by: .seconds(5))
         let status = try await response.head.status
         #expect(status == .ok)
     }
@@ -177,9 +177,9 @@ import Testing
         let total = TransferContext(timeouts: Timeouts(total: .seconds(10)))
         for (context, wanted) in [(idle, SluiceError.Code.idleTimedOut), (total, .timedOut)] {
             async let code = code(of: .text("late").delayed(by: .seconds(30)), context)
-            await time.sleepers(1)
-            #expect(time.pending == [.seconds(10)])
-            time.advance(by: .seconds(10))
+            await clock.waitForSleepers(1)
+            #expect(clock.pendingSleeps == [.seconds(10)])
+            clock.advance(by: .seconds(10))
             let failure = await code
             #expect(failure == wanted)
         }
@@ -191,9 +191,9 @@ import Testing
     }
 
     @Test func streamedBodyArrivesInDelayedChunksAndIsCounted() async throws {
-        let meter = TransferMeter(time: time)
+        let meter = TransferMeter(clock: clock)
         let stub = Stub.text("abcde").streamed(by: 2, every: .seconds(1))
-        let response = try await StubPlayer(stub, time: time)
+        let response = try await StubPlayer(stub, clock: clock)
             .send(request, context: TransferContext(meter: meter))
         var chunks: [String] = []
         var counted: [Int64] = []
@@ -204,8 +204,8 @@ import Testing
             if chunks.count < 3 {
                 // Only reading requests the next chunk, so another task advances the clock.
                 Task {
-                    await time.sleepers(1)
-                    time.advance(by: .seconds(1))
+                    await clock.waitForSleepers(1)
+                    clock.advance(by: .seconds(1))
                 }
             }
         }
@@ -217,7 +217,7 @@ import Testing
 
     @Test func truncatedBodyFailsAfterItsBytes() async throws {
         let stub = Stub.text("abcde").truncated(after: 3, .connectionLost)
-        let response = try await StubPlayer(stub, time: time).send(request, context: TransferContext())
+        let response = try await StubPlayer(stub, clock: clock).send(request, context: TransferContext())
         var iterator = response.body.makeAsyncIterator()
         let chunk = try await iterator.next()
         #expect(chunk == Data("abc".utf8))
@@ -226,17 +226,17 @@ import Testing
     }
 
     @Test func uploadIsReadInDelayedChunksAndCounted() async throws {
-        let meter = TransferMeter(time: time)
+        let meter = TransferMeter(clock: clock)
         var request = request
         request.method = .put
         request.body = .data(Data(repeating: 1, count: 5))
-        let player = StubPlayer(.status(.ok).uploading(by: 2, every: .seconds(1)), time: time)
+        let player = StubPlayer(.status(.ok).uploading(by: 2, every: .seconds(1)), clock: clock)
         async let response = player.send(request, context: TransferContext(meter: meter))
         var counted: [Int64] = []
         for _ in 0..<2 {
-            await time.sleepers(1)
+            await clock.waitForSleepers(1)
             counted.append(meter.snapshot(.upload).progress.completed)
-            time.advance(by: .seconds(1))
+            clock.advance(by: .seconds(1))
         }
         _ = try await response
         counted.append(meter.snapshot(.upload).progress.completed)
@@ -272,13 +272,13 @@ import Testing
         let onlyTotal = TransferContext(timeouts: Timeouts(idle: nil, total: .seconds(30)))
         let cases = [(idle, SluiceError.Code.idleTimedOut, 10), (total, .timedOut, 30), (onlyTotal, .timedOut, 30)]
         for (timeouts, wanted, seconds) in cases {
-            let meter = TransferMeter(time: time)
+            let meter = TransferMeter(clock: clock)
             let (body, isAbandoned) = stalledBody()
             var request = request
             request.method = .put
             request.body = body
             let context = TransferContext(timeouts: timeouts.timeouts, meter: meter)
-            let player = StubPlayer(.status(.ok), time: time)
+            let player = StubPlayer(.status(.ok), clock: clock)
             let task = Task { [request] in
                 do throws(SluiceError) {
                     _ = try await player.send(request, context: context)
@@ -288,9 +288,9 @@ import Testing
                 }
             }
             try await waitUntil(within: .seconds(600)) {
-                meter.snapshot(.upload).progress.completed == 2 && time.pending == [.seconds(seconds)]
+                meter.snapshot(.upload).progress.completed == 2 && clock.pendingSleeps == [.seconds(seconds)]
             }
-            time.advance(by: .seconds(seconds))
+            clock.advance(by: .seconds(seconds))
             let code = await task.value
             #expect(code == wanted)
             try await waitUntil(within: .seconds(600)) { isAbandoned.withLock { $0 } }
@@ -305,22 +305,22 @@ import Testing
             return .data(Data())
         }
         let context = TransferContext(timeouts: Timeouts(idle: .seconds(10), total: .seconds(30)))
-        let player = StubPlayer(.status(.ok), time: time)
+        let player = StubPlayer(.status(.ok), clock: clock)
         let answer = Task { [request] in try await player.send(request, context: context) }
-        await time.sleepers(1)
-        #expect(time.pending == [.seconds(30)])
-        time.advance(by: .seconds(30))
+        await clock.waitForSleepers(1)
+        #expect(clock.pendingSleeps == [.seconds(30)])
+        clock.advance(by: .seconds(30))
         let error = await #expect(throws: SluiceError.self) { try await answer.value }
         #expect(error?.code == .timedOut)
     }
 
     @Test func cancellationEndsAStalledUpload() async throws {
         let (body, isAbandoned) = stalledBody()
-        let meter = TransferMeter(time: time)
+        let meter = TransferMeter(clock: clock)
         var request = request
         request.method = .put
         request.body = body
-        let player = StubPlayer(.status(.ok), time: time)
+        let player = StubPlayer(.status(.ok), clock: clock)
         let task = Task { [request] in
             do throws(SluiceError) {
                 _ = try await player.send(request, context: TransferContext(meter: meter))
@@ -337,7 +337,7 @@ import Testing
     }
 
     @Test func cancellationEndsADelay() async {
-        let player = StubPlayer(.text("late").delayed(by: .seconds(30)), time: time)
+        let player = StubPlayer(.text("late").delayed(by: .seconds(30)), clock: clock)
         let task = Task { [request] in
             do throws(SluiceError) {
                 _ = try await player.send(request, context: TransferContext())
@@ -346,10 +346,10 @@ import Testing
                 return error.code
             }
         }
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         task.cancel()
         let code = await task.value
         #expect(code == .cancelled)
-        #expect(time.pending.isEmpty)
+        #expect(clock.pendingSleeps.isEmpty)
     }
 }

@@ -5,12 +5,12 @@ import XCTest
 
 /// The progress of requests that share the transfer of another request.
 final class TransferMeterFollowingTests: XCTestCase {
-    private let time = TestClock()
+    private let clock = TestClock()
 
     func testFollowerShowsTheLeadersCountUntilItEnds() async {
-        let leader = TransferMeter(time: time)
+        let leader = TransferMeter(clock: clock)
         let run = leader.begin(uploading: 10)
-        let follower = TransferMeter(time: time)
+        let follower = TransferMeter(clock: clock)
         follower.follow(leader)
         run.sent(10)
         run.expects(100)
@@ -29,23 +29,23 @@ final class TransferMeterFollowingTests: XCTestCase {
     }
 
     func testEarlierListenerSeesTheLeadersCount() async {
-        let (leader, follower) = (TransferMeter(time: time), TransferMeter(time: time))
+        let (leader, follower) = (TransferMeter(clock: clock), TransferMeter(clock: clock))
         let run = leader.begin(uploading: 0)
-        let seen = Task { [time] in
+        let seen = Task { [clock] in
             var seen: [Int64] = []
-            for await progress in TransferProgressSequence(follower, .download, time: time) {
+            for await progress in TransferProgressSequence(follower, .download, clock: clock) {
                 seen.append(progress.completed)
             }
             return seen
         }
         follower.follow(leader)
         run.received(40)
-        await time.sleepers(1)
-        time.advance(by: .milliseconds(50))
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .milliseconds(50))
+        await clock.waitForSleepers(1)
         run.received(100)
-        time.advance(by: .milliseconds(50))
-        await time.sleepers(1)
+        clock.advance(by: .milliseconds(50))
+        await clock.waitForSleepers(1)
         leader.end()
         follower.end(received: 120)
         let values = await seen.value
@@ -59,7 +59,7 @@ final class TransferMeterFollowingTests: XCTestCase {
                 let (leader, follower) = (TransferMeter(), TransferMeter())
                 leader.begin(uploading: 0).received(40)
                 group.addTask {
-                    let progress = TransferProgressSequence(follower, .download, time: SystemClock())
+                    let progress = TransferProgressSequence(follower, .download, clock: SystemClock())
                     for await progress in progress where progress.completed == 40 { break }
                 }
                 group.addTask { follower.follow(leader) }
@@ -68,7 +68,7 @@ final class TransferMeterFollowingTests: XCTestCase {
     }
 
     func testEndedMeterDoesNotFollow() {
-        let (leader, follower) = (TransferMeter(time: time), TransferMeter(time: time))
+        let (leader, follower) = (TransferMeter(clock: clock), TransferMeter(clock: clock))
         follower.end()
         follower.follow(leader)
         leader.begin(uploading: 0).received(5)

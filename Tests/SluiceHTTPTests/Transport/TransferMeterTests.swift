@@ -4,11 +4,11 @@ import XCTest
 @testable import SluiceHTTP
 
 final class TransferMeterTests: XCTestCase {
-    private let time = TestClock()
+    private let clock = TestClock()
 
     private func meter() -> (TransferMeter, TransferProgressSequence) {
-        let meter = TransferMeter(time: time)
-        return (meter, TransferProgressSequence(meter, .download, time: time))
+        let meter = TransferMeter(clock: clock)
+        return (meter, TransferProgressSequence(meter, .download, clock: clock))
     }
 
     func testListenerGetsTheCurrentStateFirstAndTheFinalStateLast() async {
@@ -40,7 +40,7 @@ final class TransferMeterTests: XCTestCase {
         var listener = progress.makeAsyncIterator()
         _ = await listener.next()
         for count in 1...1000 { run.received(Int64(count)) }
-        time.advance(by: .seconds(1))
+        clock.advance(by: .seconds(1))
         let value = await listener.next()
         XCTAssertEqual(value?.completed, 1000)
     }
@@ -56,10 +56,10 @@ final class TransferMeterTests: XCTestCase {
             while seen.withLock({ $0 }) <= step { await Task.yield() }
             // The reader has just received a value, and sleeps although newer values exist.
             run.received(Int64(step * 10 + 1))
-            await time.sleepers(1)
+            await clock.waitForSleepers(1)
             run.received(Int64(step * 10 + 2))
-            XCTAssertEqual(time.pending, [.milliseconds(50)])
-            time.advance(by: .milliseconds(50))
+            XCTAssertEqual(clock.pendingSleeps, [.milliseconds(50)])
+            clock.advance(by: .milliseconds(50))
         }
         while seen.withLock({ $0 }) <= 20 { await Task.yield() }
         // The last value does not wait for the rest of the pause.
@@ -116,11 +116,11 @@ final class TransferMeterTests: XCTestCase {
         let (meter, progress) = meter()
         var listener = progress.makeAsyncIterator()
         _ = await listener.next()
-        time.advance(by: .seconds(1))
+        clock.advance(by: .seconds(1))
         meter.set(.download, completed: 1_000_000, total: 2_000_000, isStart: true)
         let start = await listener.next()
         XCTAssertNil(start?.bytesPerSecond)
-        time.advance(by: .seconds(1))
+        clock.advance(by: .seconds(1))
         meter.set(.download, completed: 1_000_500, total: 2_000_000)
         let next = await listener.next()
         XCTAssertEqual(next?.bytesPerSecond, 500)
@@ -144,7 +144,7 @@ final class TransferMeterTests: XCTestCase {
         var listener = progress.makeAsyncIterator()
         let first = await listener.next()
         XCTAssertNil(first?.bytesPerSecond)
-        time.advance(by: .milliseconds(500))
+        clock.advance(by: .milliseconds(500))
         run.received(250)
         let second = await listener.next()
         XCTAssertEqual(second?.bytesPerSecond, 500)

@@ -117,12 +117,12 @@ final class CachedModelTests: XCTestCase {
     }
 
     func testNewResponseReplacesTheModel() async throws {
-        let time = TestClock()
-        let client = try client(CacheStore(storage: nil) { $0.time = time }) { $0.time = time }
+        let clock = TestClock()
+        let client = try client(CacheStore(storage: nil) { $0.clock = clock }) { $0.clock = clock }
         _ = try await note(client)
         let kept = try await note(client)
         server?.on("/note", .text(#"{"text":"what the server says now"}"#, headers: ["Cache-Control": "max-age=60"]))
-        time.advance(by: .seconds(61))
+        clock.advance(by: .seconds(61))
         _ = try await note(client)
         let next = try await note(client)
         XCTAssertNotEqual(next, kept)

@@ -9,10 +9,10 @@ final class CachedStepsTests: XCTestCase {
     func testCacheHitTakesNoTokenOfTheRateLimit() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one", headers: ["Cache-Control": "max-age=60"]))
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
-            $0.time = time
+            $0.clock = clock
             $0.gates = [RateLimit(2, every: .seconds(3600))]
         }
         // The time does not advance. A third request that took a token would wait forever.
@@ -39,7 +39,7 @@ final class CachedStepsTests: XCTestCase {
         let server = try LoopbackServer()
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
-            $0.time = TestClock()
+            $0.clock = TestClock()
             $0.retry = .standard
         }
         let response = await client.string.get("page").cachePolicy(.onlyIfCached).sender().response
@@ -76,18 +76,18 @@ final class CachedStepsTests: XCTestCase {
         let server = try LoopbackServer()
         let never = LoopbackSignal()
         server.on("/page", .after(never, .text("one", headers: ["Cache-Control": "max-age=60"])))
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
-            $0.time = time
+            $0.clock = clock
         }
         let first = Task { await client.string.get("page").sender().response.failure }
         await server.waitForRequests(1)
         let second = Task {
             await client.string.get("page").timeout(total: .seconds(5)).sender().response.failure
         }
-        await time.sleepers(1)
-        time.advance(by: .seconds(6))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(6))
         let failure = await second.value
         XCTAssertEqual(failure?.code, .timedOut)
         XCTAssertEqual(server.requests.count, 1)

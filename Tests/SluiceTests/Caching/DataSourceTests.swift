@@ -6,7 +6,7 @@ import XCTest
 final class DataSourceTests: XCTestCase {
     private let server = try? LoopbackServer()
     private let store = CacheStore(storage: nil)
-    private let time = TestClock()
+    private let clock = TestClock()
 
     override func tearDown() { server?.stop() }
 
@@ -15,7 +15,7 @@ final class DataSourceTests: XCTestCase {
         return APIClient(baseURL: server.url) {
             $0.cache = store
             $0.caching.http = nil
-            $0.time = time
+            $0.clock = clock
             configure(&$0)
         }
     }
@@ -41,7 +41,7 @@ final class DataSourceTests: XCTestCase {
         let first = await request.sender().response
         XCTAssertEqual(first.source, .server)
         answer("Grace")
-        time.advance(by: .seconds(90))
+        clock.advance(by: .seconds(90))
         let second = await request.sender().response
         XCTAssertEqual(try second.result.get().name, "Ada")
         XCTAssertEqual(second.source, .cache(CacheUse(age: .seconds(90))))
@@ -141,7 +141,7 @@ final class DataSourceTests: XCTestCase {
         answer("Grace")
         var names: [String] = []
         for try await user in request.sender().values { names.append(user.name) }
-        time.advance(by: .seconds(61))
+        clock.advance(by: .seconds(61))
         server?.on("/user", .json(#"{"id":1,"name":"Draft"}"#, headers: ["X-Draft": "1"]))
         for try await user in request.sender().values { names.append(user.name) }
         XCTAssertEqual(names, ["Ada", "Ada", "Draft"])
@@ -170,7 +170,7 @@ final class DataSourceTests: XCTestCase {
             .dataSource(.cacheElseServer, expiration: .seconds(60))
         _ = try await request.sender().value
         answer("Grace")
-        time.advance(by: .seconds(61))
+        clock.advance(by: .seconds(61))
         let user = try await request.sender().value
         XCTAssertEqual(user.name, "Grace")
     }

@@ -6,7 +6,7 @@ import XCTest
 final class HTTPCacheTests: XCTestCase {
     private let server = try? LoopbackServer()
     private let store = CacheStore(storage: nil)
-    private let time = TestClock()
+    private let clock = TestClock()
 
     override func tearDown() { server?.stop() }
 
@@ -14,7 +14,7 @@ final class HTTPCacheTests: XCTestCase {
         let server = try XCTUnwrap(server)
         return APIClient(baseURL: server.url) {
             $0.cache = store
-            $0.time = time
+            $0.clock = clock
             configure(&$0)
         }
     }
@@ -38,13 +38,13 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(first.source, .server)
         XCTAssertEqual(first.head?.headers["Cache-Status"], "Sluice; fwd=uri-miss; fwd-status=200; stored")
         serve("two", "max-age=60")
-        time.advance(by: .seconds(59))
+        clock.advance(by: .seconds(59))
         let second = try await read(client)
         XCTAssertEqual(try second.result.get(), "one")
         XCTAssertEqual(second.source, .cache(CacheUse(age: .seconds(59))))
         XCTAssertEqual(second.head?.headers["Age"], "59")
         XCTAssertEqual(second.head?.headers["Cache-Status"], "Sluice; hit; ttl=1")
-        time.advance(by: .seconds(2))
+        clock.advance(by: .seconds(2))
         let third = try await read(client)
         XCTAssertEqual(try third.result.get(), "two")
         XCTAssertEqual(server?.requests.count, 2)
@@ -58,13 +58,13 @@ final class HTTPCacheTests: XCTestCase {
             guard request.headers["If-None-Match"] == "\"v1\"" else { return .status(.badRequest) }
             return .status(.notModified, headers: ["Cache-Control": "max-age=120", "ETag": "\"v1\"", "X-Count": "2"])
         }
-        time.advance(by: .seconds(61))
+        clock.advance(by: .seconds(61))
         let second = try await read(client)
         XCTAssertEqual(try second.result.get(), "one")
         XCTAssertEqual(second.status, .ok)
         XCTAssertEqual(second.head?.headers["X-Count"], "2")
         XCTAssertEqual(second.source, .cache(CacheUse(age: .zero, isRevalidated: true)))
-        time.advance(by: .seconds(119))
+        clock.advance(by: .seconds(119))
         let third = try await read(client)
         XCTAssertEqual(third.source, .cache(CacheUse(age: .seconds(119))))
         XCTAssertEqual(server?.requests.count, 2)
@@ -111,7 +111,7 @@ final class HTTPCacheTests: XCTestCase {
         serve("one", "max-age=60, stale-while-revalidate=30")
         _ = try await read(client)
         serve("two", "max-age=60, stale-while-revalidate=30")
-        time.advance(by: .seconds(70))
+        clock.advance(by: .seconds(70))
         let stale = try await read(client)
         XCTAssertEqual(try stale.result.get(), "one")
         XCTAssertEqual(stale.source, .cache(CacheUse(age: .seconds(70), isFresh: false)))
@@ -124,7 +124,7 @@ final class HTTPCacheTests: XCTestCase {
         let client = try client { $0.caching.http = HTTPCaching(staleIfError: .seconds(600)) }
         serve("one", "max-age=60")
         _ = try await read(client)
-        time.advance(by: .seconds(61))
+        clock.advance(by: .seconds(61))
         server?.on("/page", .status(.serviceUnavailable))
         let failing = try await read(client)
         XCTAssertEqual(try failing.result.get(), "one")
@@ -132,7 +132,7 @@ final class HTTPCacheTests: XCTestCase {
         server?.stop()
         let dead = try await read(client)
         XCTAssertEqual(try dead.result.get(), "one")
-        time.advance(by: .seconds(600))
+        clock.advance(by: .seconds(600))
         let late = try await read(client)
         XCTAssertEqual(late.failure?.code, .cannotConnect)
     }

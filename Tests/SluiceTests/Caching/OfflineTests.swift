@@ -37,22 +37,22 @@ final class OfflineTests: XCTestCase {
             "/feed",
             .json(#"{"id":7,"name":"Feed"}"#, headers: ["Cache-Control": "max-age=60, stale-if-error=86400"])
         )
-        let time = TestClock()
+        let clock = TestClock()
         let directory = try DownloadFolder()
         func client(_ constraints: [any Constraint]) -> APIClient {
             APIClient(baseURL: server.url) {
-                $0.cache = CacheStore(directory: directory.url) { $0.time = time }
+                $0.cache = CacheStore(directory: directory.url) { $0.clock = clock }
                 $0.caching.partition = "ada"
                 $0.constraints = constraints
                 $0.headers["Authorization"] = "Bearer \(constraints.count)"
-                $0.time = time
+                $0.clock = clock
             }
         }
         let online = client([])
         let request: APIRequest<User, APIError> = online.codable.request("feed")
         _ = try await request.sender().value
         await online.configuration.cache?.flush()
-        time.advance(by: .seconds(3600))
+        clock.advance(by: .seconds(3600))
         server.stop()
         for constraints in [[], [NoToken()]] as [[any Constraint]] {
             let again: APIRequest<User, APIError> = client(constraints).codable.request("feed")
@@ -60,7 +60,7 @@ final class OfflineTests: XCTestCase {
             XCTAssertEqual(try response.result.get().name, "Feed")
             XCTAssertEqual(response.source, .cache(CacheUse(age: .seconds(3600), isFresh: false)))
         }
-        time.advance(by: .seconds(86_400))
+        clock.advance(by: .seconds(86_400))
         let late: APIRequest<User, APIError> = client([]).codable.request("feed")
         let failure = await late.sender().response.failure
         XCTAssertEqual(failure?.code, .cannotConnect)

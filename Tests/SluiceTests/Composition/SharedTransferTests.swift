@@ -118,14 +118,14 @@ final class SharedTransferTests: XCTestCase {
         let leave = transfers.join(
             key,
             nil,
-            time: TestClock(),
+            clock: TestClock(),
             caller: { $0() },
             completion: { _ in
                 // No caller waits any longer, and the transfer is about to be cancelled.
                 _ = transfers.join(
                     key,
                     nil,
-                    time: TestClock(),
+                    clock: TestClock(),
                     caller: { $0() },
                     completion: { _ in answers.change { $0.append(true) } },
                     begin
@@ -249,16 +249,16 @@ final class SharedTransferTests: XCTestCase {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/page", .after(signal, .status(.serviceUnavailable)), .text("up again"))
-        let time = TestClock()
+        let clock = TestClock()
         let client = client(server) {
             $0.retry = .standard
-            $0.time = time
+            $0.clock = clock
         }
         let tasks = (0..<5).map { _ in Task { await client.string.get("page").sender().result } }
         await eventually { client.pipeline.transfers.waiting == 5 }
         signal.fire()
-        await time.sleepers(1)
-        time.advance(by: .seconds(60))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
         for task in tasks {
             let result = await task.value
             XCTAssertEqual(try result.get(), "up again")

@@ -97,7 +97,7 @@ final class AddressGuardTests: XCTestCase {
         let client = APIClient(baseURL: "http://127.0.0.1:1") {
             $0.connection.addresses = .publicOnly
             $0.retry = .standard
-            $0.time = TestClock()
+            $0.clock = TestClock()
         }
         let error = await failure(client, "http://127.0.0.1:1/")
         XCTAssertEqual(error?.code, .addressRefused)

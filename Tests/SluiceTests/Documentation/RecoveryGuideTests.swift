@@ -26,14 +26,14 @@ final class RecoveryGuideTests: XCTestCase {
     func testRetryWithTestClock() async throws {
         let server = try LoopbackServer()
         server.on("/report", .status(.serviceUnavailable), .text("ok"))
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.retry = .standard
-            $0.time = time
+            $0.clock = clock
         }
         let report = Task { try await client.string.get("report").sender().value }
-        await time.sleepers(1)
-        time.advance(by: .seconds(1))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
         let text = try await report.value
         XCTAssertEqual(text, "ok")
     }

@@ -13,7 +13,7 @@ final class StreamingGuideTests: XCTestCase {
         let server = try LoopbackServer()
         server.on(path, .data(Data(text.utf8), contentType: type), .status(.noContent))
         addTeardownBlock { server.stop() }
-        return (server, APIClient(baseURL: server.url) { $0.time = TestClock() })
+        return (server, APIClient(baseURL: server.url) { $0.clock = TestClock() })
     }
 
     func testLinesAndValues() async throws {

@@ -18,12 +18,12 @@ final class TestingGuideTests: XCTestCase {
         XCTAssertEqual(lost.failure?.code, .connectionLost)
         let text = try await shop.string.get("x").stub(echo, mode: .immediate).sender().value
         XCTAssertEqual(text, "GET /x")
-        let time = TestClock()
-        let client = APIClient(baseURL: "https://shop.example") { $0.time = time }
+        let clock = TestClock()
+        let client = APIClient(baseURL: "https://shop.example") { $0.clock = clock }
         async let length = client.data.get("x").stub(slow, mode: .immediate).sender().value.count
         for _ in 0..<2 {
-            await time.sleepers(1)
-            time.advance(by: .seconds(1))
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(1))
         }
         let count = try await length
         XCTAssertEqual(count, film.count)

@@ -133,17 +133,17 @@ final class DownloadResumeTests: XCTestCase {
         let fixture = try DownloadFixture()
         let dead = LoopbackResponse.resource(fixture.resource).cutOff(after: 0)
         fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), dead)
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
-            $0.time = time
+            $0.clock = clock
             $0.randomness = { .max }
         }
         let sender = fixture.download(by: client).resumes(upTo: 3).sender()
         let response = Task { await sender.response }
         for seconds in [0.5, 1.0] {
-            await time.sleepers(1)
-            XCTAssertEqual((time.pending.first ?? .zero) / .seconds(1), seconds, accuracy: 0.001)
-            time.advance(by: .seconds(5))
+            await clock.waitForSleepers(1)
+            XCTAssertEqual((clock.pendingSleeps.first ?? .zero) / .seconds(1), seconds, accuracy: 0.001)
+            clock.advance(by: .seconds(5))
         }
         let failure = await response.value.failure
         XCTAssertEqual(failure?.code, .truncatedBody)
@@ -187,22 +187,22 @@ final class DownloadResumeTests: XCTestCase {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
         fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal), .hang)
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
             $0.retry = RetryPolicy(maximumAttempts: 1, attemptTimeout: .seconds(10))
-            $0.time = time
+            $0.clock = clock
         }
         let sender = fixture.download(by: client).sender()
         let value = Task { await sender.result }
         await fixture.wait(for: 500_000, of: sender)
-        time.advance(by: .seconds(600))
+        clock.advance(by: .seconds(600))
         signal.fire()
         _ = try await value.value.get()
         XCTAssertEqual(fixture.saved, fixture.contents)
         let stalled = client.download("file", to: .temporary).sender()
         async let response = stalled.response
-        await time.sleepers(1)
-        time.advance(by: .seconds(10))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
         let failure = await response.failure
         XCTAssertEqual(failure?.code, .timedOut)
     }
@@ -216,18 +216,18 @@ final class DownloadResumeTests: XCTestCase {
             .status(.serviceUnavailable),
             .resource(fixture.resource)
         )
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
             $0.retry = .standard
-            $0.time = time
+            $0.clock = clock
         }
         let sender = fixture.download(by: client).sender()
         let value = Task { await sender.result }
         await fixture.wait(for: 300_000, of: sender)
-        time.advance(by: .seconds(3600))
+        clock.advance(by: .seconds(3600))
         signal.fire()
-        await time.sleepers(1)
-        time.advance(by: .seconds(60))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
         _ = try await value.value.get()
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
@@ -258,15 +258,15 @@ final class DownloadResumeTests: XCTestCase {
             .status(.serviceUnavailable),
             .resource(fixture.resource)
         )
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
             $0.retry = .standard
-            $0.time = time
+            $0.clock = clock
         }
         let sender = fixture.download(by: client).sender()
         async let value = sender.value
-        await time.sleepers(1)
-        time.advance(by: .seconds(60))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
         _ = try await value
         XCTAssertEqual(fixture.ranges, [nil, "bytes=400000-", "bytes=400000-"])
         XCTAssertEqual(fixture.saved, fixture.contents)

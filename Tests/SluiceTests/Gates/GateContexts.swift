@@ -5,8 +5,8 @@ import SluiceTesting
 
 extension APIClient {
     /// Returns a client with a test's clock.
-    static func client(clock time: TestClock) -> APIClient {
-        APIClient(baseURL: "https://a.example") { $0.time = time }
+    static func client(clock: TestClock) -> APIClient {
+        APIClient(baseURL: "https://a.example") { $0.clock = clock }
     }
 
     /// Returns the context of a request of this client to a host.

@@ -16,13 +16,13 @@ final class DeadlineClientTests: XCTestCase {
     /// Creates a client whose attempts use the test's clock.
     private func client(
         _ server: LoopbackServer,
-        _ time: TestClock,
+        _ clock: TestClock,
         _ configure: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
         addTeardownBlock { server.stop() }
         return APIClient(baseURL: server.url) {
             $0.retry = RetryPolicy(backoff: .constant(.seconds(10)))
-            $0.time = time
+            $0.clock = clock
             configure(&$0)
         }
     }
@@ -30,21 +30,21 @@ final class DeadlineClientTests: XCTestCase {
     func testStepsCanReadTheDeadline() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        let time = TestClock()
+        let clock = TestClock()
         let reader = DeadlineReader()
-        let client = client(server, time) {
+        let client = client(server, clock) {
             $0.requestInterceptors = [reader]
             $0.timeouts.total = .seconds(500)
         }
         let request = client.string.request("")
         _ = try await request.sender().value
         _ = try await request.timeout(total: .seconds(400)).sender().value
-        try await Deadline.withDeadline(.seconds(300), on: time) {
+        try await Deadline.withDeadline(.seconds(300), on: clock) {
             _ = try await request.sender().value
-            _ = try await request.deadline(.after(.seconds(200), on: time)).sender().value
-            _ = try await request.deadline(.after(.seconds(900), on: time)).sender().value
+            _ = try await request.deadline(.after(.seconds(200), on: clock)).sender().value
+            _ = try await request.deadline(.after(.seconds(900), on: clock)).sender().value
         }
-        let expected = [500, 400, 300, 200, 300].map { time.now + .seconds($0) }
+        let expected = [500, 400, 300, 200, 300].map { clock.now + .seconds($0) }
         XCTAssertEqual(reader.deadlines.read, expected)
     }
 
@@ -82,18 +82,18 @@ final class DeadlineClientTests: XCTestCase {
     func testTimeoutAtGateNamesGateAndLeavesQueue() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
-        let time = TestClock()
+        let clock = TestClock()
         let gate = ConcurrencyLimit(1, named: "limit")
-        let client = client(server, time) { $0.gates = [gate] }
+        let client = client(server, clock) { $0.gates = [gate] }
         let hanging = client.string.request("hang").sender()
         let task = Task { await hanging.result }
         await server.waitForRequests(1)
         let waiting = Task {
-            await Deadline.withDeadline(.seconds(60), on: time) { await client.string.request("").sender().result }
+            await Deadline.withDeadline(.seconds(60), on: clock) { await client.string.request("").sender().result }
         }
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         await eventually { gate.waiting == 1 }
-        time.advance(by: .seconds(60))
+        clock.advance(by: .seconds(60))
         let failure = await waiting.value.failure?.error
         XCTAssertEqual(failure?.code, .timedOut)
         XCTAssertEqual(failure?.step, .gate)
@@ -107,14 +107,14 @@ final class DeadlineClientTests: XCTestCase {
     func testTimeoutKeepsFailureOfPreviousAttempt() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .hang)
-        let time = TestClock()
-        let client = client(server, time)
+        let clock = TestClock()
+        let client = client(server, clock)
         let request = Task { await client.string.request("").timeout(total: .seconds(600)).sender().result }
         // Waits for the timers of the timeout and of the pause.
-        await time.sleepers(2)
-        time.advance(by: .seconds(10))
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(10))
         await server.waitForRequests(2)
-        time.advance(by: .seconds(590))
+        clock.advance(by: .seconds(590))
         let failure = await request.value.failure?.error
         XCTAssertEqual(failure?.code, .timedOut)
         XCTAssertEqual(failure?.step, .transport)
@@ -126,8 +126,8 @@ final class DeadlineClientTests: XCTestCase {
     func testWaitsForRetryPauseBeforeDeadline() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable))
-        let time = TestClock()
-        let client = client(server, time) {
+        let clock = TestClock()
+        let client = client(server, clock) {
             $0.retry = RetryPolicy(
                 maximumAttempts: 2,
                 maximumElapsedTime: nil,
@@ -135,10 +135,10 @@ final class DeadlineClientTests: XCTestCase {
             )
         }
         let request = Task { await client.string.request("").timeout(total: .seconds(6000)).sender().result }
-        await time.sleepers(2)
-        time.advance(by: .seconds(4999))
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(4999))
         XCTAssertEqual(server.requestCount, 1)
-        time.advance(by: .seconds(1))
+        clock.advance(by: .seconds(1))
         let failure = await request.value.failure
         XCTAssertEqual(failure?.status, .serviceUnavailable)
         XCTAssertEqual(server.requestCount, 2)
@@ -147,31 +147,31 @@ final class DeadlineClientTests: XCTestCase {
     func testSkipsRetryPauseBeyondDeadline() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .text("ok"))
-        let time = TestClock()
-        let client = client(server, time)
-        let result = await Deadline.withDeadline(.seconds(10), on: time) {
+        let clock = TestClock()
+        let client = client(server, clock)
+        let result = await Deadline.withDeadline(.seconds(10), on: clock) {
             await client.string.request("").sender().result
         }
         // The clock has not been advanced.
         XCTAssertEqual(result.failure?.code, .unacceptableStatus)
         XCTAssertEqual(result.failure?.status, .serviceUnavailable)
         XCTAssertEqual(server.requestCount, 1)
-        XCTAssertEqual(time.elapsed, .zero)
+        XCTAssertEqual(clock.elapsed, .zero)
     }
 
     func testDeadlineStopsAllHedges() async throws {
         let server = try LoopbackServer()
         server.on("/", .hang)
-        let time = TestClock()
-        let client = client(server, time) { $0.hedging = .after(.seconds(2)) }
+        let clock = TestClock()
+        let client = client(server, clock) { $0.hedging = .after(.seconds(2)) }
         let request = Task {
-            await Deadline.withDeadline(.seconds(60), on: time) { await client.string.request("").sender().result }
+            await Deadline.withDeadline(.seconds(60), on: clock) { await client.string.request("").sender().result }
         }
         await server.waitForRequests(1)
-        await time.sleepers(2)
-        time.advance(by: .seconds(2))
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(2))
         await server.waitForRequests(2)
-        time.advance(by: .seconds(58))
+        clock.advance(by: .seconds(58))
         let failure = await request.value.failure?.error
         XCTAssertEqual(failure?.code, .timedOut)
         XCTAssertEqual(failure?.step, .transport)
@@ -182,15 +182,15 @@ final class DeadlineClientTests: XCTestCase {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
         guarded.server.on(.post, "/token", .after(signal, .token("t")))
-        let time = TestClock()
-        let client = guarded.client(guarded.gate(), time: time)
-        let limited = Task { await Deadline.withDeadline(.seconds(5), on: time) { await client.get("x") } }
+        let clock = TestClock()
+        let client = guarded.client(guarded.gate(), clock: clock)
+        let limited = Task { await Deadline.withDeadline(.seconds(5), on: clock) { await client.get("x") } }
         await guarded.server.waitForRequests(1)
         let unlimited = Task { await client.get("x") }
         // The request waits at the gate, or will reach it before the token arrives.
         for _ in 0..<100 { await Task.yield() }
-        await time.sleepers(1)
-        time.advance(by: .seconds(5))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
         let late = await limited.value
         XCTAssertEqual(late.failure?.code, .timedOut)
         XCTAssertEqual(late.failure?.error.step, .gate)
@@ -203,45 +203,45 @@ final class DeadlineClientTests: XCTestCase {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
         server.on("/", .after(signal, .text("ok")))
-        let time = TestClock()
-        let client = client(server, time) { $0.sharing = .safeMethods }
+        let clock = TestClock()
+        let client = client(server, clock) { $0.sharing = .safeMethods }
         let limited = Task {
-            await Deadline.withDeadline(.seconds(60), on: time) { await client.string.request("").sender().result }
+            await Deadline.withDeadline(.seconds(60), on: clock) { await client.string.request("").sender().result }
         }
         await server.waitForRequests(1)
         let unlimited = client.string.request("").sender()
         async let value = unlimited.value
-        let other = Task { await client.string.request("").deadline(.after(.seconds(90), on: time)).sender().result }
-        await time.sleepers(2)
+        let other = Task { await client.string.request("").deadline(.after(.seconds(90), on: clock)).sender().result }
+        await clock.waitForSleepers(2)
         await eventually { client.pipeline.transfers.waiting == 3 }
-        time.advance(by: .seconds(60))
+        clock.advance(by: .seconds(60))
         let late = await limited.value
         XCTAssertEqual(late.failure?.code, .timedOut)
-        time.advance(by: .seconds(30))
+        clock.advance(by: .seconds(30))
         let later = await other.value
         XCTAssertEqual(later.failure?.code, .timedOut)
         signal.fire()
         let text = try await value
         XCTAssertEqual(text, "ok")
         XCTAssertEqual(server.requestCount, 1)
-        XCTAssertEqual(time.pending, [])
+        XCTAssertEqual(clock.pendingSleeps, [])
     }
 
     func testSharedTransferStopsAfterAllDeadlines() async throws {
         let server = try LoopbackServer()
         server.on("/", .hang)
-        let time = TestClock()
-        let client = client(server, time) { $0.sharing = .safeMethods }
+        let clock = TestClock()
+        let client = client(server, clock) { $0.sharing = .safeMethods }
         let tasks = (1...3).map { number in
             Task {
-                await Deadline.withDeadline(.seconds(number), on: time) {
+                await Deadline.withDeadline(.seconds(number), on: clock) {
                     await client.string.request("").sender().result
                 }
             }
         }
         await server.waitForRequests(1)
-        await time.sleepers(3)
-        time.advance(by: .seconds(3))
+        await clock.waitForSleepers(3)
+        clock.advance(by: .seconds(3))
         for task in tasks {
             let result = await task.value
             XCTAssertEqual(result.failure?.code, .timedOut)

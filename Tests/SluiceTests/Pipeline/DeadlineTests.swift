@@ -4,10 +4,10 @@ import Testing
 @testable import Sluice
 
 @Suite struct DeadlineTests {
-    private static let time = TestClock()
+    private static let clock = TestClock()
 
     private static func after(_ seconds: Int?) -> Deadline? {
-        seconds.map { .after(.seconds($0), on: time) }
+        seconds.map { .after(.seconds($0), on: clock) }
     }
 
     @Test(
@@ -28,20 +28,20 @@ import Testing
     )
     func limitsTransferToRemainingTime(total: Int?, left: Int?, allowed: Int?) {
         let timeouts = Timeouts(idle: .seconds(1), total: total.map { .seconds($0) })
-        let bounded = timeouts.within(Self.after(left), on: Self.time)
+        let bounded = timeouts.within(Self.after(left), on: Self.clock)
         #expect(bounded.total == allowed.map { .seconds($0) })
         #expect(bounded.idle == .seconds(1))
     }
 
     @Test func innerDeadlineDoesNotExtendOuter() async throws {
-        let time = Self.time
+        let clock = Self.clock
         #expect(Deadline.current == nil)
-        await Deadline.withDeadline(.seconds(5), on: time) {
+        await Deadline.withDeadline(.seconds(5), on: clock) {
             #expect(Deadline.current == Self.after(5))
-            await Deadline.withDeadline(.seconds(9), on: time) { #expect(Deadline.current == Self.after(5)) }
-            await Deadline.withDeadline(.seconds(2), on: time) {
+            await Deadline.withDeadline(.seconds(9), on: clock) { #expect(Deadline.current == Self.after(5)) }
+            await Deadline.withDeadline(.seconds(2), on: clock) {
                 #expect(Deadline.current == Self.after(2))
-                let left = await Task { Deadline.current?.timeLeft(on: time) }.value
+                let left = await Task { Deadline.current?.timeLeft(on: clock) }.value
                 #expect(left == .seconds(2))
             }
             #expect(Deadline.current == Self.after(5))

@@ -90,15 +90,15 @@ final class ProgressTests: XCTestCase {
     func testRetryRestartsProgressWithItsAttempt() async throws {
         let server = try LoopbackServer()
         server.on("/file", .status(.serviceUnavailable), .data(megabyte))
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.retry = .standard
-            $0.time = time
+            $0.clock = clock
         }
         let sender = client.data.request("file").sender()
         async let body = sender.value
-        await time.sleepers(1)
-        time.advance(by: .seconds(60))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
         _ = try await body
         let final = await last(of: sender.downloadProgress)
         XCTAssertEqual(final?.attempt, 2)

@@ -5,25 +5,25 @@ import XCTest
 final class HedgingTests: XCTestCase {
     private func client(
         _ server: LoopbackServer,
-        _ time: TestClock,
+        _ clock: TestClock,
         _ configure: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
         APIClient(baseURL: server.url) {
             $0.hedging = .after(.seconds(2))
-            $0.time = time
+            $0.clock = clock
             configure(&$0)
         }
     }
 
     func testHedgesSlowReadAndCancelsLoser() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/", .hang, .text("ok"))
-        let client = client(server, time)
+        let client = client(server, clock)
         let request = Task { try await client.string.request("").sender().value }
         await server.waitForRequests(1)
-        await time.sleepers(1)
-        time.advance(by: .seconds(2))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
         let text = try await request.value
         XCTAssertEqual(text, "ok")
         XCTAssertEqual(server.requests(to: "/").count, 2)
@@ -33,24 +33,24 @@ final class HedgingTests: XCTestCase {
 
     func testSendsFastReadOnce() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/", .text("ok"))
-        _ = try await client(server, time).string.request("").sender().value
+        _ = try await client(server, clock).string.request("").sender().value
         XCTAssertEqual(server.requests(to: "/").count, 1)
-        await eventually { time.pending.isEmpty }
+        await eventually { clock.pendingSleeps.isEmpty }
     }
 
     func testFailedAttemptWaitsForHedge() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         let first = LoopbackSignal()
         let second = LoopbackSignal()
         server.on("/", .after(first, .status(.badGateway)), .after(second, .text("ok")))
-        let client = client(server, time)
+        let client = client(server, clock)
         let request = Task { try await client.string.request("").sender().value }
         await server.waitForRequests(1)
-        await time.sleepers(1)
-        time.advance(by: .seconds(2))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
         await server.waitForRequests(2)
         first.fire()
         second.fire()
@@ -60,23 +60,23 @@ final class HedgingTests: XCTestCase {
 
     func testDoesNotHedgeUnsafeRequest() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/", .text("ok"))
-        _ = try await client(server, time).string.request("").post().json(1).sender().value
+        _ = try await client(server, clock).string.request("").post().json(1).sender().value
         XCTAssertEqual(server.requests(to: "/").count, 1)
-        XCTAssertEqual(time.pending, [])
+        XCTAssertEqual(clock.pendingSleeps, [])
     }
 
     func testDoesNotHedgeWithoutRetryBudget() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         let answer = LoopbackSignal()
         server.on("/", .after(answer, .text("ok")))
-        let client = client(server, time) { $0.retryBudget = RetryBudget(ratio: 0, reserve: 0) }
+        let client = client(server, clock) { $0.retryBudget = RetryBudget(ratio: 0, reserve: 0) }
         let request = Task { try await client.string.request("").sender().value }
         await server.waitForRequests(1)
-        await time.sleepers(1)
-        time.advance(by: .seconds(2))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
         answer.fire()
         _ = try await request.value
         XCTAssertEqual(server.requests(to: "/").count, 1)
@@ -84,13 +84,13 @@ final class HedgingTests: XCTestCase {
 
     func testCancellationStopsAllAttempts() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/", .hang)
-        let client = client(server, time)
+        let client = client(server, clock)
         let request = Task { await client.string.request("").sender().result.failure?.code }
         await server.waitForRequests(1)
-        await time.sleepers(1)
-        time.advance(by: .seconds(2))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
         await server.waitForRequests(2)
         request.cancel()
         let code = await request.value

@@ -51,14 +51,14 @@ final class StubbedRequestTests: XCTestCase {
     }
 
     func testDelayedModeWaitsByClockOfClient() async throws {
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .delayed(.seconds(3))
-            $0.time = time
+            $0.clock = clock
         }
         async let text = client.string.request("x").stub(.text("late")).sender().value
-        await time.sleepers(1)
-        time.advance(by: .seconds(3))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(3))
         let value = try await text
         XCTAssertEqual(value, "late")
     }
@@ -79,17 +79,17 @@ final class StubbedRequestTests: XCTestCase {
     }
 
     func testRetryUsesNextStubOfSequence() async throws {
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .immediate
             $0.retry = .standard
-            $0.time = time
+            $0.clock = clock
         }
         let stub = Stub.sequence([.failure(.connectionLost), .status(.serviceUnavailable), ada])
         async let user = client.codable.request("user", as: User.self).stub(stub).sender().value
         for _ in 0..<2 {
-            await time.sleepers(1)
-            time.advance(by: time.pending.first ?? .zero)
+            await clock.waitForSleepers(1)
+            clock.advance(by: clock.pendingSleeps.first ?? .zero)
         }
         let name = try await user.name
         XCTAssertEqual(name, "Ada")
@@ -105,10 +105,10 @@ final class StubbedRequestTests: XCTestCase {
     }
 
     func testReportsProgressOfStubChunks() async throws {
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .immediate
-            $0.time = time
+            $0.clock = clock
         }
         let gap = Duration.seconds(30)
         let stub = Stub.data(Data(count: 4)).streamed(by: 2, every: gap).uploading(by: 3, every: gap)
@@ -125,11 +125,11 @@ final class StubbedRequestTests: XCTestCase {
         // Progress is reported at most twenty times a second by the same clock. A gap ends after the progress has been seen.
         for (seen, count) in [(sent, Int64(3)), (received, 2)] {
             await eventually {
-                if seen.read.contains(count), time.pending.contains(where: { $0 == gap }) { return true }
-                if time.pending.contains(where: { $0 < gap }) { time.advance(by: .milliseconds(50)) }
+                if seen.read.contains(count), clock.pendingSleeps.contains(where: { $0 == gap }) { return true }
+                if clock.pendingSleeps.contains(where: { $0 < gap }) { clock.advance(by: .milliseconds(50)) }
                 return false
             }
-            time.advance(by: gap)
+            clock.advance(by: gap)
         }
         let bytes = try await body.count
         XCTAssertEqual(bytes, 4)
@@ -165,17 +165,17 @@ final class StubbedRequestTests: XCTestCase {
     }
 
     func testCancellationEndsDelayedStub() async throws {
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.stubMode = .delayed(.seconds(30))
-            $0.time = time
+            $0.clock = clock
         }
         let sender = client.data.request("x").stub(.status(.ok)).sender()
         async let result = sender.result
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         sender.cancel()
         let failure = await result.failure
         XCTAssertEqual(failure?.code, .cancelled)
-        while !time.pending.isEmpty { await Task.yield() }
+        while !clock.pendingSleeps.isEmpty { await Task.yield() }
     }
 }

@@ -3,7 +3,7 @@ import SluiceTesting
 import XCTest
 
 final class ServerSentEventsTests: XCTestCase {
-    private let time = TestClock()
+    private let clock = TestClock()
 
     private func events(_ text: String, status: HTTPStatus = .ok) -> LoopbackResponse {
         .data(Data(text.utf8), contentType: "text/event-stream; charset=utf-8", status: status)
@@ -12,7 +12,7 @@ final class ServerSentEventsTests: XCTestCase {
     private func client(_ server: LoopbackServer) -> APIClient {
         APIClient(baseURL: server.url) {
             $0.headers["Accept"] = "application/json"
-            $0.time = time
+            $0.clock = clock
             $0.randomness = { 1 << 63 }
         }
     }
@@ -32,9 +32,9 @@ final class ServerSentEventsTests: XCTestCase {
     }
 
     private func advanceClock(by duration: Duration) async {
-        await time.sleepers(1)
-        XCTAssertEqual(time.pending, [duration])
-        time.advance(by: duration)
+        await clock.waitForSleepers(1)
+        XCTAssertEqual(clock.pendingSleeps, [duration])
+        clock.advance(by: duration)
     }
 
     func testReconnectsFromLastEventID() async throws {
@@ -134,7 +134,7 @@ final class ServerSentEventsTests: XCTestCase {
         }
         XCTAssertEqual(server.requests.map(\.method.rawValue), requests.map(\.1))
         let again = read(chat.post(.json(["q": "why"])).idempotent().serverSentEvents())
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         again.cancel()
         let cancelled = await again.value
         XCTAssertEqual(cancelled, [":a", ":b", "cancelled"])

@@ -48,11 +48,11 @@ struct BatchProgressSequence: AsyncSequence, Sendable {
                 if Task.isCancelled { return nil }
                 let sight = run.signal.snapshot(.download)
                 let progress = run.progress
-                let rest = lastReported.map { BatchProgressSequence.interval - $0.duration(to: run.time.now) } ?? .zero
+                let rest = lastReported.map { BatchProgressSequence.interval - $0.duration(to: run.clock.now) } ?? .zero
                 if sight.isFinal || progress != last && rest <= .zero {
                     isOver = sight.isFinal
                     last = progress
-                    lastReported = run.time.now
+                    lastReported = run.clock.now
                     return progress
                 }
                 // Transferred bytes do not wake the iterator, so it polls for them.

@@ -13,19 +13,19 @@ final class BatchRun: Sendable {
     }
 
     let members: [any BatchMember]
-    let time: any SluiceClock
+    let clock: any SluiceClock
     /// Wakes readers of the progress when the batch begins and ends.
     let signal: TransferMeter
     private let limit: Int
     private let failsFast: Bool
     private let state = Locked(State())
 
-    init(_ members: [any BatchMember], upTo limit: Int, failsFast: Bool, time: any SluiceClock) {
+    init(_ members: [any BatchMember], upTo limit: Int, failsFast: Bool, clock: any SluiceClock) {
         self.members = members
         self.limit = max(1, limit)
         self.failsFast = failsFast
-        self.time = time
-        signal = TransferMeter(time: time)
+        self.clock = clock
+        signal = TransferMeter(clock: clock)
     }
 
     /// Sends all requests, starting each when an earlier one has ended. Returns when every request has a result.

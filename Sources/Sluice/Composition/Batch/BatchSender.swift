@@ -168,7 +168,7 @@ extension APIClient {
         let slots = (repeat BatchSlot(each request))
         var members: [any BatchMember] = []
         for slot in repeat each slots { members.append(slot) }
-        let run = BatchRun(members, upTo: maximumInFlight ?? .max, failsFast: failsFast, time: pipeline.time)
+        let run = BatchRun(members, upTo: maximumInFlight ?? .max, failsFast: failsFast, clock: pipeline.clock)
         return BatchSender(run) { reading in
             if let first = run.firstFailure { try run.members[first].check(reading) }
             return (repeat try (each slots).result(reading).get())
@@ -196,7 +196,7 @@ extension APIClient {
         failsFast: Bool = true
     ) -> BatchSender<[Model], [Result<Model, ErrorModel>], ErrorModel> {
         let slots = requests.map { BatchSlot($0) }
-        let run = BatchRun(slots, upTo: maximumInFlight, failsFast: failsFast, time: pipeline.time)
+        let run = BatchRun(slots, upTo: maximumInFlight, failsFast: failsFast, clock: pipeline.clock)
         return BatchSender(run) { (reading) throws(ErrorModel) in
             if let first = run.firstFailure { _ = try slots[first].result(reading).get() }
             return try slots.map { (slot) throws(ErrorModel) in try slot.result(reading).get() }

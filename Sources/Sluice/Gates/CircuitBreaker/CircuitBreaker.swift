@@ -128,17 +128,17 @@ public final class CircuitBreaker: ImmediateGate {
     /// Admits a request unless the circuit is open, or half-open with all its trials running.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
-        let time = request.client.pipeline.time
-        guard case .admitted(let ticket) = admission(key, time.now) else { return nil }
-        return permit(key, ticket, time)
+        let clock = request.client.pipeline.clock
+        guard case .admitted(let ticket) = admission(key, clock.now) else { return nil }
+        return permit(key, ticket, clock)
     }
 
     /// Admits a request or fails it at once. Never waits.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
-        let time = request.client.pipeline.time
-        switch admission(key, time.now) {
-        case .admitted(let ticket): return permit(key, ticket, time)
+        let clock = request.client.pipeline.clock
+        switch admission(key, clock.now) {
+        case .admitted(let ticket): return permit(key, ticket, clock)
         case .refused(let delay): throw .circuitOpen(name, delay)
         }
     }
@@ -151,10 +151,10 @@ public final class CircuitBreaker: ImmediateGate {
         }
     }
 
-    private func permit(_ key: String, _ ticket: Circuit.Ticket, _ time: any SluiceClock) -> Permit {
+    private func permit(_ key: String, _ ticket: Circuit.Ticket, _ clock: any SluiceClock) -> Permit {
         Permit(judging: { [self] outcome in
             let judgement = judging(outcome)
-            let now = time.now
+            let now = clock.now
             record.withLock { $0.notify(key, $0.circuits.settle(key, ticket, judgement, now: now)) }
             return .settled
         })

@@ -72,7 +72,7 @@ public final class OAuth2: ImmediateGate {
         case .withoutToken: return Permit()
         case .refused: return nil
         case .withToken:
-            let date = (configuration.client ?? request.client).pipeline.time.date
+            let date = (configuration.client ?? request.client).pipeline.clock.date
             guard let credential = shared.withLock({ $0.state.credential(at: date) }) else { return nil }
             return TokenPermit(of: self, credential, for: request).permit
         }
@@ -198,7 +198,7 @@ private final class TokenPermit: Sendable {
         // next one too.
         let first = context.remembered("Sluice.OAuth2.\(gate.name)") { context.attempt }
         guard context.attempt == first else { return .settled }
-        let moment = ClockReading((gate.configuration.client?.pipeline ?? pipeline).time)
+        let moment = ClockReading((gate.configuration.client?.pipeline ?? pipeline).clock)
         let isReplayed = gate.shared.withLock { $0.state.refused(version: credential.version, at: moment) }
         return isReplayed ? .replay : .settled
     }

@@ -123,8 +123,8 @@ extension OAuth2 {
         let outcome = await Task {
             let work = await beginExclusiveWork()
             let result = await token(TokenEndpoint(tokenURL, grant, configuration, by: client))
-            let time = client.pipeline.time
-            let step = advance { $0.received(result, work: work, at: ClockReading(time)) }
+            let clock = client.pipeline.clock
+            let step = advance { $0.received(result, work: work, at: ClockReading(clock)) }
             return await run(work, step, by: client)
         }.value
         switch outcome {

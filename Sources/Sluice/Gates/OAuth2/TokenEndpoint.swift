@@ -26,7 +26,7 @@ struct TokenEndpoint: Sendable {
     /// Requests a token.
     func token(_ request: TokenRequest) async -> Result<OAuth2.Token, OAuth2Error> {
         // The lifetime is counted from the request, so that the token is replaced too early rather than too late.
-        let date = clientConfiguration.time.date
+        let date = clientConfiguration.clock.date
         return await answer(to: request, at: tokenURL).flatMap { answer in
             answer.token(at: date, acceptsMissingType: configuration.acceptsMissingTokenType)
         }
@@ -67,7 +67,7 @@ struct TokenEndpoint: Sendable {
     private func client(for url: String) -> APIClient {
         APIClient(baseURL: url) {
             $0.transport = clientConfiguration.transport
-            $0.time = clientConfiguration.time
+            $0.clock = clientConfiguration.clock
             $0.timeouts = clientConfiguration.timeouts
             $0.connection = clientConfiguration.connection
             $0.timeouts.total = configuration.timeout

@@ -91,41 +91,41 @@ public final class RateLimit: ImmediateGate {
     /// Takes a token if one is available.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
-        let time = request.client.pipeline.time
-        return queue.take(key, now: time.now) ? permit(key, time) : nil
+        let clock = request.client.pipeline.clock
+        return queue.take(key, now: clock.now) ? permit(key, clock) : nil
     }
 
     /// Takes a token. Waits if none is available.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
-        let time = request.client.pipeline.time
-        try await queue.wait(key, time)
-        return permit(key, time)
+        let clock = request.client.pipeline.clock
+        try await queue.wait(key, clock)
+        return permit(key, clock)
     }
 
-    private func permit(_ key: String, _ time: any SluiceClock) -> Permit {
+    private func permit(_ key: String, _ clock: any SluiceClock) -> Permit {
         Permit(judging: { [self] outcome in
-            handle(outcome, key, time)
+            handle(outcome, key, clock)
             return .settled
         })
     }
 
-    private func handle(_ outcome: TransportOutcome, _ key: String, _ time: any SluiceClock) {
+    private func handle(_ outcome: TransportOutcome, _ key: String, _ clock: any SluiceClock) {
         switch outcome {
         case .success(let response):
-            apply(response.head, time) { scope.key(key, answeredBy: response.request) }
+            apply(response.head, clock) { scope.key(key, answeredBy: response.request) }
         case .failure(let error):
             if let head = error.response {
-                apply(head, time) { error.request.map { scope.key(key, answeredBy: $0) } ?? key }
+                apply(head, clock) { error.request.map { scope.key(key, answeredBy: $0) } ?? key }
             } else if error.isBeforeSending {
-                queue.putBack(key, time)
+                queue.putBack(key, clock)
             }
         }
     }
 
-    private func apply(_ head: HTTPResponse, _ time: any SluiceClock, of key: () -> String) {
-        guard let maximumPause, let pause = QuotaHeaders.pause(in: head, now: time.date) else { return }
-        queue.pause(key(), for: min(pause, maximumPause), time)
+    private func apply(_ head: HTTPResponse, _ clock: any SluiceClock, of key: () -> String) {
+        guard let maximumPause, let pause = QuotaHeaders.pause(in: head, now: clock.date) else { return }
+        queue.pause(key(), for: min(pause, maximumPause), clock)
     }
 }
 

@@ -39,30 +39,30 @@ final class TokenQueue: Sendable {
     }
 
     /// Takes a token. Waits if none is available.
-    func wait(_ key: String, _ time: any SluiceClock) async throws(SluiceError) {
+    func wait(_ key: String, _ clock: any SluiceClock) async throws(SluiceError) {
         let id = state.withLock { $0.nextID() }
         defer { state.synchronize() }
         let refusal = await withTaskCancellationHandler {
-            await withUnsafeContinuation { join(id, key, time, $0) }
+            await withUnsafeContinuation { join(id, key, clock, $0) }
         } onCancel: {
-            leave(id, key, time)
+            leave(id, key, clock)
         }
         if let refusal { throw refusal }
     }
 
     /// Puts back an unused token.
-    func putBack(_ key: String, _ time: any SluiceClock) {
-        for waiter in change(time, { $0.buckets.putBack(key, now: $1) }) { waiter.resume(returning: nil) }
+    func putBack(_ key: String, _ clock: any SluiceClock) {
+        for waiter in change(clock, { $0.buckets.putBack(key, now: $1) }) { waiter.resume(returning: nil) }
     }
 
     /// Hands out no tokens of a key for a time.
-    func pause(_ key: String, for pause: Duration, _ time: any SluiceClock) {
-        let refused = change(time) { state, now in state.buckets.pause(key, until: now + pause, now: now) }
+    func pause(_ key: String, for pause: Duration, _ clock: any SluiceClock) {
+        let refused = change(clock) { state, now in state.buckets.pause(key, until: now + pause, now: now) }
         for (waiter, wait) in refused { waiter.resume(returning: .rateLimited(by: gate, wait)) }
     }
 
-    private func join(_ id: Int, _ key: String, _ time: any SluiceClock, _ waiter: Waiter) {
-        let result: QueueResult = change(time) { state, now in
+    private func join(_ id: Int, _ key: String, _ clock: any SluiceClock, _ waiter: Waiter) {
+        let result: QueueResult = change(clock) { state, now in
             // Checked under the lock: a later cancellation finds the waiter in the queue.
             if Task.isCancelled { return .refused(.cancelled) }
             switch state.buckets.arrive(waiter, id: id, key, now: now) {
@@ -75,13 +75,13 @@ final class TokenQueue: Sendable {
         result.resume(waiter)
     }
 
-    private func leave(_ id: Int, _ key: String, _ time: any SluiceClock) {
-        let waiter = change(time) { state, _ in state.buckets.leave(id: id, key) }
+    private func leave(_ id: Int, _ key: String, _ clock: any SluiceClock) {
+        let waiter = change(clock) { state, _ in state.buckets.leave(id: id, key) }
         waiter?.resume(returning: .cancelled)
     }
 
-    private func fire(_ id: Int, _ time: any SluiceClock) {
-        let admitted = change(time) { state, now in
+    private func fire(_ id: Int, _ clock: any SluiceClock) {
+        let admitted = change(clock) { state, now in
             if state.timer?.id == id { state.timer = nil }
             return state.buckets.release(now: now)
         }
@@ -90,13 +90,13 @@ final class TokenQueue: Sendable {
 
     /// Changes the state, and updates the timer.
     private func change<Result: Sendable>(
-        _ time: any SluiceClock,
+        _ clock: any SluiceClock,
         _ body: (inout State, ContinuousClock.Instant) -> Result
     ) -> Result {
-        let now = time.now
+        let now = clock.now
         let (result, stale) = state.withLock { state in
             let result = body(&state, now)
-            return (result, resetTimer(&state, time))
+            return (result, resetTimer(&state, clock))
         }
         // Cancelled outside of the lock, because cancelling can resume the sleeping task on this thread.
         stale?.cancel()
@@ -104,14 +104,14 @@ final class TokenQueue: Sendable {
     }
 
     /// Starts a timer if a token is due before the current timer fires. Returns the task that is no longer needed.
-    private func resetTimer(_ state: inout State, _ time: any SluiceClock) -> Task<Void, Never>? {
+    private func resetTimer(_ state: inout State, _ clock: any SluiceClock) -> Task<Void, Never>? {
         guard let due = state.buckets.nextDueTime() else { return state.timer.take()?.task }
         if let timer = state.timer, timer.due <= due { return nil }
         let stale = state.timer?.task
         let id = state.nextID()
         let task = Task { [self] in
-            do { try await time.sleep(for: due - time.now) } catch { return }
-            fire(id, time)
+            do { try await clock.sleep(for: due - clock.now) } catch { return }
+            fire(id, clock)
         }
         state.timer = Timer(due: due, id: id, task: task)
         return stale

@@ -34,7 +34,7 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
     /// The ends of requests, retries and redirects, and the events that the optional details need.
     public let interests: RequestEvent.Kinds
     private let details: Details
-    private let time: any SluiceClock
+    private let clock: any SluiceClock
     private let ledger: Locked<MetricsLedger>
 
     /// Creates empty metrics.
@@ -43,15 +43,15 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
     ///   - details: The optional details to count; none by default.
     ///   - maximumRoutes: The maximum number of routes; 1,000 by default. Further routes are counted together as
     ///     `other`.
-    ///   - time: The clock that dates the snapshots.
-    public init(details: Details = [], maximumRoutes: Int = 1000, time: any SluiceClock = SystemClock()) {
+    ///   - clock: The clock that dates the snapshots.
+    public init(details: Details = [], maximumRoutes: Int = 1000, clock: any SluiceClock = SystemClock()) {
         self.details = details
-        self.time = time
+        self.clock = clock
         var interests: RequestEvent.Kinds = [.finished, .retrying, .redirected]
         if details.contains(.inFlight) { interests.insert(.began) }
         if details.contains(.gates) { interests.insert(.gates) }
         self.interests = interests
-        ledger = Locked(MetricsLedger(maximumRoutes: maximumRoutes, since: time.date))
+        ledger = Locked(MetricsLedger(maximumRoutes: maximumRoutes, since: clock.date))
     }
 
     /// Counts an event.
@@ -85,13 +85,13 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
 
     /// Returns the metrics counted since the creation or the last ``reset()``.
     public func snapshot() -> Snapshot {
-        let date = time.date
+        let date = clock.date
         return ledger.withLock { $0.snapshot(at: date, hasInFlight: details.contains(.inFlight)) }
     }
 
     /// Resets the metrics. The number of requests in flight is kept.
     public func reset() {
-        let date = time.date
+        let date = clock.date
         ledger.withLock { $0.reset(since: date) }
     }
 }

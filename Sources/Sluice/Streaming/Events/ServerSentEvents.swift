@@ -99,7 +99,7 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
                 throw failure ?? StreamFailure(error: error)
             case .wait(let delay):
                 do {
-                    try await configuration.time.sleep(for: delay)
+                    try await configuration.clock.sleep(for: delay)
                 } catch {
                     throw StreamFailure(error: .cancelled)
                 }

@@ -21,7 +21,7 @@ extension CacheDatabase {
         {
             return (connection, opened)
         }
-        if let refusal = status.refusal, time.now < refusal.end { throw refusal.error }
+        if let refusal = status.refusal, clock.now < refusal.end { throw refusal.error }
         state.close()
         do throws(SluiceError) {
             let (connection, access) = try openFile()
@@ -46,7 +46,7 @@ extension CacheDatabase {
 
     /// Prevents further attempts to open the file for a while. Reports each error once until it changes.
     func refuse(_ error: SluiceError) {
-        let end = time.now + tuning.retryInterval
+        let end = clock.now + tuning.retryInterval
         let isNew = status.withLock { status in
             defer { status.refusal = (error, end) }
             status.opened = nil

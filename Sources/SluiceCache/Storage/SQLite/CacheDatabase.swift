@@ -11,7 +11,7 @@ final class CacheDatabase: Sendable {
     let files: CacheFiles
     let schema: CacheSchema
     let tuning: CacheTuning
-    let time: any SluiceClock
+    let clock: any SluiceClock
     let onEvent: @Sendable (CacheEvent) -> Void
     let writer = CacheConnection("sluice.cache.write")
     let status = Locked(Status())
@@ -40,13 +40,13 @@ final class CacheDatabase: Sendable {
         files: CacheFiles,
         schema: CacheSchema,
         tuning: CacheTuning,
-        time: any SluiceClock,
+        clock: any SluiceClock,
         onEvent: @escaping @Sendable (CacheEvent) -> Void
     ) {
         self.files = files
         self.schema = schema
         self.tuning = tuning
-        self.time = time
+        self.clock = clock
         self.onEvent = onEvent
     }
 
@@ -292,7 +292,7 @@ extension CacheDatabase {
         }
         if wasSweeping { return }
         if isFirst {
-            let now = time.date
+            let now = clock.date
             writeLater { transaction throws(SQLiteFailure) in try transaction.discardAbandonedDrafts(at: now) }
         }
         sweep()

@@ -21,18 +21,18 @@ public final class SQLiteCacheStorage: CacheStorage {
     ///   - directory: The directory of its files, on a local disk. If it does not exist, it is created for this user
     ///     only.
     ///   - name: The name of its files, to which `.sqlite` and other suffixes are added.
-    ///   - time: The clock.
+    ///   - clock: The clock.
     ///   - onEvent: Called with events, on a thread that must not be blocked for long.
     public convenience init(
         directory: URL,
         name: String = "cache",
-        time: any SluiceClock = SystemClock(),
+        clock: any SluiceClock = SystemClock(),
         onEvent: (@Sendable (CacheEvent) -> Void)? = nil
     ) {
         self.init(
             directory: directory,
             name: name,
-            time: time,
+            clock: clock,
             schema: .current,
             tuning: CacheTuning(),
             onEvent: onEvent
@@ -42,7 +42,7 @@ public final class SQLiteCacheStorage: CacheStorage {
     init(
         directory: URL,
         name: String = "cache",
-        time: any SluiceClock = SystemClock(),
+        clock: any SluiceClock = SystemClock(),
         schema: CacheSchema = .current,
         tuning: CacheTuning,
         onEvent: (@Sendable (CacheEvent) -> Void)? = nil
@@ -51,7 +51,7 @@ public final class SQLiteCacheStorage: CacheStorage {
             files: CacheFiles(directory: directory, name: name),
             schema: schema,
             tuning: tuning,
-            time: time,
+            clock: clock,
             onEvent: onEvent ?? { _ in }
         )
     }

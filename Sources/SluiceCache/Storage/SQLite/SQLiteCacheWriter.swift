@@ -72,7 +72,7 @@ final class SQLiteCacheWriter: CacheWriter {
     private func flush(isLast: Bool) async throws(SluiceError) {
         let before = state.withLock { $0 }
         if let failure = before.failure { throw failure }
-        let now = database.time.date
+        let now = database.clock.date
         do throws(SluiceError) {
             // The closure uses a copy of the state, because the transaction may be repeated.
             let after = try await database.write { [entry, head] transaction throws(SQLiteFailure) in

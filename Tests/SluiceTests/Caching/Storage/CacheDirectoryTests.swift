@@ -81,19 +81,19 @@ final class CacheDirectoryTests: XCTestCase {
     }
 
     func testChangesAreVisibleToAnotherStoreOfTheDirectory() async throws {
-        let time = TestClock(date: Date())
-        let stores = (0..<2).map { _ in CacheStore(directory: directory) { $0.time = time } }
+        let clock = TestClock(date: Date())
+        let stores = (0..<2).map { _ in CacheStore(directory: directory) { $0.clock = clock } }
         try await stores[0].set(1, for: "n")
         let first: Int? = try await stores[1].value(for: "n")
         XCTAssertEqual(first, 1)
         try await stores[0].set(2, for: "n")
-        time.advance(by: .seconds(2))
+        clock.advance(by: .seconds(2))
         await eventually {
             let value: Int? = try? await stores[1].value(for: "n")
             return value == 2
         }
         try await stores[0].removeAll()
-        time.advance(by: .seconds(2))
+        clock.advance(by: .seconds(2))
         await eventually {
             do {
                 let value: Int? = try await stores[1].value(for: "n")

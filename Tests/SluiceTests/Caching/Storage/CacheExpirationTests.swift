@@ -56,11 +56,11 @@ import XCTest
 
 final class CacheStoreExpirationTests: XCTestCase {
     private let storage = ScriptedStorage()
-    private let time = TestClock()
+    private let clock = TestClock()
 
     private func makeStore(_ configure: (inout CacheStore.Configuration) -> Void = { _ in }) -> CacheStore {
         var configuration = CacheStore.Configuration()
-        configuration.time = time
+        configuration.clock = clock
         configure(&configuration)
         return CacheStore(storage: storage, configuration: configuration)
     }
@@ -73,10 +73,10 @@ final class CacheStoreExpirationTests: XCTestCase {
     func testValueExpiresInMemoryAndStorage() async throws {
         let store = makeStore()
         try await store.set(1, for: "n", expiration: .seconds(10))
-        time.advance(by: .seconds(9))
+        clock.advance(by: .seconds(9))
         try await assertValue(store, is: 1)
         try await assertValue(makeStore(), is: 1)
-        time.advance(by: .seconds(1))
+        clock.advance(by: .seconds(1))
         try await assertValue(store, is: nil)
         try await assertValue(makeStore(), is: nil)
     }
@@ -85,7 +85,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         let store = makeStore { $0.expiration = .seconds(10) }
         try await store.set(1, for: "n")
         try await store.set(2, for: "forever", expiration: .never)
-        time.advance(by: .seconds(11))
+        clock.advance(by: .seconds(11))
         try await assertValue(store, is: nil)
         let kept: Int? = try await store.value(for: "forever")
         XCTAssertEqual(kept, 2)
@@ -95,12 +95,12 @@ final class CacheStoreExpirationTests: XCTestCase {
         let store = makeStore()
         try await store.set(1, for: "n", expiration: .seconds(10).extendedOnAccess)
         for _ in 0..<5 {
-            time.advance(by: .seconds(9))
+            clock.advance(by: .seconds(9))
             try await assertValue(store, is: 1)
         }
         await store.flush()
-        XCTAssertEqual(storage.state.read.touches.last?.expires, time.date + 10)
-        time.advance(by: .seconds(10))
+        XCTAssertEqual(storage.state.read.touches.last?.expires, clock.date + 10)
+        clock.advance(by: .seconds(10))
         try await assertValue(store, is: nil)
     }
 
@@ -108,17 +108,17 @@ final class CacheStoreExpirationTests: XCTestCase {
         let store = makeStore { $0.memory.count = 0 }
         try await store.set(1, for: "n", expiration: .seconds(10).extendedOnAccess)
         await store.flush()
-        time.advance(by: .seconds(9))
+        clock.advance(by: .seconds(9))
         try await assertValue(store, is: 1)
         await store.flush()
-        XCTAssertEqual(storage.state.read.touches.map(\.expires), [time.date + 10])
+        XCTAssertEqual(storage.state.read.touches.map(\.expires), [clock.date + 10])
     }
 
     func testExtensionsAreWrittenInSteps() async throws {
         let store = makeStore()
         try await store.set(1, for: "n", expiration: .seconds(80).extendedOnAccess)
         for _ in 0..<100 {
-            time.advance(by: .milliseconds(500))
+            clock.advance(by: .milliseconds(500))
             try await assertValue(store, is: 1)
         }
         await store.flush()
@@ -137,10 +137,10 @@ final class CacheStoreExpirationTests: XCTestCase {
     func testRemoveExpiredRemovesFromMemoryAndStorage() async throws {
         let store = makeStore()
         for number in 0..<7 { try await store.set(number, for: "\(number)", expiration: .seconds(10)) }
-        try await store.memory.set(8, for: "8", expiration: .date(time.date + 10))
+        try await store.memory.set(8, for: "8", expiration: .date(clock.date + 10))
         try await store.set(9, for: "n")
         try await store.set(9, for: "later", expiration: .days(1))
-        time.advance(by: .seconds(60))
+        clock.advance(by: .seconds(60))
         try await store.removeExpired()
         let size = try await store.size
         XCTAssertEqual(size.memory.count, 2)
@@ -151,7 +151,7 @@ final class CacheStoreExpirationTests: XCTestCase {
         let store = makeStore()
         try await store.memory.set(1, for: "n", expiration: .seconds(1))
         try await store.set(1, for: "n", expiration: .seconds(1))
-        time.advance(by: .seconds(2))
+        clock.advance(by: .seconds(2))
         try await store.memory.removeExpired()
         var size = try await store.size
         XCTAssertEqual(size.memory.count, 1)

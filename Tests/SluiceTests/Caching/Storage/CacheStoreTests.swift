@@ -7,12 +7,12 @@ import XCTest
 
 final class CacheStoreTests: XCTestCase {
     private let storage = ScriptedStorage()
-    private let time = TestClock()
+    private let clock = TestClock()
     private let events = Shared<[CacheEvent]>([])
 
     private func makeStore(_ configure: (inout CacheStore.Configuration) -> Void = { _ in }) -> CacheStore {
         var configuration = CacheStore.Configuration()
-        configuration.time = time
+        configuration.clock = clock
         configuration.onEvent = { [events] event in events.change { $0.append(event) } }
         configure(&configuration)
         return CacheStore(storage: storage, configuration: configuration)
@@ -63,7 +63,7 @@ final class CacheStoreTests: XCTestCase {
         for partition in ["", "ada", "bob"] {
             for space in CacheKey.Space.allCases {
                 store.insert(
-                    CacheEntry(key: CacheKey("x", in: space, partition: partition), body: Data(), stored: time.date)
+                    CacheEntry(key: CacheKey("x", in: space, partition: partition), body: Data(), stored: clock.date)
                 )
             }
         }

@@ -16,7 +16,7 @@ final class WriteBehindTests: XCTestCase {
     ) -> CacheStore {
         var configuration = CacheStore.Configuration()
         configuration.memory = memory
-        configuration.time = TestClock()
+        configuration.clock = TestClock()
         configuration.onEvent = { [events] event in events.change { $0.append(event) } }
         configure(&configuration)
         return CacheStore(storage: storage, configuration: configuration)
@@ -165,8 +165,8 @@ final class WriteBehindTests: XCTestCase {
     }
 
     func testFailedRemovalIsRetried() async {
-        let time = TestClock()
-        let store = makeStore(memory: CacheLimits(count: 0)) { $0.time = time }
+        let clock = TestClock()
+        let store = makeStore(memory: CacheLimits(count: 0)) { $0.clock = clock }
         store.insert(CacheEntry(of: "a"))
         await store.flush()
         storage.fail { if case .remove = $0 { true } else { false } }
@@ -176,8 +176,8 @@ final class WriteBehindTests: XCTestCase {
         let found = await store.entries(for: .of("a"))
         XCTAssertTrue(found.isEmpty)
         storage.fail(nil)
-        await time.sleepers(1)
-        time.advance(by: .seconds(2))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
         await eventually { [storage] in storage.names.isEmpty }
     }
 
@@ -196,15 +196,15 @@ final class WriteBehindTests: XCTestCase {
     }
 
     func testForeignChangesInvalidateMemory() async {
-        let time = TestClock()
-        let store = makeStore { $0.time = time }
+        let clock = TestClock()
+        let store = makeStore { $0.clock = clock }
         store.insert(CacheEntry(of: "a", "mine"))
         await store.flush()
         storage.state.change { state in
             state.entries = [CacheEntry(of: "a", "theirs")]
             state.isChangedByOthers = true
         }
-        time.advance(by: .seconds(2))
+        clock.advance(by: .seconds(2))
         _ = store.entriesInMemory(for: .of("a"))
         await eventually { store.entriesInMemory(for: .of("a")).isEmpty }
         let found = await store.entries(for: .of("a"))

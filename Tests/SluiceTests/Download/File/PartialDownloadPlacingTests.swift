@@ -121,7 +121,10 @@ import Testing
         let urls = try await withThrowingTaskGroup(of: URL.self) { group in
             for index in 0..<20 {
                 group.addTask {
-                    let part = try await folder.beginPart("number \(index / 10)\(index % 10)!", .suggested(in: folder.url))
+                    let part = try await folder.beginPart(
+                        "number \(index / 10)\(index % 10)!",
+                        .suggested(in: folder.url)
+                    )
                     return try await part.moveToDestination().url
                 }
             }

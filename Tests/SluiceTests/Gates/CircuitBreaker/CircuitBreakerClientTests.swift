@@ -6,18 +6,18 @@ final class CircuitBreakerClientTests: XCTestCase {
     func testOpensAfterServerErrorsAndClosesAfterSuccessfulTrial() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.internalServerError), .status(.badGateway), .text("ok"))
-        let time = TestClock()
+        let clock = TestClock()
         let breaker = CircuitBreaker(of: 2, openFor: .seconds(10), trials: 1)
         let client = APIClient(baseURL: server.url) {
             $0.gates = [breaker]
-            $0.time = time
+            $0.clock = clock
         }
         for _ in 0..<2 { _ = await client.string.request("").sender().result }
         let refused = await client.string.request("").sender().result
         XCTAssertEqual(refused.failure?.code, .circuitOpen)
-        XCTAssertEqual(breaker.state(for: server.authority), .open(until: time.now + .seconds(10)))
+        XCTAssertEqual(breaker.state(for: server.authority), .open(until: clock.now + .seconds(10)))
         XCTAssertEqual(server.requests(to: "/").count, 2)
-        time.advance(by: .seconds(10))
+        clock.advance(by: .seconds(10))
         let text = try await client.string.request("").sender().value
         XCTAssertEqual(text, "ok")
         XCTAssertEqual(breaker.state(for: server.authority), .closed)

@@ -5,8 +5,8 @@ import Testing
 @testable import Sluice
 
 @Suite struct CircuitBreakerTests {
-    private let time = TestClock()
-    private var client: APIClient { .client(clock: time) }
+    private let clock = TestClock()
+    private var client: APIClient { .client(clock: clock) }
 
     private func run(_ outcome: TransportOutcome, _ breaker: CircuitBreaker, _ host: String = "a.example") {
         _ = breaker.admitImmediately(client.requestContext(host))?.releaseImmediately(outcome)
@@ -15,11 +15,11 @@ import Testing
     @Test func opensOnlyForTheFailingHost() async {
         let breaker = CircuitBreaker(of: 2)
         for _ in 0..<2 { run(.answered(.internalServerError), breaker) }
-        #expect(breaker.state(for: "a.example") == .open(until: time.now + .seconds(5)))
+        #expect(breaker.state(for: "a.example") == .open(until: clock.now + .seconds(5)))
         #expect(breaker.state(for: "b.example") == .closed)
         #expect(breaker.admitImmediately(client.requestContext("a.example")) == nil)
         #expect(breaker.admitImmediately(client.requestContext("b.example")) != nil)
-        time.advance(by: .milliseconds(1500))
+        clock.advance(by: .milliseconds(1500))
         let error = await #expect(throws: SluiceError.self) {
             try await breaker.admit(client.requestContext("a.example"))
         }
@@ -33,7 +33,7 @@ import Testing
     @Test func successfulTrialClosesCircuit() async throws {
         let breaker = CircuitBreaker(of: 1, trials: 1, per: .client)
         run(.failed(.cannotConnect), breaker)
-        time.advance(by: .seconds(5))
+        clock.advance(by: .seconds(5))
         let trial = try await breaker.admit(client.requestContext("b.example"))
         #expect(breaker.state() == .halfOpen)
         let error = await #expect(throws: SluiceError.self) {
@@ -48,7 +48,7 @@ import Testing
     @Test func cancelledTrialFreesItsPlace() {
         let breaker = CircuitBreaker(of: 1, trials: 1)
         run(.failed(.cannotConnect), breaker)
-        time.advance(by: .seconds(5))
+        clock.advance(by: .seconds(5))
         run(.failed(.cancelled), breaker)
         #expect(breaker.state(for: "a.example") == .halfOpen)
         run(.answered(.ok), breaker)
@@ -74,18 +74,18 @@ import Testing
     }
 
     @Test func reportsChangesInOrderToEveryStream() async {
-        let time = time
+        let clock = clock
         var streams: [AsyncStream<CircuitBreaker.Change>] = []
         do {
             let breaker = CircuitBreaker(of: 1, trials: 1)
             streams = [breaker.changes(), breaker.changes()]
             run(.failed(.cannotConnect), breaker)
-            time.advance(by: .seconds(5))
+            clock.advance(by: .seconds(5))
             run(.failed(.cannotConnect), breaker)
-            time.advance(by: .seconds(5))
+            clock.advance(by: .seconds(5))
             run(.answered(.ok), breaker)
         }
-        let now = time.now
+        let now = clock.now
         // The streams end when the breaker is deallocated.
         for stream in streams {
             var changes: [CircuitBreaker.Change] = []
@@ -115,17 +115,17 @@ import Testing
         let client = client
         await withTaskGroup { group in
             for seed in 0..<2000 as Range<UInt64> {
-                group.addTask { [time] in
+                group.addTask { [clock] in
                     var random = SeededGenerator(seed: seed)
                     guard let permit = try? await breaker.admit(client.requestContext("a.example")) else { return }
                     for _ in 0..<Int.random(in: 0..<3, using: &random) { await Task.yield() }
-                    time.advance(by: .milliseconds(1))
+                    clock.advance(by: .milliseconds(1))
                     let outcomes: [TransportOutcome] = [.answered(.ok), .failed(.cancelled), .answered(.badGateway)]
                     _ = permit.releaseImmediately(outcomes.randomElement(using: &random) ?? .answered(.ok))
                 }
             }
         }
-        time.advance(by: .seconds(60))
+        clock.advance(by: .seconds(60))
         for _ in 0..<3 { run(.answered(.ok), breaker) }
         #expect(breaker.state(for: "a.example") == .closed)
     }

@@ -77,19 +77,19 @@ final class ConcurrencyLimitClientTests: XCTestCase {
     func testTotalTimeoutIncludesTimeInQueue() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
-        let time = TestClock()
+        let clock = TestClock()
         let gate = ConcurrencyLimit(1)
         let client = APIClient(baseURL: server.url) {
             $0.gates = [gate]
-            $0.time = time
+            $0.clock = clock
         }
         let hanging = client.string.request("hang").sender()
         let task = Task { await hanging.result }
         await server.waitForRequests(1)
         async let result = client.string.request("").timeout(total: .seconds(5)).sender().result
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         await eventually { gate.waiting == 1 }
-        time.advance(by: .seconds(5))
+        clock.advance(by: .seconds(5))
         let code = await result.failure?.code
         XCTAssertEqual(code, .timedOut)
         await eventually { gate.waiting == 0 }

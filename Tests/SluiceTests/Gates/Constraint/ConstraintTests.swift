@@ -134,11 +134,11 @@ final class ConstraintTests: XCTestCase {
 
     func testCancelsSatisfactionWhenLastWaiterLeaves() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
-        let constraint = ScriptedConstraint { _, _ in try await time.sleep(for: .seconds(1)) }
+        let clock = TestClock()
+        let constraint = ScriptedConstraint { _, _ in try await clock.sleep(for: .seconds(1)) }
         let client = client(server, constraint)
         let request = Task { await client.string.request("data").sender().result.failure }
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         request.cancel()
         let error = await request.value
         XCTAssertEqual(error?.code, .cancelled)
@@ -147,19 +147,19 @@ final class ConstraintTests: XCTestCase {
 
     func testSatisfactionTimeoutFailsAllWaiters() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         let never = AsyncSignal()
         let constraint = ScriptedConstraint(timeout: .seconds(30)) { _, _ in await never.wait() }
         server.on("/data", .text("ok"))
         let client = APIClient(baseURL: server.url) {
             $0.constraints = [constraint]
-            $0.time = time
+            $0.clock = clock
         }
         let requests = (0..<3).map { _ in Task { await client.string.request("data").sender().result.failure } }
         await eventually { constraint.checkCount == 3 }
         await eventually { constraint.satisfactions == 1 }
         while true {
-            time.advance(by: .seconds(31))
+            clock.advance(by: .seconds(31))
             if await TaskRace.isDone(requests[0]) { break }
         }
         for request in requests {
@@ -207,10 +207,10 @@ final class ConstraintTests: XCTestCase {
 
     func testFailingConstraintCancelsOtherSatisfactions() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
-        let slow = ScriptedConstraint("Slow") { _, _ in try await time.sleep(for: .seconds(1)) }
+        let clock = TestClock()
+        let slow = ScriptedConstraint("Slow") { _, _ in try await clock.sleep(for: .seconds(1)) }
         let failing = ScriptedConstraint("Failing") { _, _ in
-            await time.sleepers(1)
+            await clock.waitForSleepers(1)
             throw ScriptedConstraint.Refused()
         }
         let error = await client(server, slow, failing).string.request("data").sender().result.failure

@@ -41,10 +41,10 @@ final class GuardedServer: Sendable {
         OAuth2(grant, tokenURL: tokenURL, configure: configure)
     }
 
-    func client(_ gates: any Gate..., time: any SluiceClock = SystemClock()) -> APIClient {
+    func client(_ gates: any Gate..., clock: any SluiceClock = SystemClock()) -> APIClient {
         APIClient(baseURL: "\(server.url)/api") {
             $0.gates = gates
-            $0.time = time
+            $0.clock = clock
         }
     }
 

@@ -77,14 +77,14 @@ final class OAuth2FailureTests: XCTestCase {
 
     func testUsesValidTokenWhileAuthorizationServerIsDown() async throws {
         let guarded = try GuardedServer(lifetime: 3600)
-        let time = TestClock()
-        let client = guarded.client(guarded.gate(), time: time)
+        let clock = TestClock()
+        let client = guarded.client(guarded.gate(), clock: clock)
         _ = await client.get("x")
         guarded.server.on(.post, "/token", .drop)
-        time.advance(by: .seconds(3550))
+        clock.advance(by: .seconds(3550))
         let carried = try await client.string.get("x").sender().value
         XCTAssertEqual(carried, "Bearer t1")
-        time.advance(by: .seconds(50))
+        clock.advance(by: .seconds(50))
         let result = await client.get("x")
         XCTAssertEqual(result.oauth2?.code, .unreachable)
         let cause = result.oauth2?.underlyingError as? SluiceError

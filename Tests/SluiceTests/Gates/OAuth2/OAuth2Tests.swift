@@ -50,11 +50,11 @@ final class OAuth2Tests: XCTestCase {
 
     func testPasswordGrantRefreshesWithRefreshToken() async throws {
         let guarded = try GuardedServer(lifetime: 100, isRefreshable: true)
-        let time = TestClock()
+        let clock = TestClock()
         let oauth = guarded.gate(.password(username: "ada", password: "p w", id: "app", scope: "x"))
-        let client = guarded.client(oauth, time: time)
+        let client = guarded.client(oauth, clock: clock)
         _ = try await client.string.get("x").sender().value
-        time.advance(by: .seconds(90))
+        clock.advance(by: .seconds(90))
         let carried = try await client.string.get("x").sender().value
         XCTAssertEqual(carried, "Bearer t2")
         XCTAssertEqual(
@@ -68,11 +68,11 @@ final class OAuth2Tests: XCTestCase {
 
     func testReplacesTokenBeforeExpiry() async throws {
         let guarded = try GuardedServer(lifetime: 3600)
-        let time = TestClock()
-        let client = guarded.client(guarded.gate(), time: time)
+        let clock = TestClock()
+        let client = guarded.client(guarded.gate(), clock: clock)
         var carried: [String] = []
         for seconds in [0, 3539, 1, 0, 3540] {
-            time.advance(by: .seconds(seconds))
+            clock.advance(by: .seconds(seconds))
             carried.append(try await client.string.get("x").sender().value)
         }
         XCTAssertEqual(carried, ["t1", "t1", "t2", "t2", "t3"].map { "Bearer \($0)" })

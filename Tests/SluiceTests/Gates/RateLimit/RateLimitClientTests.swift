@@ -6,18 +6,18 @@ final class RateLimitClientTests: XCTestCase {
     func testWaitsForRetryAfterOf429() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.tooManyRequests, headers: ["Retry-After": "30"]), .text("ok"))
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.gates = [RateLimit(ofServerPer: .host)]
-            $0.time = time
+            $0.clock = clock
         }
         let first = await client.string.request("").sender().result
         XCTAssertEqual(first.failure?.code, .unacceptableStatus)
         async let second = client.string.request("").sender().value
-        await time.sleepers(1)
-        XCTAssertEqual(time.pending, [.seconds(30)])
+        await clock.waitForSleepers(1)
+        XCTAssertEqual(clock.pendingSleeps, [.seconds(30)])
         XCTAssertEqual(server.requests(to: "/").count, 1)
-        time.advance(by: .seconds(30))
+        clock.advance(by: .seconds(30))
         let text = try await second
         XCTAssertEqual(text, "ok")
     }
@@ -25,11 +25,11 @@ final class RateLimitClientTests: XCTestCase {
     func testEveryAttemptTakesAToken() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .text("ok"))
-        let time = TestClock()
+        let clock = TestClock()
         let gate = RateLimit(1, every: .seconds(60))
         let client = APIClient(baseURL: server.url) {
             $0.gates = [gate]
-            $0.time = time
+            $0.clock = clock
             $0.retry = RetryPolicy(
                 maximumAttempts: 2,
                 maximumElapsedTime: nil,
@@ -37,13 +37,13 @@ final class RateLimitClientTests: XCTestCase {
             )
         }
         async let value = client.string.request("").sender().value
-        await time.sleepers(1)
-        XCTAssertEqual(time.pending, [.seconds(1)])
-        time.advance(by: .seconds(1))
-        await time.sleepers(1)
-        XCTAssertEqual(time.pending, [.seconds(59)])
+        await clock.waitForSleepers(1)
+        XCTAssertEqual(clock.pendingSleeps, [.seconds(1)])
+        clock.advance(by: .seconds(1))
+        await clock.waitForSleepers(1)
+        XCTAssertEqual(clock.pendingSleeps, [.seconds(59)])
         XCTAssertEqual(gate.waiting, 1)
-        time.advance(by: .seconds(59))
+        clock.advance(by: .seconds(59))
         let text = try await value
         XCTAssertEqual(text, "ok")
         XCTAssertEqual(server.requests(to: "/").count, 2)
@@ -53,10 +53,10 @@ final class RateLimitClientTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/down", .status(.internalServerError))
         server.on("/", .text("ok"))
-        let time = TestClock()
+        let clock = TestClock()
         let client = APIClient(baseURL: server.url) {
             $0.gates = [RateLimit(2, every: .seconds(60), maximumWaiting: 0), CircuitBreaker(of: 1)]
-            $0.time = time
+            $0.clock = clock
         }
         _ = await client.string.request("down").sender().result
         for _ in 0..<5 {
@@ -75,20 +75,20 @@ final class RateLimitClientTests: XCTestCase {
     func testCancelledWaiterIsNotSent() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
-        let time = TestClock()
+        let clock = TestClock()
         let gate = RateLimit(1, every: .seconds(60))
         let client = APIClient(baseURL: server.url) {
             $0.gates = [gate]
-            $0.time = time
+            $0.clock = clock
         }
         _ = try await client.string.request("").sender().value
         let sender = client.string.request("").sender()
         let task = Task { await sender.result }
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         sender.cancel()
         let code = await task.value.failure?.code
         XCTAssertEqual(code, .cancelled)
-        await eventually { gate.waiting == 0 && time.pending.isEmpty }
+        await eventually { gate.waiting == 0 && clock.pendingSleeps.isEmpty }
         XCTAssertEqual(server.requests(to: "/").count, 1)
     }
 }

@@ -5,8 +5,8 @@ import Testing
 @testable import Sluice
 
 @Suite struct RateLimitTests {
-    private let time = TestClock()
-    private var client: APIClient { .client(clock: time) }
+    private let clock = TestClock()
+    private var client: APIClient { .client(clock: clock) }
 
     private func admits(_ gate: RateLimit, _ host: String = "a.example") -> Bool {
         gate.admitImmediately(client.requestContext(host)) != nil
@@ -25,32 +25,32 @@ import Testing
         #expect(!admits(gate, "A.EXAMPLE:443"))
         #expect(admits(gate, "b.example"))
         let tasks = [await waiter(gate), await waiter(gate)]
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         // A single task sleeps, whatever the number of waiting requests.
-        #expect(time.pending == [.seconds(60)])
-        time.advance(by: .seconds(60))
+        #expect(clock.pendingSleeps == [.seconds(60)])
+        clock.advance(by: .seconds(60))
         _ = try await tasks[0].value
         #expect(gate.waiting == 1)
-        await time.sleepers(1)
-        time.advance(by: .seconds(60))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
         _ = try await tasks[1].value
-        #expect(time.pending == [])
+        #expect(clock.pendingSleeps == [])
     }
 
     @Test func reschedulesTimerForEarlierKey() async throws {
         let gate = RateLimit(1, every: .seconds(60))
         #expect(admits(gate, "a"))
-        time.advance(by: .seconds(30))
+        clock.advance(by: .seconds(30))
         #expect(admits(gate, "b"))
         let laterWaiter = await waiter(gate, "b")
-        await time.sleepers(1)
-        #expect(time.pending == [.seconds(60)])
+        await clock.waitForSleepers(1)
+        #expect(clock.pendingSleeps == [.seconds(60)])
         let earlierWaiter = await waiter(gate, "a")
-        await eventually { time.pending == [.seconds(30)] }
-        time.advance(by: .seconds(30))
+        await eventually { clock.pendingSleeps == [.seconds(30)] }
+        clock.advance(by: .seconds(30))
         _ = try await earlierWaiter.value
-        await eventually { time.pending == [.seconds(30)] }
-        time.advance(by: .seconds(30))
+        await eventually { clock.pendingSleeps == [.seconds(30)] }
+        clock.advance(by: .seconds(30))
         _ = try await laterWaiter.value
     }
 
@@ -59,16 +59,16 @@ import Testing
         #expect(admits(gate))
         let first = await waiter(gate)
         let second = await waiter(gate)
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         first.cancel()
         #expect(gate.waiting == 1)
         let error = await #expect(throws: SluiceError.self) { try await first.value }
         #expect(error?.isCancellation == true)
-        #expect(time.pending == [.seconds(60)])
+        #expect(clock.pendingSleeps == [.seconds(60)])
         second.cancel()
-        #expect(time.pending == [])
+        #expect(clock.pendingSleeps == [])
         await #expect(throws: SluiceError.self) { try await second.value }
-        time.advance(by: .seconds(60))
+        clock.advance(by: .seconds(60))
         #expect(admits(gate))
     }
 
@@ -86,17 +86,17 @@ import Testing
     @Test func failsWithRetryAfterIfWaitIsTooLong() async throws {
         let gate = RateLimit(1, every: .seconds(60), maximumWait: .seconds(59.5), named: "slow")
         #expect(admits(gate))
-        time.advance(by: .milliseconds(499))
+        clock.advance(by: .milliseconds(499))
         let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.requestContext("a.example")) }
         #expect(error?.code == .rateLimited)
         #expect(error?.step == .gate)
         let refusal = try #require(error?.underlyingError as? GateRefusal)
         #expect(refusal == GateRefusal(gate: "slow", retryAfter: .milliseconds(59_501)))
         #expect(error?.description.contains("59.501 seconds") == true)
-        time.advance(by: .milliseconds(1))
+        clock.advance(by: .milliseconds(1))
         let task = await waiter(gate)
-        await time.sleepers(1)
-        time.advance(by: .seconds(60))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
         _ = try await task.value
     }
 
@@ -127,7 +127,7 @@ import Testing
         let task = await waiter(gate)
         _ = permit?.releaseImmediately(.failed(.cannotConnect))
         _ = try await task.value
-        #expect(time.pending == [])
+        #expect(clock.pendingSleeps == [])
     }
 
     @Test(
@@ -142,9 +142,9 @@ import Testing
         _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": retryAfter]))
         #expect(admits(gate, "b.example"))
         #expect(admits(gate) == (seconds == 0))
-        time.advance(by: .milliseconds(max(0, seconds * 1000 - 1)))
+        clock.advance(by: .milliseconds(max(0, seconds * 1000 - 1)))
         #expect(admits(gate) == (seconds == 0))
-        time.advance(by: .milliseconds(1))
+        clock.advance(by: .milliseconds(1))
         #expect(admits(gate))
     }
 
@@ -156,7 +156,7 @@ import Testing
         let error = await #expect(throws: SluiceError.self) { try await task.value }
         #expect(error?.code == .rateLimited)
         #expect((error?.underlyingError as? GateRefusal)?.retryAfter == .seconds(30))
-        #expect(time.pending == [])
+        #expect(clock.pendingSleeps == [])
     }
 
     @Test func appliesPauseToHostThatResponded() {
@@ -173,8 +173,8 @@ import Testing
         #expect(permits.count == 1000)
         _ = permits[0].releaseImmediately(.answered(.ok, ["RateLimit": #""d";r=0;t=30"#]))
         let task = await waiter(gate, "b.example")
-        await time.sleepers(1)
-        time.advance(by: .seconds(30))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(30))
         _ = try await task.value
     }
 
@@ -185,9 +185,9 @@ import Testing
         let client = client
         let tasks = (0..<1000).map { _ in Task { try await gate.admit(client.requestContext("a.example")) } }
         await eventually { gate.waiting == 1000 }
-        await time.sleepers(1)
-        #expect(time.pending.count == 1)
-        time.advance(by: .seconds(30))
+        await clock.waitForSleepers(1)
+        #expect(clock.pendingSleeps.count == 1)
+        clock.advance(by: .seconds(30))
         for task in tasks { _ = try await task.value }
         #expect(gate.waiting == 0)
     }
@@ -196,9 +196,9 @@ import Testing
         let gate = RateLimit(1000, every: .seconds(1), burst: 1, maximumWaiting: 50)
         let counts = Locked((served: 0, refused: 0, cancelled: 0))
         let client = client
-        let clock = Task { [time] in
+        let ticking = Task { [clock] in
             while !Task.isCancelled {
-                time.advance(by: .milliseconds(1))
+                clock.advance(by: .milliseconds(1))
                 await Task.yield()
             }
         }
@@ -224,12 +224,12 @@ import Testing
                 }
             }
         }
-        clock.cancel()
-        await clock.value
+        ticking.cancel()
+        await ticking.value
         let (served, refused, cancelled) = counts.withLock { $0 }
         #expect(served + refused + cancelled == 2000)
         #expect(served > 0)
         #expect(gate.waiting == 0)
-        #expect(time.pending == [])
+        #expect(clock.pendingSleeps == [])
     }
 }

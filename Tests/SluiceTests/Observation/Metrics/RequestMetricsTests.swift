@@ -171,15 +171,15 @@ import Testing
     }
 
     @Test func reportsMissedEventsAndResets() {
-        let time = TestClock()
-        let metrics = RequestMetrics(time: time)
+        let clock = TestClock()
+        let metrics = RequestMetrics(clock: clock)
         metrics.observe(.finished(.success(response())), of: request())
         metrics.missed(3)
         #expect(metrics.snapshot().missedEvents == 3)
-        time.advance(by: .seconds(60))
+        clock.advance(by: .seconds(60))
         metrics.reset()
         let snapshot = metrics.snapshot()
-        #expect(snapshot.routes.isEmpty && snapshot.missedEvents == 0 && snapshot.since == time.date)
+        #expect(snapshot.routes.isEmpty && snapshot.missedEvents == 0 && snapshot.since == clock.date)
         metrics.observe(.finished(.success(response())), of: request())
         #expect(metrics.snapshot().total.requests == 1)
     }

@@ -27,26 +27,26 @@ private struct Numbering: RequestAdapter {
 final class RetryTests: XCTestCase {
     private func client(
         _ server: LoopbackServer,
-        _ time: TestClock,
+        _ clock: TestClock,
         _ configure: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
         APIClient(baseURL: server.url) {
             $0.retry = .standard
-            $0.time = time
+            $0.clock = clock
             $0.randomness = { 1 << 63 }
             configure(&$0)
         }
     }
 
     /// Advances the clock past each wait until the task is done, and returns the waits.
-    private func passing<Value: Sendable>(_ time: TestClock, _ waits: Int, _ task: Task<Value, Never>) async
+    private func passing<Value: Sendable>(_ clock: TestClock, _ waits: Int, _ task: Task<Value, Never>) async
         -> [Duration]
     {
         var passed: [Duration] = []
         for _ in 0..<waits {
-            await time.sleepers(1)
-            passed += time.pending.prefix(1)
-            time.advance(by: time.pending.first ?? .zero)
+            await clock.waitForSleepers(1)
+            passed += clock.pendingSleeps.prefix(1)
+            clock.advance(by: clock.pendingSleeps.first ?? .zero)
         }
         _ = await task.value
         return passed
@@ -54,15 +54,15 @@ final class RetryTests: XCTestCase {
 
     func testRetriesTransientFailuresUntilSuccess() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/", .drop, .status(.serviceUnavailable), .text("ok"))
         let gate = CountingGate()
-        let client = client(server, time) {
+        let client = client(server, clock) {
             $0.gates = [gate]
             $0.requestInterceptors = [Numbering()]
         }
         let request = Task { await client.string.request("").sender().result }
-        let waits = await passing(time, 2, request)
+        let waits = await passing(clock, 2, request)
         let result = await request.value
         XCTAssertEqual(try result.get(), "ok")
         XCTAssertEqual(waits, [.milliseconds(250), .milliseconds(500)])
@@ -74,11 +74,11 @@ final class RetryTests: XCTestCase {
 
     func testLastOutcomeIsOutcomeOfRequest() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/", .status(.serviceUnavailable))
-        let client = client(server, time)
+        let client = client(server, clock)
         let request = Task { await client.string.request("").sender().response }
-        _ = await passing(time, 2, Task { _ = await request.value })
+        _ = await passing(clock, 2, Task { _ = await request.value })
         let response = await request.value
         XCTAssertEqual(response.status, .serviceUnavailable)
         XCTAssertEqual(response.failure?.code, .unacceptableStatus)
@@ -87,29 +87,29 @@ final class RetryTests: XCTestCase {
 
     func testWaitsForRetryAfter() async throws {
         let server = try LoopbackServer()
-        let time = TestClock(date: Date(timeIntervalSince1970: 784_111_777))
+        let clock = TestClock(date: Date(timeIntervalSince1970: 784_111_777))
         server.on(
             "/",
             .status(.tooManyRequests, headers: ["Retry-After": "7"]),
             .status(.serviceUnavailable, headers: ["Retry-After": "Sun, 06 Nov 1994 08:49:54 GMT"]),
             .text("ok")
         )
-        let client = client(server, time)
+        let client = client(server, clock)
         let request = Task { await client.string.request("").sender().result }
-        let waits = await passing(time, 2, request)
+        let waits = await passing(clock, 2, request)
         XCTAssertEqual(waits, [.seconds(7), .seconds(10)])
     }
 
     func testRetriesPOSTOnlyIfMarkedIdempotent() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/once", .status(.serviceUnavailable))
         server.on("/twice", .status(.serviceUnavailable), .text("ok"))
-        let client = client(server, time)
+        let client = client(server, clock)
         _ = await client.string.post("once").json(["a": 1]).sender().result
         XCTAssertEqual(server.requests(to: "/once").count, 1)
         let request = Task { await client.string.post("twice").json(["a": 1]).idempotent().sender().result }
-        _ = await passing(time, 1, request)
+        _ = await passing(clock, 1, request)
         XCTAssertEqual(server.requests(to: "/twice").map(\.body), [Data(#"{"a":1}"#.utf8), Data(#"{"a":1}"#.utf8)])
         _ = await client.string.get("once").idempotent(false).sender().result
         XCTAssertEqual(server.requests(to: "/once").count, 2)
@@ -117,35 +117,35 @@ final class RetryTests: XCTestCase {
 
     func testRequestOverridesPolicyOfClient() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/", .status(.serviceUnavailable))
-        let client = client(server, time)
+        let client = client(server, clock)
         _ = await client.data.request("").retry(.none).sender().result
         XCTAssertEqual(server.requests(to: "/").count, 1)
-        let plain = APIClient(baseURL: server.url) { $0.time = time }
+        let plain = APIClient(baseURL: server.url) { $0.clock = clock }
         let policy = RetryPolicy(maximumAttempts: 2, backoff: .constant(.seconds(3)))
         let request = Task { await plain.data.request("").retry(policy).sender().result }
-        let waits = await passing(time, 1, request)
+        let waits = await passing(clock, 1, request)
         XCTAssertEqual(waits, [.seconds(3)])
         XCTAssertEqual(server.requests(to: "/").count, 3)
     }
 
     func testCancellationEndsRetryPause() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/", .status(.serviceUnavailable))
-        let client = client(server, time)
+        let client = client(server, clock)
         let request = Task { await client.data.request("").sender().result.failure?.code }
-        await time.sleepers(1)
+        await clock.waitForSleepers(1)
         request.cancel()
         let code = await request.value
         XCTAssertEqual(code, .cancelled)
-        await eventually { time.pending.isEmpty }
+        await eventually { clock.pendingSleeps.isEmpty }
         XCTAssertEqual(server.requests(to: "/").count, 1)
     }
 
     func testBudgetLimitsRetriesOfFailingService() async throws {
-        let time = TestClock()
+        let clock = TestClock()
         let sent = Shared(0)
         struct Failing: Transport {
             let sent: Shared<Int>
@@ -158,7 +158,7 @@ final class RetryTests: XCTestCase {
             $0.transport = Failing(sent: sent)
             $0.retry = RetryPolicy(backoff: .constant(.zero))
             $0.retryBudget = RetryBudget(ratio: 0.1, reserve: 0)
-            $0.time = time
+            $0.clock = clock
         }
         for _ in 0..<100 { _ = await client.data.request("").sender().result }
         XCTAssertEqual(sent.read, 110)
@@ -166,12 +166,12 @@ final class RetryTests: XCTestCase {
 
     func testTotalTimeoutCoversWaitAtConstraint() async throws {
         let server = try LoopbackServer()
-        let time = TestClock()
+        let clock = TestClock()
         server.on("/", .status(.serviceUnavailable))
         let never = AsyncSignal()
-        let client = client(server, time) { $0.constraints = [ScriptedConstraint { _, _ in await never.wait() }] }
+        let client = client(server, clock) { $0.constraints = [ScriptedConstraint { _, _ in await never.wait() }] }
         let request = Task { await client.data.request("").timeout(total: .seconds(5)).sender().result.failure }
-        while await !TaskRace.isDone(request) { time.advance(by: .seconds(5)) }
+        while await !TaskRace.isDone(request) { clock.advance(by: .seconds(5)) }
         let error = await request.value
         XCTAssertEqual(error?.code, .timedOut)
         XCTAssertTrue("\(error?.error.reason ?? "")".contains("5.0 seconds"))

@@ -389,7 +389,7 @@ struct ClockReading: Sendable {
         self.date = date
     }
 
-    init(_ time: any SluiceClock) {
-        self.init(now: time.now, date: time.date)
+    init(_ clock: any SluiceClock) {
+        self.init(now: clock.now, date: clock.date)
     }
 }

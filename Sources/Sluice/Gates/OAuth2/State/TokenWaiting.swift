@@ -66,7 +66,7 @@ extension OAuth2 {
         by client: APIClient,
         for request: RequestContext?
     ) {
-        let moment = ClockReading(client.pipeline.time)
+        let moment = ClockReading(client.pipeline.clock)
         let answer: TokenState.Answer? = shared.withLock { shared in
             // Checked under the lock: a later cancellation finds the waiter.
             if Task.isCancelled { return nil }
@@ -158,26 +158,26 @@ extension OAuth2 {
     /// - Returns: The outcome; nil if the work was cancelled.
     func run(_ work: Int, _ step: TokenState.Step, by client: APIClient) async -> TokenState.Outcome? {
         let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: client)
-        let time = client.pipeline.time
+        let clock = client.pipeline.clock
         var step = step
         while true {
             switch step {
             case .load:
                 let result = await callStore { try await $0.load() }
-                step = advance { $0.loaded(result, work: work, at: ClockReading(time)) }
+                step = advance { $0.loaded(result, work: work, at: ClockReading(clock)) }
             case .save(let token):
                 let result = await callStore { try await $0.save(token) }
-                step = advance { $0.saved(result, work: work, at: ClockReading(time)) }
+                step = advance { $0.saved(result, work: work, at: ClockReading(clock)) }
             case .delete:
                 // A failure is harmless: the server refuses the stored token once more after the next start.
                 _ = await callStore { try await $0.delete() }
-                step = advance { $0.deleted(work: work, at: ClockReading(time)) }
+                step = advance { $0.deleted(work: work, at: ClockReading(clock)) }
             case .refresh(let token):
                 let result = await endpoint.token(.refresh(token))
-                step = advance { $0.received(result, work: work, at: ClockReading(time)) }
+                step = advance { $0.received(result, work: work, at: ClockReading(clock)) }
             case .request:
                 let result = await endpoint.token(.grant)
-                step = advance { $0.received(result, work: work, at: ClockReading(time)) }
+                step = advance { $0.received(result, work: work, at: ClockReading(clock)) }
             case .finish(let outcome): return outcome
             case .stop: return nil
             }

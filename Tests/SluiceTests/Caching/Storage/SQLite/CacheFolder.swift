@@ -8,7 +8,7 @@ import SluiceTesting
 /// A folder for a cache, removed when it is deallocated, and the events of its storages.
 final class CacheFolder: Sendable {
     let url: URL
-    let time = TestClock()
+    let clock = TestClock()
     let events = Shared<[CacheEvent]>([])
 
     init(in parent: URL = FileManager.default.temporaryDirectory) {
@@ -36,7 +36,7 @@ final class CacheFolder: Sendable {
     ) -> SQLiteCacheStorage {
         SQLiteCacheStorage(
             directory: url,
-            time: time,
+            clock: clock,
             schema: schema,
             tuning: Self.tuning.with(change)
         ) { [events] event in events.change { $0.append(event) } }

@@ -63,7 +63,7 @@ import Testing
         #expect(try await next.entries("a").count == 1)
         try folder.connection().run("PRAGMA user_version = 1")
         #expect(await cacheFailure { _ = try await storage.size() } != nil, "not retried yet")
-        folder.time.advance(by: .seconds(6))
+        folder.clock.advance(by: .seconds(6))
         #expect(try await storage.entries("a").count == 1)
         #expect(folder.eventNames == ["opened", "unavailable", "opened"])
     }
