@@ -7,7 +7,7 @@ enum SelfVerifying {
     static let count = 120
 
     static func key(_ number: Int) -> CacheKey {
-        CacheKey("entry \(number)", in: .exchanges, partition: "partition \(number % 3)")
+        CacheKey("entry \(number)", in: .http, partition: "partition \(number % 3)")
     }
 
     static func body(_ number: Int, counter: UInt64, length: Int) -> Data {

@@ -127,8 +127,8 @@ public struct CacheContainer: Sendable {
             throw ValueCoding(name: name).decodingFailure(ServerResponse.self, "the stored entry is a value")
         }
         let request = HTTPRequest(method: response.method, storedURL: response.url)
-        let use = CacheUse(age: .seconds(max(0, store.date.timeIntervalSince(entry.stored))))
-        return ServerResponse(request: request, head: response.head, body: entry.body, source: .cache(use))
+        let info = CachedResponseInfo(age: .seconds(max(0, store.date.timeIntervalSince(entry.stored))))
+        return ServerResponse(request: request, head: response.head, body: entry.body, source: .cache(info))
     }
 
     private func entry(_ name: String) async -> CacheEntry? {

@@ -19,7 +19,7 @@ public struct DataSource: Sendable {
         case server, cache, cacheElseServer, cacheThenServer, firstLaunch
         case custom(
             choice: @Sendable (HTTPRequest, ServerResponse?) async -> CacheChoice,
-            keeping: @Sendable (ServerResponse) -> Bool
+            storing: @Sendable (ServerResponse) -> Bool
         )
     }
 
@@ -40,20 +40,20 @@ public struct DataSource: Sendable {
     /// A source that the app decides on.
     ///
     /// ```swift
-    /// .custom { _, kept in
-    ///     kept == nil ? .send : .useKeptThenSend
+    /// .custom { _, stored in
+    ///     stored == nil ? .send : .useStoredThenSend
     /// }
     /// ```
     ///
     /// - Parameters:
-    ///   - keeping: Called with an accepted response; returns true to store it. The default stores every response.
+    ///   - storing: Called with an accepted response; returns true to store it. The default stores every response.
     ///   - choice: Called with the request and its stored response, or nil if there is none. Returns the decision.
     /// - Returns: A data source.
     public static func custom(
-        keeping: @escaping @Sendable (_ response: ServerResponse) -> Bool = { _ in true },
-        _ choice: @escaping @Sendable (_ request: HTTPRequest, _ kept: ServerResponse?) async -> CacheChoice
+        storing: @escaping @Sendable (_ response: ServerResponse) -> Bool = { _ in true },
+        _ choice: @escaping @Sendable (_ request: HTTPRequest, _ stored: ServerResponse?) async -> CacheChoice
     ) -> DataSource {
-        DataSource(kind: .custom(choice: choice, keeping: keeping))
+        DataSource(kind: .custom(choice: choice, storing: storing))
     }
 
     /// True if the source reads stored responses.
@@ -67,21 +67,21 @@ public struct DataSource: Sendable {
     }
 
     /// Returns true if an accepted response is stored.
-    func keeps(_ response: ServerResponse) -> Bool {
+    func stores(_ response: ServerResponse) -> Bool {
         switch kind {
         case .server, .cache: false
         case .cacheElseServer, .cacheThenServer, .firstLaunch: true
-        case .custom(_, let keeping): keeping(response)
+        case .custom(_, let storing): storing(response)
         }
     }
 }
 
-/// The decision of an app about a request: ``DataSource/custom(keeping:_:)``.
+/// The decision of an app about a request: ``DataSource/custom(storing:_:)``.
 public enum CacheChoice: Sendable, Hashable {
     /// Returns the stored response and sends nothing; ``SluiceError/Code/cacheMiss`` if there is none.
-    case useKept
+    case useStored
     /// Sends the request.
     case send
     /// Returns the stored response and then sends the request, like ``DataSource/cacheThenServer``.
-    case useKeptThenSend
+    case useStoredThenSend
 }

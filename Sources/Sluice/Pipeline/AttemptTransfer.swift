@@ -222,7 +222,7 @@ extension SluiceError {
 extension ServerResponse {
     /// True if the response came from the cache without revalidation.
     var isServedFromCache: Bool {
-        if case .cache(let use) = source { !use.isRevalidated } else { false }
+        if case .cache(let info) = source { !info.isRevalidated } else { false }
     }
 }
 

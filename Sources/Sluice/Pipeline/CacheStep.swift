@@ -21,7 +21,7 @@ struct CacheStep: Sendable {
             revalidate(forwarding, lookup)
             return try await deliver(serving, to: request)
         case .refuse(let head):
-            return try await deliver(head, Data(), .cache(CacheUse(age: .zero)), to: request)
+            return try await deliver(head, Data(), .cache(CachedResponseInfo(age: .zero)), to: request)
         case .send(let forwarding):
             return try await forward(forwarding, lookup)
         }
@@ -215,7 +215,7 @@ struct CacheStep: Sendable {
         let source = serving.source(isShared: isShared)
         var response = try await deliver(serving.head, serving.body, source, metrics, to: request)
         response.failure = failure
-        if cache.store.configuration.keepsModels { response.storedModel = serving.entry.storedModel }
+        if cache.store.configuration.reusesModels { response.storedModel = serving.entry.storedModel }
         return response
     }
 

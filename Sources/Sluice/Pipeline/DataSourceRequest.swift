@@ -71,7 +71,7 @@ final class DataSourceRequest: Sendable {
     func store(_ response: ServerResponse) {
         let caching = lookup.caching
         // A response from the HTTP cache that was not revalidated is not new, and a partial response is not complete.
-        guard !response.isServedFromCache, response.head.status != .partialContent, caching.source.keeps(response),
+        guard !response.isServedFromCache, response.head.status != .partialContent, caching.source.stores(response),
             let request = try? lookup.draft.build(for: lookup.pipeline), let key = lookup.key(of: request)
         else { return }
         let now = lookup.pipeline.clock.date
@@ -154,10 +154,10 @@ struct DataSourceLookup: Sendable {
         switch await choice(request, stored, key) {
         case .send:
             return .sent(call, first: nil)
-        case .useKept:
+        case .useStored:
             guard let stored else { return .answered(CallOutcome(.failure(.cacheMiss(request)), call)) }
             return .answered(callOutcome(stored, decoded, call))
-        case .useKeptThenSend:
+        case .useStoredThenSend:
             return .sent(call, first: stored.map { callOutcome($0, decoded, call) })
         }
     }
@@ -183,10 +183,10 @@ struct DataSourceLookup: Sendable {
     private func choice(_ request: HTTPRequest, _ stored: ServerResponse?, _ key: CacheKey?) async -> CacheChoice {
         switch caching.source.kind {
         case .server: .send
-        case .cache: .useKept
-        case .cacheElseServer: stored == nil ? .send : .useKept
-        case .cacheThenServer: .useKeptThenSend
-        case .firstLaunch: key.map(store.isFirstRequest(for:)) == true ? .useKeptThenSend : .send
+        case .cache: .useStored
+        case .cacheElseServer: stored == nil ? .send : .useStored
+        case .cacheThenServer: .useStoredThenSend
+        case .firstLaunch: key.map(store.isFirstRequest(for:)) == true ? .useStoredThenSend : .send
         case .custom(let choice, _): await choice(request, stored)
         }
     }
@@ -194,14 +194,14 @@ struct DataSourceLookup: Sendable {
     private func response(of entry: CacheEntry, to request: HTTPRequest) -> ServerResponse? {
         guard let stored = entry.response else { return nil }
         let age = max(0, pipeline.clock.date.timeIntervalSince(entry.stored))
-        let use = CacheUse(age: .seconds(age))
+        let info = CachedResponseInfo(age: .seconds(age))
         var response = ServerResponse(
             request: request,
             head: stored.head,
             body: entry.body,
-            source: .cache(use)
+            source: .cache(info)
         )
-        if store.configuration.keepsModels { response.storedModel = entry.storedModel }
+        if store.configuration.reusesModels { response.storedModel = entry.storedModel }
         return response
     }
 

@@ -30,7 +30,7 @@ final class HTTPCache: Sendable {
 
     /// Returns the cache key of a request's resource.
     func key(of request: HTTPRequest) -> CacheKey {
-        CacheKey(CacheRules.name(of: request), in: .exchanges, partition: partition)
+        CacheKey(CacheRules.name(of: request), in: .http, partition: partition)
     }
 
     /// Returns the digest of the credentials that the response to a request is for; nil for anyone in the partition.
@@ -55,7 +55,7 @@ final class HTTPCache: Sendable {
             for variant in reception.removing { store.remove(CacheSelection(key, variant: variant)) }
         }
         for name in reception.invalidating {
-            let key = CacheKey(name, in: .exchanges, partition: partition)
+            let key = CacheKey(name, in: .http, partition: partition)
             // A response to a request sent before the change must not be shared with later requests or stored.
             coalescer.invalidate(key)
             store.remove(CacheSelection(key))
@@ -153,7 +153,7 @@ struct CacheLookup: Sendable {
         let body = serving.body
         if let limit = limits.body, Int64(body.count) > limit { return nil }
         var response = ServerResponse(request: request, head: serving.head, body: body, source: serving.source())
-        if cache.store.configuration.keepsModels { response.storedModel = serving.entry.storedModel }
+        if cache.store.configuration.reusesModels { response.storedModel = serving.entry.storedModel }
         return response
     }
 
@@ -195,7 +195,7 @@ struct CacheLookup: Sendable {
 extension ServableResponse {
     func source(isShared: Bool = false) -> ResponseSource {
         .cache(
-            CacheUse(
+            CachedResponseInfo(
                 age: .seconds(age),
                 isFresh: !isStale,
                 isRevalidated: isRevalidated,

@@ -22,7 +22,7 @@ public struct CacheKey: Sendable, Hashable {
         /// Responses stored for a ``DataSource``.
         case responses = 2
         /// Responses stored by the HTTP cache (RFC 9111).
-        case exchanges = 3
+        case http = 3
     }
 
     /// The kind of entry.

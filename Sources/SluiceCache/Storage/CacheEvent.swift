@@ -14,7 +14,7 @@ public enum CacheEvent: Sendable {
     /// A database was opened.
     case opened(URL)
     /// A damaged file, or one that is not a database, was moved to this location, and a new database was created.
-    case databaseSetAside(URL, reason: String)
+    case databaseMoved(URL, reason: String)
     /// Storage cannot be used, and entries are kept in memory only. For example, the file has a newer version; it is
     /// left unchanged.
     case storageUnavailable(SluiceError)
@@ -33,7 +33,7 @@ extension CacheEvent: CustomStringConvertible {
     public var description: String {
         switch self {
         case .opened(let url): "Opened the cache at \(url.path)."
-        case .databaseSetAside(let url, let reason):
+        case .databaseMoved(let url, let reason):
             "Moved the unusable cache to \(url.path) and created a new one: \(reason)."
         case .storageUnavailable(let error): "The cache stores entries in memory only: \(error)"
         case .writeFailed(let error): "A write to the cache's storage failed: \(error)"

@@ -166,7 +166,7 @@ extension CacheStore {
         /// True if the model decoded from a response in memory is reused for further requests. The default is true. A
         /// model that is an object is decoded for each request; objects within a model are shared. A model counts
         /// towards the memory limit with three times the size of its JSON.
-        public var keepsModels = true
+        public var reusesModels = true
         /// The default expiration of values and of responses stored for data sources. The default is never.
         public var expiration = CacheExpiration.never
         /// The clock. The default is the system's.

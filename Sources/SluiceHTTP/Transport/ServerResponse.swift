@@ -45,13 +45,13 @@ public typealias TransportOutcome = Result<ServerResponse, SluiceError>
 ///
 /// ```swift
 /// let response = await request.sender().response
-/// if case .cache(let use) = response.source, !use.isFresh { banner.show("As of \(use.age) ago") }
+/// if case .cache(let info) = response.source, !info.isFresh { banner.show("As of \(info.age) ago") }
 /// ```
 public enum ResponseSource: Sendable, Hashable {
     /// The server.
     case server
     /// The cache.
-    case cache(CacheUse)
+    case cache(CachedResponseInfo)
 
     /// True if the response came from the cache, revalidated or not.
     public var isCache: Bool {
@@ -59,8 +59,8 @@ public enum ResponseSource: Sendable, Hashable {
     }
 }
 
-/// Details of a response from the cache.
-public struct CacheUse: Sendable, Hashable {
+/// Information about a response from the cache.
+public struct CachedResponseInfo: Sendable, Hashable {
     /// The age of the response: since the origin server generated or last validated it (RFC 9111 §4.2.3), or, for a
     /// ``DataSource``, since it was stored.
     public var age: Duration
@@ -71,7 +71,7 @@ public struct CacheUse: Sendable, Hashable {
     /// True if a concurrent request fetched the response.
     public var isShared: Bool
 
-    /// Creates details, by default of a fresh response.
+    /// Creates the information, by default about a fresh response.
     public init(age: Duration, isFresh: Bool = true, isRevalidated: Bool = false, isShared: Bool = false) {
         self.age = age
         self.isFresh = isFresh

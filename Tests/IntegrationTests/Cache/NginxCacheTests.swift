@@ -22,10 +22,10 @@ final class NginxCacheTests: XCTestCase {
             let eTag = try XCTUnwrap(first.head?.headers["ETag"])
             let second = await request.sender().response
             XCTAssertEqual(try second.result.get(), pages[0])
-            guard case .cache(let use) = second.source else {
+            guard case .cache(let info) = second.source else {
                 return XCTFail("The source is \(second.source) after \(try await log(of: nginx, count: 2)).")
             }
-            XCTAssertTrue(use.isRevalidated)
+            XCTAssertTrue(info.isRevalidated)
             XCTAssertEqual(second.status, .ok)
             // A different length gives a different ETag, also within the same second.
             try Data((pages[1] + "!").utf8).write(to: file)

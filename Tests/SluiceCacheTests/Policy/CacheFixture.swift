@@ -67,7 +67,7 @@ enum CacheFixture {
             part: part
         )
         return CacheEntry(
-            key: CacheKey(CacheRules.name(of: request), in: .exchanges),
+            key: CacheKey(CacheRules.name(of: request), in: .http),
             variant: VaryField(response.head.headers).variant(of: request, identity: identity) ?? "?",
             response: response,
             body: Data(body.utf8),

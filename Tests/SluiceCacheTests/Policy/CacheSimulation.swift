@@ -88,7 +88,7 @@ final class CacheSimulation {
             if let count = storing.receivedCount, count != Int64(body.count) { continue }
             kept.removeAll { $0.variant == storing.variant }
             let entry = CacheEntry(
-                key: CacheKey(name, in: .exchanges),
+                key: CacheKey(name, in: .http),
                 variant: storing.variant,
                 response: storing.response,
                 body: storing.body.bytes(body),

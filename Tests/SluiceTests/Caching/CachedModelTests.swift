@@ -130,7 +130,7 @@ final class CachedModelTests: XCTestCase {
     }
 
     func testModelsAreNotStoredIfDisabled() async throws {
-        let client = try client(CacheStore(storage: nil) { $0.keepsModels = false })
+        let client = try client(CacheStore(storage: nil) { $0.reusesModels = false })
         for _ in 1...3 { _ = try await note(client) }
         XCTAssertEqual(decoder.count.read, 3)
     }

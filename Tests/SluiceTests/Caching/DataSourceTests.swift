@@ -44,7 +44,7 @@ final class DataSourceTests: XCTestCase {
         clock.advance(by: .seconds(90))
         let second = await request.sender().response
         XCTAssertEqual(try second.result.get().name, "Ada")
-        XCTAssertEqual(second.source, .cache(CacheUse(age: .seconds(90))))
+        XCTAssertEqual(second.source, .cache(CachedResponseInfo(age: .seconds(90))))
         XCTAssertEqual(server?.requests.count, 1)
     }
 
@@ -132,9 +132,9 @@ final class DataSourceTests: XCTestCase {
         let client = try client()
         answer("Ada")
         let request: APIRequest<User, APIError> = client.codable.request("user").dataSource(
-            .custom(keeping: { $0.head.headers["X-Draft"] == nil }) { request, kept in
-                guard let kept, case .cache(let use) = kept.source else { return .send }
-                return use.age < .seconds(60) ? .useKept : .useKeptThenSend
+            .custom(storing: { $0.head.headers["X-Draft"] == nil }) { request, stored in
+                guard let stored, case .cache(let info) = stored.source else { return .send }
+                return info.age < .seconds(60) ? .useStored : .useStoredThenSend
             }
         )
         _ = try await request.sender().value

@@ -58,7 +58,7 @@ final class OfflineTests: XCTestCase {
             let again: APIRequest<User, APIError> = client(constraints).codable.request("feed")
             let response = await again.sender().response
             XCTAssertEqual(try response.result.get().name, "Feed")
-            XCTAssertEqual(response.source, .cache(CacheUse(age: .seconds(3600), isFresh: false)))
+            XCTAssertEqual(response.source, .cache(CachedResponseInfo(age: .seconds(3600), isFresh: false)))
         }
         clock.advance(by: .seconds(86_400))
         let late: APIRequest<User, APIError> = client([]).codable.request("feed")

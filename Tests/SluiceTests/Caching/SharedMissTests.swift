@@ -85,7 +85,7 @@ final class SharedMissTests: XCTestCase {
 
     private static let key = RequestCoalescer.Key(
         HTTPRequest(scheme: "http", authority: "a", path: "/"),
-        CacheKey("a", in: .exchanges),
+        CacheKey("a", in: .http),
         nil
     )
 }

@@ -42,9 +42,9 @@ final class CachingGuideTests: XCTestCase {
             print(user.name)
         }
         let cautious = feed.dataSource(
-            .custom(keeping: { $0.head.headers["X-Preview"] == nil }) { _, kept in
-                guard let kept, case .cache(let use) = kept.source else { return .send }
-                return use.age < .seconds(60) ? .useKept : .useKeptThenSend
+            .custom(storing: { $0.head.headers["X-Preview"] == nil }) { _, stored in
+                guard let stored, case .cache(let info) = stored.source else { return .send }
+                return info.age < .seconds(60) ? .useStored : .useStoredThenSend
             }
         )
         let kept = await cautious.sender().response

@@ -73,9 +73,9 @@ final class MovingFromSYMoyaNetworkTests: XCTestCase {
         XCTAssertEqual(kept.name, "Ada")
         XCTAssertEqual(server.requests(to: "/users/1").count, 2)
         let book = feed.dataSource(
-            .custom(keeping: { $0.head.headers["X-Preview"] == nil }) { _, kept in
-                guard let kept, case .cache(let use) = kept.source else { return .send }
-                return use.age < .seconds(60) ? .useKept : .useKeptThenSend
+            .custom(storing: { $0.head.headers["X-Preview"] == nil }) { _, stored in
+                guard let stored, case .cache(let info) = stored.source else { return .send }
+                return info.age < .seconds(60) ? .useStored : .useStoredThenSend
             }
         )
         _ = try await book.sender().value

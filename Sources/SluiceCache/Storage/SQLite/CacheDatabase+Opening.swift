@@ -207,6 +207,6 @@ extension CacheDatabase {
         guard error == 0 else {
             throw unavailable("\(failure), and the file could not be moved: \(SystemFailure(number: error))", failure)
         }
-        onEvent(.databaseSetAside(URL(filePath: path), reason: failure.message))
+        onEvent(.databaseMoved(URL(filePath: path), reason: failure.message))
     }
 }

@@ -52,7 +52,7 @@ final class CacheFolder: Sendable {
         events.read.map { event in
             switch event {
             case .opened: "opened"
-            case .databaseSetAside: "set aside"
+            case .databaseMoved: "set aside"
             case .storageUnavailable: "unavailable"
             default: "\(event)"
             }

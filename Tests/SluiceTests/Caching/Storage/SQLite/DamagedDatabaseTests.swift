@@ -151,7 +151,7 @@ import Testing
             let storage = folder.storage()
             #expect(try await storage.entries("a").isEmpty)
             #expect(folder.eventNames == ["set aside", "opened"])
-            guard case .databaseSetAside(let url, let reason)? = folder.events.read.first else { continue }
+            guard case .databaseMoved(let url, let reason)? = folder.events.read.first else { continue }
             #expect(try Data(contentsOf: url) == .noise(length, seed: UInt64(index)))
             #expect(reason == "file is not a database")
             try await storage.store(CacheEntry("a"))

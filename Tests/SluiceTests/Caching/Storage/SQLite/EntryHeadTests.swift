@@ -113,7 +113,7 @@ import Testing
     @Test func checksumsDifferByKeyVariantAndExpiration() {
         let keys = [
             CacheKey("bc", partition: "a"), CacheKey("c", partition: "ab"), CacheKey("abc"),
-            CacheKey("bc", in: .exchanges, partition: "a"),
+            CacheKey("bc", in: .http, partition: "a"),
         ]
         let sums = keys.map { EntryChecksum($0, variant: "").value } + [EntryChecksum(keys[0], variant: "v").value]
         #expect(Set(sums).count == sums.count)

@@ -27,7 +27,7 @@ import Testing
 
     @Test func entriesAreReadByAnotherStorage() async throws {
         let entry = CacheEntry(
-            key: CacheKey("n", in: .exchanges, partition: "p"),
+            key: CacheKey("n", in: .http, partition: "p"),
             variant: "v",
             response: EntryHeadTests.response,
             body: .noise(5000),
