@@ -12,7 +12,7 @@ public final class LeakDetector: Sendable {
 
     /// Adds an object and returns it. The detector holds a weak reference.
     @discardableResult
-    public func note<Object: AnyObject & Sendable>(_ object: Object) -> Object {
+    public func track<Object: AnyObject & Sendable>(_ object: Object) -> Object {
         references.withLock { $0.append(WeakReference(object: object, name: "\(type(of: object))")) }
         return object
     }
@@ -21,11 +21,11 @@ public final class LeakDetector: Sendable {
     var leaked: [String] { references.withLock { $0.filter { $0.object != nil }.map(\.name) } }
 }
 
-/// Expects that a closure leaks neither the objects that it notes nor open file descriptors.
+/// Expects that a closure leaks neither the objects that it tracks nor open file descriptors.
 ///
 /// ```swift
 /// try await expectNoLeaks { leaks in
-///     let sender = leaks.note(client.data.get("motto").sender())
+///     let sender = leaks.track(client.data.get("motto").sender())
 ///     _ = try await sender.value
 /// }
 /// ```

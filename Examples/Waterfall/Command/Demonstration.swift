@@ -51,11 +51,11 @@ struct Demonstration {
             "/users/1",
             .delayed(by: .milliseconds(20), .json(user, headers: ["Set-Cookie": "sid=4f1c; Path=/; HttpOnly"]))
         )
-        server.on("/pictures/1.webp", .drip(picture, pieces: 6, every: .milliseconds(22)))
-        server.on("/pictures/2.webp", .drip(picture, pieces: 4, every: .milliseconds(18)))
+        server.on("/pictures/1.webp", .data(picture).throttled(pieceSize: 4_000, every: .milliseconds(22)))
+        server.on("/pictures/2.webp", .data(picture).throttled(pieceSize: 6_000, every: .milliseconds(18)))
         server.on(
             "/pictures/3.webp",
-            .delayed(by: .milliseconds(60), .drip(picture, pieces: 8, every: .milliseconds(14)))
+            .delayed(by: .milliseconds(60), .data(picture).throttled(pieceSize: 3_000, every: .milliseconds(14)))
         )
         server.on("/offer", .redirect(to: "/offers/latest"))
         server.on("/offers/latest", .delayed(by: .milliseconds(30), .redirect(to: "/offers/42", status: .seeOther)))

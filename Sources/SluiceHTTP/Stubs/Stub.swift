@@ -70,7 +70,7 @@ public struct Stub: Sendable {
     ///   - bytes: The length of a chunk; at least 1.
     ///   - gap: The pause between chunks; none by default.
     /// - Returns: The stub with that pace.
-    public func uploading(by bytes: Int, every gap: Duration = .zero) -> Stub {
+    public func receivingBody(by bytes: Int, every gap: Duration = .zero) -> Stub {
         var stub = self
         stub.upload = Pace(bytes: max(1, bytes), gap: gap)
         return stub
@@ -95,7 +95,7 @@ public struct Stub: Sendable {
     ///
     /// - Parameter trailers: The fields of the section, which replace any existing ones.
     /// - Returns: The stub. A response without a body has no trailers either.
-    public func trailing(_ trailers: HTTPHeaders) -> Stub {
+    public func withTrailers(_ trailers: HTTPHeaders) -> Stub {
         var stub = self
         stub.trailers = trailers
         return stub

@@ -6,7 +6,7 @@ import SluiceHTTP
 /// ```swift
 /// var redaction = CassetteRedaction.standard
 /// redaction.headers.append("X-Tenant")
-/// redaction.names.append("iban")
+/// redaction.members.append("iban")
 /// ```
 ///
 /// Secrets are found by name, with the same default names as Sluice's own `Redaction`. A comparison uses only letters and
@@ -29,9 +29,9 @@ public struct CassetteRedaction: Sendable {
     /// The header fields with secret values.
     public var headers = SecretNames.usualHeaders { didSet { headerNames = SecretNames(headers) } }
     /// The query items, form items and JSON members with secret values.
-    public var names = SecretNames.usualMembers { didSet { updateNames() } }
+    public var members = SecretNames.usualMembers { didSet { updateNames() } }
     /// Additional query and form items with secret values. In JSON, these names commonly have other meanings.
-    public var items = SecretNames.usualParameters { didSet { updateNames() } }
+    public var parameters = SecretNames.usualParameters { didSet { updateNames() } }
     /// Names that are not secret although another pattern matches them.
     ///
     /// The defaults are pagination tokens, without which requests for different pages would be indistinguishable.
@@ -50,14 +50,14 @@ public struct CassetteRedaction: Sendable {
 
     private init() {
         headerNames = SecretNames(headers)
-        memberNames = SecretNames(names)
-        parameterNames = memberNames.union(SecretNames(items))
+        memberNames = SecretNames(members)
+        parameterNames = memberNames.union(SecretNames(parameters))
         exempt = SecretNames(exemptions)
     }
 
     private mutating func updateNames() {
-        memberNames = SecretNames(names)
-        parameterNames = memberNames.union(SecretNames(items))
+        memberNames = SecretNames(members)
+        parameterNames = memberNames.union(SecretNames(parameters))
     }
 
     /// Removes the values with the default secret names.
@@ -66,7 +66,7 @@ public struct CassetteRedaction: Sendable {
     /// Removes nothing.
     public static var none: CassetteRedaction {
         var redaction = CassetteRedaction()
-        (redaction.headers, redaction.names, redaction.items) = ([], [], [])
+        (redaction.headers, redaction.members, redaction.parameters) = ([], [], [])
         return redaction
     }
 

@@ -36,7 +36,7 @@ extension TransportConformance {
             try await trial.expectTransportWorks()
         },
         Case("A body in many small pieces arrives complete") { trial in
-            let answer = try await trial.get(.drip(.pattern(10_000), pieces: 50, every: .milliseconds(1)))
+            let answer = try await trial.get(.data(.pattern(10_000)).throttled(pieceSize: 200, every: .milliseconds(1)))
             try trial.expect(answer.body == .pattern(10_000), "The body differs from the one that was sent.")
         },
         Case("A body of zero bytes and line ends arrives unchanged") { trial in

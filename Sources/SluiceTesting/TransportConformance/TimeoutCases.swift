@@ -10,7 +10,7 @@ extension TransportConformance {
             "A body that arrives too slowly for the total time",
             with: .timedOut,
             total,
-            .drip(.pattern(1000), pieces: 1000, every: .milliseconds(20))
+            .data(.pattern(1000)).throttled(pieceSize: 1, every: .milliseconds(20))
         ),
         timingOut("No response within the idle time", with: .idleTimedOut, idle, .hang),
         timingOut("No body within the idle time", with: .idleTimedOut, idle, .headersThenHang()),
@@ -31,7 +31,7 @@ extension TransportConformance {
         Case("A slow body that never pauses for the idle time arrives complete") { trial in
             let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(1000)))
             let answer = try await trial.get(
-                .drip(.pattern(1000), pieces: 15, every: .milliseconds(100)),
+                .data(.pattern(1000)).throttled(pieceSize: 67, every: .milliseconds(100)),
                 context: context
             )
             try trial.expectEqual(answer.body.count, 1000, "The body's length")

@@ -31,7 +31,9 @@ struct FaultBench {
             }
             return count == 1 ? kind.response : kind.wholeResponse
         }
-        if case .cutRequest(let cut, let count) = kind.fault { server.cutOffRequests(after: count, by: cut, times: 1) }
+        if case .cutRequest(let cut, let count) = kind.fault {
+            server.interruptRequests(after: count, by: cut, times: 1)
+        }
         let sentBefore = server.bytesSent
         let outcome = await kind.sender.send(
             kind.exchange.method,
@@ -40,7 +42,7 @@ struct FaultBench {
             to: server,
             idle: kind.fault.isHang ? FaultBench.hangTimeout : FaultBench.normalTimeout
         )
-        server.cutOffRequests(after: 0, times: 0)
+        server.interruptRequests(after: 0, times: 0)
         let connections = arrivals.withLock { $0 }
         let judge = FaultJudge(kind: kind, arrivals: connections.count)
         if let problem = judge.problem(with: outcome) { return problem }

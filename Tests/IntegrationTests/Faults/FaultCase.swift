@@ -21,7 +21,7 @@ struct FaultCase: Sendable, CustomStringConvertible {
         case .excess(let bytes, isLate: true): return .script([.write(wire), .pause(.milliseconds(1)), .write(bytes)])
         case .split(let count):
             return .script([.write(wire.prefix(count)), .pause(.milliseconds(1)), .write(wire.dropFirst(count))] + end)
-        case .dripped: return .script(wire.flatMap { [.write(Data([$0])), .pause(.zero)] } + end)
+        case .throttled: return .script(wire.flatMap { [.write(Data([$0])), .pause(.zero)] } + end)
         case .cutRequest, .cutContinue, .alteredContinue, .endWhileIdle: return .script([.write(wire)] + end)
         }
     }
@@ -50,7 +50,7 @@ struct FaultCase: Sendable, CustomStringConvertible {
     }
 }
 
-extension LoopbackResponse.Cut {
+extension LoopbackResponse.Interruption {
     fileprivate var step: LoopbackResponse.Step {
         switch self {
         case .close: .close

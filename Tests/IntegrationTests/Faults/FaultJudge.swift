@@ -52,7 +52,7 @@ struct FaultJudge {
     private var requirement: Requirement {
         let mayBeResent = exchange.reusesConnection && exchange.canBeResent
         switch kind.fault {
-        case .split, .dripped, .excess, .endWhileIdle: return .response(exchange.intended)
+        case .split, .throttled, .excess, .endWhileIdle: return .response(exchange.intended)
         case .cutRequest(.hang, _), .cutContinue: return .failure
         case .cutRequest:
             guard mayBeResent else { return .failure }
@@ -68,7 +68,11 @@ struct FaultJudge {
         }
     }
 
-    private func requirement(cutting cut: LoopbackResponse.Cut, after count: Int, _ mayBeResent: Bool) -> Requirement {
+    private func requirement(
+        cutting cut: LoopbackResponse.Interruption,
+        after count: Int,
+        _ mayBeResent: Bool
+    ) -> Requirement {
         if count == 0, mayBeResent, cut != .hang {
             guard case .expectingContinue = exchange.upload else { return .response(exchange.intended) }
             // The 100 has arrived, so the connection is in use, unless a reset discarded the 100.

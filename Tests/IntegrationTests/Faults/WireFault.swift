@@ -4,11 +4,11 @@ import SluiceTesting
 /// A fault in an exchange.
 enum WireFault: Sendable {
     /// The response ends after a number of bytes.
-    case cut(LoopbackResponse.Cut, after: Int)
+    case cut(LoopbackResponse.Interruption, after: Int)
     /// The server ends after it has read a number of bytes of the request.
-    case cutRequest(LoopbackResponse.Cut, after: Int)
+    case cutRequest(LoopbackResponse.Interruption, after: Int)
     /// The 100 response ends after a number of bytes.
-    case cutContinue(LoopbackResponse.Cut, after: Int)
+    case cutContinue(LoopbackResponse.Interruption, after: Int)
     /// Other bytes replace the response, and the connection closes.
     case altered(Data, String)
     /// Other bytes replace the 100 response, and the connection closes.
@@ -16,11 +16,11 @@ enum WireFault: Sendable {
     /// More bytes follow the response, at once or after the client has read it. The connection stays open.
     case excess(Data, isLate: Bool)
     /// The kept connection ends before the request is sent.
-    case endWhileIdle(LoopbackResponse.Cut)
+    case endWhileIdle(LoopbackResponse.Interruption)
     /// No fault, but the response arrives in two pieces.
     case split(after: Int)
     /// No fault, but the response arrives byte by byte.
-    case dripped
+    case throttled
 
     static let `continue` = Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
@@ -36,7 +36,7 @@ extension FaultExchange {
     /// Every kind of end at every offset of the response, including the last. The server stalls only at offsets within the
     /// response.
     var cuts: [WireFault] {
-        let cuts = [LoopbackResponse.Cut.close, .reset].flatMap { cut in
+        let cuts = [LoopbackResponse.Interruption.close, .reset].flatMap { cut in
             (0...wire.count).map { WireFault.cut(cut, after: $0) }
         }
         return cuts + (0..<wire.count + (isEndedByClose ? 1 : 0)).map { WireFault.cut(.hang, after: $0) }
@@ -51,7 +51,7 @@ extension FaultExchange {
 
     /// Every kind of end at every offset of the 100 response, and each of its bits flipped.
     static var continueFaults: [WireFault] {
-        let cuts = [LoopbackResponse.Cut.close, .reset, .hang].flatMap { cut in
+        let cuts = [LoopbackResponse.Interruption.close, .reset, .hang].flatMap { cut in
             (0..<WireFault.continue.count).map { WireFault.cutContinue(cut, after: $0) }
         }
         return cuts + flips(of: WireFault.continue).map { .alteredContinue($0, $1) }
@@ -76,7 +76,7 @@ extension FaultExchange {
 
     /// Every split of the response in two pieces, and the response byte by byte.
     var slow: [WireFault] {
-        (1..<wire.count).map { .split(after: $0) } + [.dripped]
+        (1..<wire.count).map { .split(after: $0) } + [.throttled]
     }
 
     /// The bytes that a server may leave after a response.

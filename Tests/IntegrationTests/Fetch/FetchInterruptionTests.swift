@@ -20,7 +20,7 @@ final class FetchInterruptionTests: XCTestCase {
     private func server() throws -> LoopbackServer {
         let server = try LoopbackServer()
         server.recordsRequests = false
-        server.on("/film", .resource(Self.film).dripped(pieceSize: 256 << 10, every: .milliseconds(6)))
+        server.on("/film", .resource(Self.film).throttled(pieceSize: 256 << 10, every: .milliseconds(6)))
         return server
     }
 

@@ -35,8 +35,8 @@ final class FetchTests: XCTestCase {
         let film = LoopbackResource(.random(1_000_000, seed: 1), eTag: "\"1\"")
         server.on(
             "/film",
-            .resource(film).cutOff(after: 300_000),
-            .resource(film).cutOff(after: 300_000),
+            .resource(film).interrupted(after: 300_000),
+            .resource(film).interrupted(after: 300_000),
             .resource(film)
         )
         let file = folder.appending(path: "film.mkv")

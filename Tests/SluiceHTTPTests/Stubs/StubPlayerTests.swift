@@ -58,7 +58,7 @@ import Testing
         (.text("hi"), .get, ["Digest": "x"]),
         (.text("hi").streamed(by: 1), .get, ["Digest": "x"]),
         (.sequence([.text("hi")]), .get, ["Digest": "x"]),
-        (.answering { _ in .text("hi").trailing(["Digest": "own"]) }, .get, ["Digest": "own"]),
+        (.answering { _ in .text("hi").withTrailers(["Digest": "own"]) }, .get, ["Digest": "own"]),
         (.text("hi"), .head, [:]),
         (.status(.noContent), .get, [:]),
     ]
@@ -67,7 +67,7 @@ import Testing
         for (stub, method, expected) in Self.trailing {
             var request = request
             request.method = method
-            let body = try await StubPlayer(stub.trailing(["Digest": "x"]), clock: clock)
+            let body = try await StubPlayer(stub.withTrailers(["Digest": "x"]), clock: clock)
                 .send(request, context: TransferContext()).body
             _ = try await body.collect()
             #expect(body.trailers == expected)
@@ -230,7 +230,7 @@ import Testing
         var request = request
         request.method = .put
         request.body = .data(Data(repeating: 1, count: 5))
-        let player = StubPlayer(.status(.ok).uploading(by: 2, every: .seconds(1)), clock: clock)
+        let player = StubPlayer(.status(.ok).receivingBody(by: 2, every: .seconds(1)), clock: clock)
         async let response = player.send(request, context: TransferContext(meter: meter))
         var counted: [Int64] = []
         for _ in 0..<2 {

@@ -188,7 +188,7 @@ import Testing
 
     @Test func appliesCustomNamesAndClosure() {
         var redaction = CassetteRedaction.standard
-        redaction.names.append("iban")
+        redaction.members.append("iban")
         redaction.headers.append("X-Tenant")
         redaction.redact = { $0.request.url = $0.request.url.replacing("ada", with: "someone") }
         let request = redacted(url: "http://a/ada?IBAN=DE1", ["x-tenant": "7"], "", redaction)

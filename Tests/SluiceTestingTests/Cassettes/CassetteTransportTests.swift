@@ -42,7 +42,7 @@ import Testing
 
     @Test func recordsTrailersRedactedAndReplaysThem() async throws {
         defer { tearDown() }
-        network.on(.get("/a"), .text("1").trailing(["Digest": "x", "Set-Cookie": "id=1"]))
+        network.on(.get("/a"), .text("1").withTrailers(["Digest": "x", "Set-Cookie": "id=1"]))
         let request = HTTPRequest(scheme: "http", authority: "shop.test", path: "/a")
         let recorded = try await cassette().send(request, context: TransferContext())
         #expect(recorded.body.trailers == ["Digest": "x", "Set-Cookie": "id=1"])

@@ -61,14 +61,14 @@ import Testing
 
     @Test func expectNoLeaksNamesLeakedObject() async throws {
         let value = try await expectNoLeaks(descriptors: false) { leaks in
-            leaks.note(Node())
+            leaks.track(Node())
             return 7
         }
         #expect(value == 7)
         let kept = Locked<[Node]>([])
         let failure = await #expect(throws: ExpectationFailure.self) {
             try await expectNoLeaks(descriptors: false, within: .milliseconds(20)) { leaks in
-                let node = leaks.note(Node())
+                let node = leaks.track(Node())
                 kept.withLock { $0.append(node) }
             }
         }
@@ -79,7 +79,7 @@ import Testing
         let kept = Locked<[Node]>([])
         let task = Task {
             try await expectNoLeaks(descriptors: false, within: .seconds(3600)) { leaks in
-                let node = leaks.note(Node())
+                let node = leaks.track(Node())
                 kept.withLock { $0.append(node) }
             }
         }

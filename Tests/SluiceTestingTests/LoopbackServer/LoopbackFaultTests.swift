@@ -55,7 +55,7 @@ final class LoopbackFaultTests: XCTestCase {
         let data = Data(repeating: 0, count: 100)
         let responses: [LoopbackResponse] = [
             .hang, .headersThenHang(), .partial(data, announced: 200), .after(never, .text("")),
-            .drip(data, pieces: 2, every: .seconds(1000)), .endless(chunk: data),
+            .data(data).throttled(pieceSize: 50, every: .seconds(1000)), .endless(chunk: data),
             .delayed(by: .seconds(1000), .text("")),
         ]
         for response in responses {

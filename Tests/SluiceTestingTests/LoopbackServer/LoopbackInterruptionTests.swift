@@ -20,7 +20,7 @@ final class LoopbackInterruptionTests: XCTestCase {
 
     func testTruncatedBodyCanBeResumed() throws {
         let server = try LoopbackServer()
-        server.on("/", .resource(digits).cutOff(after: 4), .resource(digits))
+        server.on("/", .resource(digits).interrupted(after: 4), .resource(digits))
         XCTAssertTrue(try ask(server).receiveToEnd().hasSuffix("Content-Length: 10\r\n\r\n0123"))
         let rest = try RawClient(port: server.port).get("/", headers: "Range: bytes=4-\r\n")
         XCTAssertTrue(rest.hasSuffix("Content-Length: 6\r\n\r\n456789"))
@@ -28,13 +28,13 @@ final class LoopbackInterruptionTests: XCTestCase {
 
     func testCutOffAtZeroSendsHeadOnly() throws {
         let server = try LoopbackServer()
-        server.on("/", .resource(digits).cutOff(after: 0))
+        server.on("/", .resource(digits).interrupted(after: 0))
         XCTAssertTrue(try ask(server).receiveToEnd().hasSuffix("Content-Length: 10\r\n\r\n"))
     }
 
     func testCutOffByReset() throws {
         let server = try LoopbackServer()
-        server.on("/", .text("0123").cutOff(after: 2, by: .reset))
+        server.on("/", .text("0123").interrupted(after: 2, by: .reset))
         let client = try ask(server)
         XCTAssertTrue(client.receive(through: "\r\n\r\n01").hasSuffix("01"))
         XCTAssertEqual(client.receiveError(), ECONNRESET)
@@ -42,7 +42,7 @@ final class LoopbackInterruptionTests: XCTestCase {
 
     func testCutOffByHang() async throws {
         let server = try LoopbackServer()
-        server.on("/", .text("0123").cutOff(after: 2, by: .hang))
+        server.on("/", .text("0123").interrupted(after: 2, by: .hang))
         let client = try ask(server)
         XCTAssertTrue(client.receive(through: "\r\n\r\n01").hasSuffix("01"))
         XCTAssertEqual(server.openConnections, 1)
@@ -52,41 +52,41 @@ final class LoopbackInterruptionTests: XCTestCase {
 
     func testShorterBodyIsNotCutOff() throws {
         let server = try LoopbackServer()
-        server.on("/", .text("0123").cutOff(after: 4))
+        server.on("/", .text("0123").interrupted(after: 4))
         let client = try RawClient(port: server.port)
         XCTAssertTrue(client.get("/").hasSuffix("\r\n\r\n0123"))
         XCTAssertTrue(client.get("/").hasSuffix("\r\n\r\n0123"), "the connection is still open")
     }
 
-    func testCutsOffDripAndEndlessBodies() throws {
+    func testInterruptsThrottledAndEndlessBodies() throws {
         let server = try LoopbackServer()
-        let drip = LoopbackResponse.drip(Data("0123456789".utf8), pieces: 5, every: .microseconds(1))
-        server.on("/", drip.cutOff(after: 7), .endless(chunk: Data("ab".utf8)).cutOff(after: 16))
+        let throttled = LoopbackResponse.text("0123456789").throttled(pieceSize: 2, every: .microseconds(1))
+        server.on("/", throttled.interrupted(after: 7), .endless(chunk: Data("ab".utf8)).interrupted(after: 16))
         for expected in ["\r\n\r\n0123456", "\r\n\r\n2\r\nab\r\n2\r\nab\r\n2\r"] {
             let answer = try ask(server).receiveToEnd()
             XCTAssertTrue(answer.hasSuffix(expected), answer)
         }
     }
 
-    func testHoldsBodyUntilSignal() throws {
+    func testPausesBodyUntilSignal() throws {
         let signal = LoopbackSignal()
         let server = try LoopbackServer()
-        server.on("/", .resource(digits).held(after: 3, until: signal))
+        server.on("/", .resource(digits).paused(after: 3, until: signal))
         let client = try ask(server)
         XCTAssertTrue(client.receive(through: "\r\n\r\n012").hasSuffix("012"))
         signal.fire()
         XCTAssertEqual(client.receive(through: "789"), "3456789")
     }
 
-    func testDrippedBodyIsComplete() throws {
+    func testThrottledBodyIsComplete() throws {
         for size in [Int.min, 1, 3, 100] {
             let server = try LoopbackServer()
-            server.on("/", .resource(digits).dripped(pieceSize: size, every: .microseconds(1)))
+            server.on("/", .resource(digits).throttled(pieceSize: size, every: .microseconds(1)))
             XCTAssertTrue(try RawClient(port: server.port).get("/").hasSuffix("\r\n\r\n0123456789"), "\(size)")
         }
     }
 
-    func testCutsOffAfterAnyByteOnWire() throws {
+    func testInterruptsAfterAnyByteOnWire() throws {
         let server = try LoopbackServer()
         let responses: [LoopbackResponse] = [
             .informational(103, then: .text("0123")), .chunked([Data("01".utf8), Data("23".utf8)]),
@@ -97,7 +97,7 @@ final class LoopbackInterruptionTests: XCTestCase {
             let whole = try askAndClose(server)
             XCTAssertGreaterThan(whole.utf8.count, 20)
             for count in 0...whole.utf8.count + 1 {
-                server.on("/", response.cutOff(afterBytesOnWire: count))
+                server.on("/", response.interrupted(afterBytesOnWire: count))
                 XCTAssertEqual(try askAndClose(server), String(decoding: whole.utf8.prefix(count), as: UTF8.self))
             }
         }

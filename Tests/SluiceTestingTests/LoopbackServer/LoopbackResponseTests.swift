@@ -94,11 +94,11 @@ final class LoopbackResponseTests: XCTestCase {
         XCTAssertTrue(client.receive().hasSuffix("x"))
     }
 
-    func testDripArrivesComplete() throws {
+    func testThrottledBodyArrivesComplete() throws {
         let text = (0..<100).map { "\($0)" }.joined(separator: ",")
-        for pieces in [1, 7, 1000] {
-            let answer = try answer(.drip(Data(text.utf8), pieces: pieces, every: .microseconds(10)))
-            XCTAssertTrue(answer.hasSuffix("Content-Length: \(text.utf8.count)\r\n\r\n\(text)"), "\(pieces)")
+        for size in [1, 7, 1000] {
+            let answer = try answer(.data(Data(text.utf8)).throttled(pieceSize: size, every: .microseconds(10)))
+            XCTAssertTrue(answer.hasSuffix("Content-Length: \(text.utf8.count)\r\n\r\n\(text)"), "\(size)")
         }
     }
 

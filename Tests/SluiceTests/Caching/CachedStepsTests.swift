@@ -122,7 +122,7 @@ final class CachedStepsTests: XCTestCase {
         let chunks = ["a\n", "b"].map { Data($0.utf8) }
         let old = LoopbackResponse.chunked(chunks, headers: ["Cache-Control": "max-age=60"])
         // The first chunk with its framing, and the rest after the signal.
-        server.on(.get, "/lines", old.held(after: 7, until: late))
+        server.on(.get, "/lines", old.paused(after: 7, until: late))
         server.on(.post, "/lines", .status(.noContent))
         let client = APIClient(baseURL: server.url) { $0.cache = store }
         var lines: [String] = []

@@ -213,7 +213,7 @@ final class HTTPCacheTests: XCTestCase {
         let chunks = ["a\n", "b\n", "c"].map { Data($0.utf8) }
         // The first chunk with its framing, and nothing after it.
         let page = LoopbackResponse.chunked(chunks, headers: ["Cache-Control": "max-age=60"])
-        server?.on("/lines", page.held(after: 7, until: never), page)
+        server?.on("/lines", page.paused(after: 7, until: never), page)
         for try await line in client.stream("lines").lines() {
             XCTAssertEqual(line, "a")
             break
@@ -224,7 +224,7 @@ final class HTTPCacheTests: XCTestCase {
 
     func testTruncatedBodyIsNotStored() async throws {
         let client = try client()
-        server?.on("/page", .text("one", headers: ["Cache-Control": "max-age=60"]).cutOff(after: 2))
+        server?.on("/page", .text("one", headers: ["Cache-Control": "max-age=60"]).interrupted(after: 2))
         let broken = try await read(client)
         XCTAssertEqual(broken.failure?.code, .truncatedBody)
         serve("one", "max-age=60")

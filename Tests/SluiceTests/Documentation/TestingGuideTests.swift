@@ -72,7 +72,7 @@ final class TestingGuideTests: XCTestCase {
         }
         let shop = APIClient(baseURL: "https://shop.example")
         try await expectNoLeaks(descriptors: false) { leaks in
-            let sender = leaks.note(shop.string.get("motto").stub(.text("Onwards"), mode: .immediate).sender())
+            let sender = leaks.track(shop.string.get("motto").stub(.text("Onwards"), mode: .immediate).sender())
             _ = try await sender.value
         }
     }

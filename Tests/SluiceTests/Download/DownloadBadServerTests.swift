@@ -29,7 +29,7 @@ final class DownloadBadServerTests: XCTestCase {
         for fault in [LoopbackResource.Fault.shiftedRange(by: -7), .noContentRange] {
             let fixture = try DownloadFixture()
             let code = await failure(
-                of: .resource(fixture.resource).cutOff(after: 300_000),
+                of: .resource(fixture.resource).interrupted(after: 300_000),
                 .resource(fixture.resource.withFaults(fault)),
                 in: fixture
             )
@@ -41,7 +41,7 @@ final class DownloadBadServerTests: XCTestCase {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
-            .resource(fixture.resource).cutOff(after: 300_000),
+            .resource(fixture.resource).interrupted(after: 300_000),
             .resource(fixture.resource.withFaults(.shortPart(by: 1000))),
             .resource(fixture.resource)
         )
@@ -54,7 +54,7 @@ final class DownloadBadServerTests: XCTestCase {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
-            .resource(fixture.resource).cutOff(after: 300_000),
+            .resource(fixture.resource).interrupted(after: 300_000),
             .resource(fixture.resource.withFaults(.total(2_000_000))),
             .resource(fixture.resource)
         )
@@ -103,7 +103,7 @@ final class DownloadBadServerTests: XCTestCase {
             status: .partialContent,
             headers: ["Content-Range": "bytes 300000-999999/1000000"]
         )
-        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), rest, .data(other))
+        fixture.server.on("/file", .resource(fixture.resource).interrupted(after: 300_000), rest, .data(other))
         _ = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, other, "no mixture of two versions")
     }
@@ -114,7 +114,7 @@ final class DownloadBadServerTests: XCTestCase {
             "206 Partial Content\r\nETag: \"1\"\r\nContent-Range: bytes 300000-999999/1000000",
             fixture.contents.dropFirst(300_000)
         )
-        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), rest)
+        fixture.server.on("/file", .resource(fixture.resource).interrupted(after: 300_000), rest)
         _ = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
         XCTAssertEqual(fixture.server.requestCount, 2)
@@ -157,7 +157,7 @@ final class DownloadBadServerTests: XCTestCase {
 
     func testTruncatedBodyOfUnknownLengthFails() async throws {
         let fixture = try DownloadFixture()
-        let code = await failure(of: .chunked([fixture.contents]).cutOff(after: 500_000), in: fixture)
+        let code = await failure(of: .chunked([fixture.contents]).interrupted(after: 500_000), in: fixture)
         XCTAssertTrue([.truncatedBody, .connectionLost].contains(code), "\(String(describing: code))")
         XCTAssertEqual(fixture.names, [])
     }

@@ -8,7 +8,7 @@ final class DownloadResumeTests: XCTestCase {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
-            .resource(fixture.resource).cutOff(after: 400_000),
+            .resource(fixture.resource).interrupted(after: 400_000),
             .status(.notFound),
             .resource(fixture.resource)
         )
@@ -18,7 +18,7 @@ final class DownloadResumeTests: XCTestCase {
 
     func testTruncatedDownloadIsResumedInOneSend() async throws {
         let fixture = try DownloadFixture()
-        let broken = LoopbackResponse.resource(fixture.resource).cutOff(after: 300_000)
+        let broken = LoopbackResponse.resource(fixture.resource).interrupted(after: 300_000)
         fixture.server.on("/file", broken, broken, .resource(fixture.resource))
         let file = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
@@ -32,7 +32,7 @@ final class DownloadResumeTests: XCTestCase {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
-            .resource(fixture.resource).cutOff(after: 400_000),
+            .resource(fixture.resource).interrupted(after: 400_000),
             .status(.serviceUnavailable),
             .resource(fixture.resource)
         )
@@ -50,7 +50,7 @@ final class DownloadResumeTests: XCTestCase {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
-            .resource(fixture.resource).cutOff(after: 500_000, by: .hang),
+            .resource(fixture.resource).interrupted(after: 500_000, by: .hang),
             .resource(fixture.resource)
         )
         let sender = fixture.download().sender()
@@ -67,7 +67,7 @@ final class DownloadResumeTests: XCTestCase {
     func testChangedResourceIsDownloadedFromTheStart() async throws {
         let fixture = try DownloadFixture()
         let changed = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"")
-        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(changed))
+        fixture.server.on("/file", .resource(fixture.resource).interrupted(after: 300_000), .resource(changed))
         _ = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, changed.data)
         XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-"])
@@ -76,7 +76,7 @@ final class DownloadResumeTests: XCTestCase {
     func testPartOfAnotherVersionCausesACompleteDownload() async throws {
         let fixture = try DownloadFixture()
         let changed = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"").withFaults(.ignoringIfRange)
-        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(changed))
+        fixture.server.on("/file", .resource(fixture.resource).interrupted(after: 300_000), .resource(changed))
         _ = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, changed.data)
         XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-", nil])
@@ -85,7 +85,7 @@ final class DownloadResumeTests: XCTestCase {
     func testShrunkResourceIsDownloadedFromTheStart() async throws {
         let fixture = try DownloadFixture()
         let shrunk = LoopbackResource(fixture.contents.prefix(1000), eTag: "\"1\"")
-        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), .resource(shrunk))
+        fixture.server.on("/file", .resource(fixture.resource).interrupted(after: 300_000), .resource(shrunk))
         _ = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, fixture.contents.prefix(1000))
         XCTAssertEqual(fixture.ranges, [nil, "bytes=300000-", nil])
@@ -101,7 +101,7 @@ final class DownloadResumeTests: XCTestCase {
                 return number
             }
             let resource = LoopbackResource(contents, eTag: "\"\(version)\"").withFaults(.ignoringIfRange)
-            return resource.response(to: request).cutOff(after: 300_000)
+            return resource.response(to: request).interrupted(after: 300_000)
         }
         let response = await fixture.download().sender().response
         XCTAssertEqual(response.failure?.code, .resourceChanged)
@@ -111,7 +111,7 @@ final class DownloadResumeTests: XCTestCase {
     func testDownloadWithoutStrongValidatorIsNotResumed() async throws {
         let fixture = try DownloadFixture()
         let weak = LoopbackResource(fixture.contents, eTag: "W/\"1\"")
-        fixture.server.on("/file", .resource(weak).cutOff(after: 300_000), .resource(weak))
+        fixture.server.on("/file", .resource(weak).interrupted(after: 300_000), .resource(weak))
         let failed = await fixture.download().sender().response
         XCTAssertEqual(failed.failure?.code, .truncatedBody)
         XCTAssertEqual(fixture.names, [], "no partial file without a strong validator")
@@ -123,7 +123,7 @@ final class DownloadResumeTests: XCTestCase {
     func testServerWithoutRangesSendsTheWholeFileAgain() async throws {
         let fixture = try DownloadFixture()
         let plain = LoopbackResource(fixture.contents, eTag: "\"1\"", acceptsRanges: false)
-        fixture.server.on("/file", .resource(plain).cutOff(after: 300_000), .resource(plain))
+        fixture.server.on("/file", .resource(plain).interrupted(after: 300_000), .resource(plain))
         _ = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
         XCTAssertEqual(fixture.server.requestCount, 2)
@@ -131,8 +131,8 @@ final class DownloadResumeTests: XCTestCase {
 
     func testResumesWithoutProgressBackOffAndFail() async throws {
         let fixture = try DownloadFixture()
-        let dead = LoopbackResponse.resource(fixture.resource).cutOff(after: 0)
-        fixture.server.on("/file", .resource(fixture.resource).cutOff(after: 300_000), dead)
+        let dead = LoopbackResponse.resource(fixture.resource).interrupted(after: 0)
+        fixture.server.on("/file", .resource(fixture.resource).interrupted(after: 300_000), dead)
         let clock = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
             $0.clock = clock
@@ -153,7 +153,11 @@ final class DownloadResumeTests: XCTestCase {
 
     func testNonIdempotentRequestIsNotResumed() async throws {
         let fixture = try DownloadFixture()
-        fixture.server.on(.post, "/file", .data(fixture.contents, headers: ["ETag": "\"1\""]).cutOff(after: 300_000))
+        fixture.server.on(
+            .post,
+            "/file",
+            .data(fixture.contents, headers: ["ETag": "\"1\""]).interrupted(after: 300_000)
+        )
         let export: APIRequest<Data, APIError> = fixture.client.data.request("file").post().json(["rows": 3])
         let response = await export.download(to: .file(fixture.file)).sender().response
         XCTAssertEqual(response.failure?.code, .truncatedBody)
@@ -166,7 +170,7 @@ final class DownloadResumeTests: XCTestCase {
         let signal = LoopbackSignal()
         fixture.server.on(
             "/file",
-            .resource(fixture.resource).held(after: 500_000, until: signal),
+            .resource(fixture.resource).paused(after: 500_000, until: signal),
             .resource(fixture.resource)
         )
         let sender = fixture.download().sender()
@@ -186,7 +190,7 @@ final class DownloadResumeTests: XCTestCase {
     func testAttemptTimeOutEndsWithTheHead() async throws {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
-        fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal), .hang)
+        fixture.server.on("/file", .resource(fixture.resource).paused(after: 500_000, until: signal), .hang)
         let clock = TestClock()
         let client = APIClient(baseURL: fixture.server.url) {
             $0.retry = RetryPolicy(maximumAttempts: 1, attemptTimeout: .seconds(10))
@@ -212,7 +216,7 @@ final class DownloadResumeTests: XCTestCase {
         let signal = LoopbackSignal()
         fixture.server.on(
             "/file",
-            .resource(fixture.resource).held(after: 300_000, until: signal).cutOff(after: 400_000),
+            .resource(fixture.resource).paused(after: 300_000, until: signal).interrupted(after: 400_000),
             .status(.serviceUnavailable),
             .resource(fixture.resource)
         )
@@ -254,7 +258,7 @@ final class DownloadResumeTests: XCTestCase {
         let fixture = try DownloadFixture()
         fixture.server.on(
             "/file",
-            .resource(fixture.resource).cutOff(after: 400_000),
+            .resource(fixture.resource).interrupted(after: 400_000),
             .status(.serviceUnavailable),
             .resource(fixture.resource)
         )

@@ -72,7 +72,7 @@ final class DownloadSegmentsTests: XCTestCase {
         fixture.server.on("/file") { request in
             let range = request.headers["Range"] ?? ""
             let breaks = range != "bytes=0-99999" && broken.change { $0.count < 3 && $0.insert(range).inserted }
-            return breaks ? resource.response(to: request).cutOff(after: 50_000) : resource.response(to: request)
+            return breaks ? resource.response(to: request).interrupted(after: 50_000) : resource.response(to: request)
         }
         _ = try await segmentedDownload(fixture).sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)

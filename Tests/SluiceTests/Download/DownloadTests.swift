@@ -143,7 +143,7 @@ final class DownloadTests: XCTestCase {
     func testOnlyTheTotalTimeOutOfTheRequestApplies() async throws {
         let fixture = try DownloadFixture()
         let signal = LoopbackSignal()
-        fixture.server.on("/file", .resource(fixture.resource).held(after: 500_000, until: signal))
+        fixture.server.on("/file", .resource(fixture.resource).paused(after: 500_000, until: signal))
         let client = APIClient(baseURL: fixture.server.url) { $0.timeouts.total = .nanoseconds(1) }
         let late = await fixture.download(by: client).timeout(total: .nanoseconds(1)).sender().response
         XCTAssertEqual(late.failure?.code, .timedOut)
@@ -184,7 +184,7 @@ final class DownloadTests: XCTestCase {
     func testObserversReceiveAFileConflict() async throws {
         let fixture = try DownloadFixture(bytes: 100)
         let signal = LoopbackSignal()
-        fixture.server.on("/file", .resource(fixture.resource).held(after: 50, until: signal))
+        fixture.server.on("/file", .resource(fixture.resource).paused(after: 50, until: signal))
         let ends = Shared<[SluiceError.Code?]>([])
         let client = APIClient(baseURL: fixture.server.url) { $0.observers = [EndObserver(ends: ends)] }
         let sender = fixture.download(by: client).sender()

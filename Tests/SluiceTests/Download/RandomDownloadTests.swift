@@ -31,8 +31,8 @@ final class RandomDownloadTests: XCTestCase {
                 case 1: return resource.withFaults(.shortPart(by: cut)).response(to: request)
                 case 2: return resource.withFaults(.ignoringIfRange).response(to: request)
                 case 3: return resource.withFaults(.shiftedRange(by: 1)).response(to: request)
-                case 4: return resource.response(to: request).cutOff(after: cut, by: .reset)
-                default: return resource.response(to: request).cutOff(after: cut)
+                case 4: return resource.response(to: request).interrupted(after: cut, by: .reset)
+                default: return resource.response(to: request).interrupted(after: cut)
                 }
             }
         }

@@ -178,7 +178,7 @@ import Testing
         let contents = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
         server.on(
             "/file",
-            .data(contents, headers: Self.headers(.eTag, tag)).cutOff(after: 40_000),
+            .data(contents, headers: Self.headers(.eTag, tag)).interrupted(after: 40_000),
             .status(.notFound),
             .data(
                 contents.dropFirst(40_000),

@@ -12,7 +12,7 @@ import Testing
         _ configure: (inout APIClient.Configuration) -> Void = { _ in }
     ) -> APIClient {
         let transport = StubTransport()
-        transport.on(.any, stub.trailing(Self.trailers))
+        transport.on(.any, stub.withTrailers(Self.trailers))
         return APIClient(baseURL: "http://shop.test") {
             $0.transport = transport
             configure(&$0)

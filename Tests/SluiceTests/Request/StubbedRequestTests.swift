@@ -111,7 +111,7 @@ final class StubbedRequestTests: XCTestCase {
             $0.clock = clock
         }
         let gap = Duration.seconds(30)
-        let stub = Stub.data(Data(count: 4)).streamed(by: 2, every: gap).uploading(by: 3, every: gap)
+        let stub = Stub.data(Data(count: 4)).streamed(by: 2, every: gap).receivingBody(by: 3, every: gap)
         let sender = client.data.request("x").post().data(Data(count: 6)).stub(stub).sender()
         let sent = Shared([Int64]())
         let received = Shared([Int64]())

@@ -104,7 +104,7 @@ final class StreamedResponseTests: XCTestCase {
 
     func testAppliesLimitsOfRequestButNotOfClient() async throws {
         let server = try LoopbackServer()
-        server.on("/log", .drip(Data(repeating: 97, count: 200), pieces: 4, every: .milliseconds(30)))
+        server.on("/log", .data(Data(repeating: 97, count: 200)).throttled(pieceSize: 50, every: .milliseconds(30)))
         let client = APIClient(baseURL: server.url) {
             $0.limits.body = 10
             $0.timeouts.total = .milliseconds(60)

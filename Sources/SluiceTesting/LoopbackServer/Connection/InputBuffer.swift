@@ -5,7 +5,7 @@ import SluiceHTTP
 struct InputBuffer {
     private let socket: StreamSocket
     /// Returns the way to end the connection after the given number of request bytes, or nil to continue.
-    private let cut: (Int) -> LoopbackResponse.Cut?
+    private let interruption: (Int) -> LoopbackResponse.Interruption?
     private let received: (Int) -> Void
     private var bytes = [UInt8](repeating: 0, count: 16 << 10)
     private var start = 0
@@ -15,11 +15,11 @@ struct InputBuffer {
 
     init(
         socket: StreamSocket,
-        cut: @escaping (Int) -> LoopbackResponse.Cut?,
+        interruption: @escaping (Int) -> LoopbackResponse.Interruption?,
         received: @escaping (Int) -> Void
     ) {
         self.socket = socket
-        self.cut = cut
+        self.interruption = interruption
         self.received = received
     }
 
@@ -101,21 +101,21 @@ struct InputBuffer {
             if end > bytes.count / 2 { bytes.append(contentsOf: repeatElement(0, count: bytes.count)) }
             if end == bytes.count { bytes.append(contentsOf: repeatElement(0, count: 16 << 10)) }
         }
-        // An idle connection is never cut, because no request has begun.
-        if count > 0 { try breakOff(after: count) }
+        // An idle connection is never interrupted, because no request has begun.
+        if count > 0 { try interrupt(after: count) }
         let received = bytes.withUnsafeMutableBytes { [end, socket] in
             socket.receive(into: UnsafeMutableRawBufferPointer(rebasing: $0[end...]))
         }
         guard received > 0 else { throw .end }
-        // Discard a read that exceeds the cut.
-        try breakOff(after: count + received - 1)
+        // Discard a read that goes beyond the interruption.
+        try interrupt(after: count + received - 1)
         self.received(received)
         end += received
         count += received
     }
 
-    private mutating func breakOff(after count: Int) throws(RequestReader.Stop) {
-        switch cut(count) {
+    private mutating func interrupt(after count: Int) throws(RequestReader.Stop) {
+        switch interruption(count) {
         case nil:
             return
         case .close?:

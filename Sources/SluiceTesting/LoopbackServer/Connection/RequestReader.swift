@@ -23,7 +23,7 @@ struct RequestReader {
     private static let headLimit = 1 << 20
 
     init(socket: StreamSocket, log: TrafficLog, routes: RouteTable) {
-        input = InputBuffer(socket: socket, cut: routes.cut(afterReading:), received: log.received)
+        input = InputBuffer(socket: socket, interruption: routes.interruption(afterReading:), received: log.received)
         self.log = log
         expectation = routes.expectation
     }

@@ -7,9 +7,9 @@ import SluiceHTTP
 /// let film = LoopbackResource(data, eTag: "\"1\"")
 /// server.on(
 ///     "/film",
-///     .resource(film).cutOff(after: 300_000),    // the connection is lost twice
-///     .resource(film).cutOff(after: 300_000),
-///     .resource(film)                            // the third response is complete
+///     .resource(film).interrupted(after: 300_000),    // the connection is lost twice
+///     .resource(film).interrupted(after: 300_000),
+///     .resource(film)                                 // the third response is complete
 /// )
 /// ```
 ///

@@ -162,26 +162,6 @@ extension LoopbackResponse {
         LoopbackResponse(actions: [.pause(duration)] + response.actions)
     }
 
-    /// Sends a body with a `Content-Length` in pieces of about equal size, with a pause between two pieces.
-    ///
-    /// - Parameters:
-    ///   - data: The body.
-    ///   - pieces: The number of pieces. At least 1 and at most the number of bytes.
-    ///   - interval: The duration of each pause.
-    /// - Returns: A response of type `application/octet-stream`.
-    public static func drip(_ data: Data, pieces: Int, every interval: Duration) -> LoopbackResponse {
-        let head = ResponseHead(.ok, contentType: "application/octet-stream", framing: .length(data.count))
-        let count = max(1, min(pieces, data.count))
-        var actions: [Action] = [.head(head)]
-        for piece in 0..<count {
-            let start = data.startIndex + data.count * piece / count
-            let end = data.startIndex + data.count * (piece + 1) / count
-            if piece > 0 { actions.append(.pause(interval)) }
-            actions.append(.body(data[start..<end]))
-        }
-        return LoopbackResponse(actions: actions)
-    }
-
     /// Sends an endless chunked body, as fast as the client reads, until the client disconnects.
     public static func endless(chunk: Data) -> LoopbackResponse {
         let head = ResponseHead(.ok, contentType: "application/octet-stream", framing: .chunked)
@@ -268,7 +248,7 @@ extension LoopbackResponse {
 
 extension LoopbackResponse {
     /// A way to end a connection in the middle of a message.
-    public enum Cut: Sendable {
+    public enum Interruption: Sendable {
         /// Closes the connection.
         case close
         /// Resets the connection (RST). The client may lose bytes that it has not read.
@@ -289,24 +269,24 @@ extension LoopbackResponse {
     ///
     /// - Parameters:
     ///   - count: The number of body bytes to send, as encoded on the wire, including chunked framing.
-    ///   - cut: The way the connection ends. Closed by default.
+    ///   - interruption: The way the connection ends. Closed by default.
     /// - Returns: The interrupted response. A response with a body of at most `count` bytes is unchanged.
-    public func cutOff(after count: Int, by cut: Cut = .close) -> LoopbackResponse {
-        interrupted(after: count, by: [cut.action])
+    public func interrupted(after count: Int, by interruption: Interruption = .close) -> LoopbackResponse {
+        inserting([interruption.action], after: count)
     }
 
     /// Returns the response, interrupted after a number of bytes, including the head.
     ///
     /// ```swift
-    /// server.on("/", .text("hello").cutOff(afterBytesOnWire: 9, by: .reset))       // HTTP/1.1 and nothing more
+    /// server.on("/", .text("hello").interrupted(afterBytesOnWire: 9, by: .reset))       // HTTP/1.1 and nothing more
     /// ```
     ///
     /// - Parameters:
     ///   - count: The number of bytes to send: informational responses, the head, and the body with its chunked framing.
-    ///   - cut: The way the connection ends. Closed by default.
+    ///   - interruption: The way the connection ends. Closed by default.
     /// - Returns: The interrupted response. A response of at most `count` bytes is unchanged.
-    public func cutOff(afterBytesOnWire count: Int, by cut: Cut = .close) -> LoopbackResponse {
-        interrupted(after: count, countingHeads: true, by: [cut.action])
+    public func interrupted(afterBytesOnWire count: Int, by interruption: Interruption = .close) -> LoopbackResponse {
+        inserting([interruption.action], after: count, countingHeads: true)
     }
 
     /// Returns the response, paused after a number of body bytes until a signal fires.
@@ -315,8 +295,8 @@ extension LoopbackResponse {
     ///   - count: The number of body bytes to send first, as encoded on the wire, including chunked framing.
     ///   - signal: The signal that resumes the response.
     /// - Returns: The paused response. A response with a body of at most `count` bytes is unchanged.
-    public func held(after count: Int, until signal: LoopbackSignal) -> LoopbackResponse {
-        interrupted(after: count, by: [.wait(signal)])
+    public func paused(after count: Int, until signal: LoopbackSignal) -> LoopbackResponse {
+        inserting([.wait(signal)], after: count)
     }
 
     /// Returns the response with its body split into pieces, and a pause before each piece except the first.
@@ -325,12 +305,12 @@ extension LoopbackResponse {
     ///   - pieceSize: The number of bytes in a piece. At least 1.
     ///   - interval: The duration of each pause.
     /// - Returns: The response with the same body bytes.
-    public func dripped(pieceSize: Int, every interval: Duration) -> LoopbackResponse {
+    public func throttled(pieceSize: Int, every interval: Duration) -> LoopbackResponse {
         var isFirst = true
-        let dripped = actions.flatMap { action -> [Action] in
+        let throttled = actions.flatMap { action -> [Action] in
             switch action {
             case .answer(let respond):
-                return [.answer { respond($0).dripped(pieceSize: pieceSize, every: interval) }]
+                return [.answer { respond($0).throttled(pieceSize: pieceSize, every: interval) }]
             case .body(let data):
                 var pieces: [Action] = []
                 var rest = data
@@ -345,33 +325,33 @@ extension LoopbackResponse {
                 return [action]
             }
         }
-        return LoopbackResponse(actions: dripped)
+        return LoopbackResponse(actions: throttled)
     }
 
     /// Returns the response with other actions inserted after a number of bytes of the body, or of head and body.
-    private func interrupted(
+    private func inserting(
+        _ inserted: [Action],
         after count: Int,
-        countingHeads: Bool = false,
-        by interruption: [Action]
+        countingHeads: Bool = false
     ) -> LoopbackResponse {
         var left = max(0, count)
         var result: [Action] = []
         for (index, action) in actions.enumerated() {
             if let (before, after) = action.split(after: left, countingHeads: countingHeads) {
                 return LoopbackResponse(
-                    actions: result + [before] + interruption + [after] + actions.dropFirst(index + 1)
+                    actions: result + [before] + inserted + [after] + actions.dropFirst(index + 1)
                 )
             }
             switch action {
             case .endless(let chunk):
                 let beginning = Array(repeating: Action.body(chunk), count: left / chunk.count)
-                result += beginning + [.body(chunk.prefix(left % chunk.count))] + interruption
+                result += beginning + [.body(chunk.prefix(left % chunk.count))] + inserted
                 result.append(.body(chunk.dropFirst(left % chunk.count)))
                 return LoopbackResponse(actions: result + actions.dropFirst(index))
             case .answer(let respond):
                 result.append(
                     .answer { [left] in
-                        respond($0).interrupted(after: left, countingHeads: countingHeads, by: interruption)
+                        respond($0).inserting(inserted, after: left, countingHeads: countingHeads)
                     }
                 )
             default:

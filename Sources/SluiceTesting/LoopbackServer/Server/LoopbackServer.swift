@@ -98,7 +98,7 @@ extension LoopbackServer {
     /// Interrupts connections in the middle of requests from now on.
     ///
     /// ```swift
-    /// server.cutOffRequests(after: 1000, by: .reset, times: 1)      // a long upload fails once, and then succeeds
+    /// server.interruptRequests(after: 1000, by: .reset, times: 1)      // a long upload fails once, and then succeeds
     /// ```
     ///
     /// An interrupted request does not appear in ``requests``. A request of at most `count` bytes is answered.
@@ -106,10 +106,15 @@ extension LoopbackServer {
     /// - Parameters:
     ///   - count: The number of bytes of a request to read, including the head and chunked framing. With 0, the connection
     ///     is interrupted as soon as a request begins.
-    ///   - cut: The way the connection ends. Closed by default.
+    ///   - interruption: The way the connection ends. Closed by default.
     ///   - times: The number of connections to interrupt, or nil for all. 0 cancels an earlier call.
-    public func cutOffRequests(after count: Int, by cut: LoopbackResponse.Cut = .close, times: Int? = nil) {
-        routes.cutRequests(times == 0 ? nil : RequestCut(count: max(0, count), cut: cut, times: times))
+    public func interruptRequests(
+        after count: Int,
+        by interruption: LoopbackResponse.Interruption = .close,
+        times: Int? = nil
+    ) {
+        let rule = RequestInterruption(count: max(0, count), interruption: interruption, times: times)
+        routes.interruptRequests(times == 0 ? nil : rule)
     }
 
     /// Sets the handler for requests with `Expect: 100-continue`.

@@ -17,7 +17,7 @@ final class RouteTable: Sendable {
         var exact: [String: [Route]] = [:]
         var prefixed: [String: [Route]] = [:]
         var expectation: (@Sendable (LoopbackRequest) -> LoopbackExpectation)?
-        var requestCut: RequestCut?
+        var requestInterruption: RequestInterruption?
     }
 
     private let state = Locked(State())
@@ -41,13 +41,13 @@ final class RouteTable: Sendable {
         state.withLock { $0.expectation }?(request) ?? .continue
     }
 
-    func cutRequests(_ cut: RequestCut?) {
-        state.withLock { $0.requestCut = cut }
+    func interruptRequests(_ rule: RequestInterruption?) {
+        state.withLock { $0.requestInterruption = rule }
     }
 
     /// Returns the way to end a connection after `count` bytes of an incomplete request, or nil to continue.
-    func cut(afterReading count: Int) -> LoopbackResponse.Cut? {
-        state.withLock { $0.requestCut?.takeTurn(afterReading: count) }
+    func interruption(afterReading count: Int) -> LoopbackResponse.Interruption? {
+        state.withLock { $0.requestInterruption?.takeTurn(afterReading: count) }
     }
 
     func response(to request: LoopbackRequest) -> LoopbackResponse {
@@ -96,16 +96,16 @@ extension LoopbackResponse {
 }
 
 /// A rule that interrupts connections while a request is read.
-struct RequestCut: Sendable {
+struct RequestInterruption: Sendable {
     let count: Int
-    let cut: LoopbackResponse.Cut
+    let interruption: LoopbackResponse.Interruption
     /// The number of further connections to interrupt, or nil for all.
     var times: Int?
 
     /// Returns the way to end a connection after `count` bytes of its request, or nil to continue. Counts against `times`.
-    mutating func takeTurn(afterReading count: Int) -> LoopbackResponse.Cut? {
+    mutating func takeTurn(afterReading count: Int) -> LoopbackResponse.Interruption? {
         guard count >= self.count, times != 0 else { return nil }
         times = times.map { $0 - 1 }
-        return cut
+        return interruption
     }
 }

@@ -1,7 +1,7 @@
 import SluiceTesting
 import XCTest
 
-final class LoopbackRequestCutTests: XCTestCase {
+final class LoopbackRequestInterruptionTests: XCTestCase {
     private let upload = "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello"
 
     private func server() throws -> LoopbackServer {
@@ -10,10 +10,10 @@ final class LoopbackRequestCutTests: XCTestCase {
         return server
     }
 
-    func testCutsOffRequestAtEveryByte() throws {
+    func testInterruptsRequestAtEveryByte() throws {
         let server = try server()
         for count in 0..<upload.utf8.count {
-            server.cutOffRequests(after: count)
+            server.interruptRequests(after: count)
             let client = try RawClient(port: server.port)
             client.send(upload)
             XCTAssertTrue(client.isAtEnd(), "after \(count) bytes")
@@ -23,7 +23,7 @@ final class LoopbackRequestCutTests: XCTestCase {
 
     func testAnswersRequestsWithinLimit() throws {
         let server = try server()
-        server.cutOffRequests(after: upload.utf8.count)
+        server.interruptRequests(after: upload.utf8.count)
         let client = try RawClient(port: server.port)
         for _ in 0..<2 {
             client.send(upload)
@@ -34,25 +34,25 @@ final class LoopbackRequestCutTests: XCTestCase {
 
     func testCutOffDoesNotWaitForRest() throws {
         let server = try server()
-        server.cutOffRequests(after: 10)
+        server.interruptRequests(after: 10)
         let client = try RawClient(port: server.port)
         client.send(String(upload.prefix(10)))
         XCTAssertTrue(client.isAtEnd())
     }
 
-    func testCutsOffReusedConnectionAtNextRequest() throws {
+    func testInterruptsReusedConnectionAtNextRequest() throws {
         let server = try server()
         let client = try RawClient(port: server.port)
         client.send(upload)
         XCTAssertTrue(client.receive().hasSuffix("ok"))
-        server.cutOffRequests(after: 0)
+        server.interruptRequests(after: 0)
         client.send("P")
         XCTAssertTrue(client.isAtEnd())
     }
 
     func testCutOffByReset() throws {
         let server = try server()
-        server.cutOffRequests(after: 3, by: .reset)
+        server.interruptRequests(after: 3, by: .reset)
         let client = try RawClient(port: server.port)
         client.send(upload)
         XCTAssertEqual(client.receiveError(), ECONNRESET)
@@ -60,7 +60,7 @@ final class LoopbackRequestCutTests: XCTestCase {
 
     func testCutOffByHang() async throws {
         let server = try server()
-        server.cutOffRequests(after: 3, by: .hang)
+        server.interruptRequests(after: 3, by: .hang)
         let client = try RawClient(port: server.port)
         client.send(upload)
         await server.waitForOpenConnections { $0 == 1 }
@@ -68,17 +68,17 @@ final class LoopbackRequestCutTests: XCTestCase {
         await server.waitForOpenConnections { $0 == 0 }
     }
 
-    func testCutsOffLimitedNumberOfRequests() throws {
+    func testInterruptsLimitedNumberOfRequests() throws {
         let server = try server()
-        server.cutOffRequests(after: 3, times: 1)
+        server.interruptRequests(after: 3, times: 1)
         let first = try RawClient(port: server.port)
         first.send(upload)
         XCTAssertTrue(first.isAtEnd())
         let second = try RawClient(port: server.port)
         second.send(upload)
         XCTAssertTrue(second.receive().hasSuffix("ok"))
-        server.cutOffRequests(after: 3)
-        server.cutOffRequests(after: 0, times: 0)
+        server.interruptRequests(after: 3)
+        server.interruptRequests(after: 0, times: 0)
         second.send(upload)
         XCTAssertTrue(second.receive().hasSuffix("ok"))
     }
