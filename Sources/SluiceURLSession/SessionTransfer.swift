@@ -35,7 +35,7 @@ final class SessionTransfer: Sendable {
     private let session: Session
     private let priority: RequestPriority
     /// The progress reports of the transfer.
-    private let progress: TransferMeter.Run?
+    private let progress: TransferMeter.Reporter?
 
     init(
         request: HTTPRequest,
@@ -220,7 +220,7 @@ extension SessionTransfer {
     }
 
     private func answer(_ head: HTTPResponse) {
-        if let progress { progress.expects(parts.withLock { $0.state.announced }) }
+        if let progress { progress.expected(parts.withLock { $0.state.announced }) }
         let pipe = ResponsePipe(
             highWater: SessionTransfer.highWater,
             onDemand: { [weak self] in self?.session.enqueue { [weak self] in self?.resume() } },

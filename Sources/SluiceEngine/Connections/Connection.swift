@@ -544,7 +544,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     /// Creates the pipe for a body that does not arrive at once.
     func makePipe(for call: Call) -> ResponsePipe {
         ResponsePipe(
-            highWater: pool.configuration.responseBuffer,
+            highWater: pool.configuration.responseBufferSize,
             onDemand: { [self] in
                 state.withLock { state in
                     if let transaction = state.transaction, transaction.call === call { transaction.resume(now: .now) }

@@ -30,15 +30,13 @@ final class DescriptorBudget: Sendable {
     var count: Int { open.load(ordering: .relaxed) }
 
     /// The transfers and connections of all clients.
-    var statistics: EngineStatistics {
-        var statistics = EngineStatistics()
-        for pool in pools.withLock({ $0.values.compactMap(\.pool) }) {
-            let load = pool.load
-            statistics.activeTransfers += load.active
-            statistics.queuedTransfers += load.queued
-        }
-        statistics.connections = count
-        return statistics
+    var statistics: SocketTransport.Statistics {
+        let loads = pools.withLock { $0.values.compactMap(\.pool) }.map(\.load)
+        return SocketTransport.Statistics(
+            activeTransfers: loads.reduce(0) { $0 + $1.active },
+            queuedTransfers: loads.reduce(0) { $0 + $1.queued },
+            connections: count
+        )
     }
 
     func add(_ pool: ConnectionPool) {

@@ -464,7 +464,7 @@ package final class Dial: LoopHandler {
         case .wait: return
         case .done: startTLS(attempt, on: thread)
         case .reconnect: reconnect(to: attempt.target, on: thread)
-        case .failed(let flaw): fail(flaw.error(to: serverName, by: route.name), on: thread)
+        case .failed(let failure): fail(failure.error(to: serverName, by: route.name), on: thread)
         case .tlsFailed(let failure): fail(route.error(of: failure), on: thread)
         }
     }

@@ -573,7 +573,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     /// Creates the pipe for a body that does not arrive at once.
     func makePipe(for call: Call) -> ResponsePipe {
         ResponsePipe(
-            highWater: pool.configuration.responseBuffer,
+            highWater: pool.configuration.responseBufferSize,
             onDemand: { [self] in
                 var effects = HTTP2Effects()
                 state.withLock { state in

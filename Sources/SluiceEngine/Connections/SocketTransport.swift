@@ -113,8 +113,8 @@ public struct SocketTransport: Transport {
     /// Returns the number of transfers and connections of all transports of the process.
     ///
     /// - Returns: A snapshot.
-    public static func statistics() async -> EngineStatistics {
-        Engine.shared?.descriptors.statistics ?? EngineStatistics()
+    public static func statistics() -> Statistics {
+        Engine.shared?.descriptors.statistics ?? Statistics(activeTransfers: 0, queuedTransfers: 0, connections: 0)
     }
 }
 
@@ -185,17 +185,17 @@ private final class CancellableCall: Sendable {
     }
 }
 
-/// The number of transfers and connections of a process at one moment.
-public struct EngineStatistics: Sendable, Hashable {
-    /// The number of transfers that have a slot.
-    public var activeTransfers = 0
-    /// The number of transfers that wait for a slot.
-    public var queuedTransfers = 0
-    /// The number of open connections, including idle ones.
-    public var connections = 0
-}
-
 extension SocketTransport {
+    /// The number of transfers and connections of a process at one moment.
+    public struct Statistics: Sendable, Hashable {
+        /// The number of transfers that have a slot.
+        public let activeTransfers: Int
+        /// The number of transfers that wait for a slot.
+        public let queuedTransfers: Int
+        /// The number of open connections, including idle ones.
+        public let connections: Int
+    }
+
     /// The limits and time-outs of a transport.
     public struct Configuration: Sendable, Hashable {
         /// The maximum number of concurrent transfers to one origin. Further transfers wait. 128 by default.
@@ -208,7 +208,7 @@ extension SocketTransport {
         /// True to request and decode gzip, deflate, br and zstd. True by default.
         public var decompressesResponses = true
         /// The number of unread response bytes above which the engine stops reading from the connection. 256 KiB by default.
-        public var responseBuffer = 256 << 10
+        public var responseBufferSize = 256 << 10
         /// The time for which an idle connection is kept open. 90 seconds by default.
         ///
         /// A value below the idle time-out of servers and load balancers avoids requests on connections that are being closed.

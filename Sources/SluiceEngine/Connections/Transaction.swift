@@ -75,7 +75,7 @@ class Transaction {
     /// The number of body bytes before decoding.
     final var receivedEncoded: Int64 = 0
     private var pipe: ResponsePipe?
-    private var run: TransferMeter.Run?
+    private var reporter: TransferMeter.Reporter?
     /// The reason why the request must be sent again, or nil if the response is for the caller.
     private(set) final var resendReason: ResendReason?
     /// The number of body bytes of a discarded response.
@@ -112,7 +112,7 @@ class Transaction {
         self.began = began
         self.timings = timings
         lastActivity = now
-        run = call.context.meter?.begin(uploading: call.upload.length)
+        reporter = call.context.meter?.begin(uploading: call.upload.length)
         body = .none
     }
 
@@ -158,7 +158,7 @@ class Transaction {
     /// Counts sent body bytes.
     final func countSent(_ bytes: Int) {
         sent += Int64(bytes)
-        run?.sent(sent)
+        reporter?.sent(sent)
     }
 
     /// True once the source of the body has failed, and its earlier bytes have been added to the output.
@@ -247,7 +247,7 @@ class Transaction {
         guard decoder != nil else {
             if let error = count(bytes.count) { return .failed(error) }
             if let base = bytes.bindMemory(to: UInt8.self).baseAddress { pending.append(base, count: bytes.count) }
-            if pending.count >= call.pool.configuration.responseBuffer { flushPending() }
+            if pending.count >= call.pool.configuration.responseBufferSize { flushPending() }
             return nil
         }
         var position = 0
@@ -290,7 +290,7 @@ class Transaction {
                 budget -= data.count
                 if let error = count(data.count) { return .failed(error) }
                 if pending.isEmpty { pending = data } else { pending.append(data) }
-                if pending.count >= call.pool.configuration.responseBuffer { flushPending() }
+                if pending.count >= call.pool.configuration.responseBufferSize { flushPending() }
             case .again: budget -= ContentDecoder.pieceSize
             case .needsInput: return .needsInput
             case .failed: return .failed(.damagedEncoding)
@@ -358,7 +358,7 @@ class Transaction {
         if pipe == nil {
             let pipe = carrier.makePipe(for: call)
             self.pipe = pipe
-            run?.expects(head.bodyLength(of: call.request.method))
+            reporter?.expected(head.bodyLength(of: call.request.method))
             answer = .success(TransportResponse(head: head, body: ResponseBody(ResponsePipe.Reader(pipe))))
         }
         if pending.isEmpty { return }
@@ -375,7 +375,7 @@ class Transaction {
 
     private func write(_ chunk: Data) {
         if pipe == nil { flushPending() }
-        run?.received(received)
+        reporter?.received(received)
         if pipe?.write(chunk) == true { isPaused = true }
     }
 
@@ -395,12 +395,12 @@ class Transaction {
     func finish(now: MonotonicTime, remoteAddress: String?) {
         guard let head else { return }
         let metrics = metrics(head, now: now, remoteAddress: remoteAddress)
-        run?.received(received)
+        reporter?.received(received)
         if let pipe {
             if !pending.isEmpty { flushPending() }
             bodyEnd = BodyEnd(pipe: pipe, result: .success(metrics), trailers: trailers)
         } else {
-            run?.expects(received)
+            reporter?.expected(received)
             let body = ResponseBody(pending, metrics: metrics, trailers: trailers)
             answer = .success(TransportResponse(head: head, body: body))
         }
@@ -417,8 +417,8 @@ class Transaction {
             if !pending.isEmpty { flushPending() }
             bodyEnd = BodyEnd(pipe: pipe, result: .failure(error), trailers: [:])
         } else {
-            run?.expects(head?.bodyLength(of: call.request.method))
-            run?.received(received)
+            reporter?.expected(head?.bodyLength(of: call.request.method))
+            reporter?.received(received)
             answer = .failure(error)
         }
     }

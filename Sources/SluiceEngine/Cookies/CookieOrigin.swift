@@ -87,7 +87,7 @@ package struct CookieOrigin: Sendable, Hashable {
     private static func host(of authority: String) -> String? {
         let bytes = Array(authority.utf8)
         // Unlike a URL, the value of the field has not been validated. A port has at most six bytes, and brackets have two.
-        guard bytes.count <= maximumHostLength + 8, Authority.flaw(of: authority) == nil else { return nil }
+        guard bytes.count <= maximumHostLength + 8, Authority.problem(in: authority) == nil else { return nil }
         let host: String
         if bytes.first == UInt8(ascii: "[") {
             host = canonical(bytes.dropFirst().prefix { $0 != UInt8(ascii: "]") })

@@ -5,15 +5,15 @@ import SluiceHTTP
 
 extension CertificateSummary {
     /// Creates a summary of an OpenSSL certificate. The certificate is untrusted, so its texts are shortened and made printable.
-    package init(_ certificate: OpaquePointer, at position: Int) {
+    package init(_ certificate: OpaquePointer, depth: Int) {
         self.init(
             subject: CertificateSummary.name(X509_get_subject_name(certificate)),
             issuer: CertificateSummary.name(X509_get_issuer_name(certificate)),
-            names: position == 0 ? CertificateSummary.names(of: certificate) : [],
+            names: depth == 0 ? CertificateSummary.names(of: certificate) : [],
             validFrom: CertificateSummary.date(X509_get0_notBefore(certificate)),
             validUntil: CertificateSummary.date(X509_get0_notAfter(certificate)),
             publicKey: PublicKeyPin(of: certificate),
-            position: position
+            depth: depth
         )
     }
 

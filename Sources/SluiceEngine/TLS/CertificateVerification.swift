@@ -26,8 +26,8 @@ struct CertificateVerification {
             return 1
         }
         if let certificate {
-            let position = Int(X509_STORE_CTX_get_error_depth(verification))
-            stream.verification.record(code, CertificateSummary(certificate, at: position))
+            let depth = Int(X509_STORE_CTX_get_error_depth(verification))
+            stream.verification.record(code, CertificateSummary(certificate, depth: depth))
         }
         return 0
     }
@@ -51,7 +51,7 @@ struct CertificateVerification {
     static func ownCertificate(of connection: OpaquePointer) -> CertificateSummary? {
         guard let certificate = SSL_get1_peer_certificate(connection) else { return nil }
         defer { X509_free(certificate) }
-        return CertificateSummary(certificate, at: 0)
+        return CertificateSummary(certificate, depth: 0)
     }
 
     /// Returns true if a key in the verified chain is pinned. If any certificate is accepted, only the server's own key is checked.

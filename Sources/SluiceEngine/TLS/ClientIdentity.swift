@@ -23,7 +23,7 @@ struct ClientIdentity: ~Copyable {
                 try self.init(bundle: bundle, password: source.password)
             }
         } catch {
-            throw TLSFailure(.clientCertificateReadable, detail: error.reason)
+            throw TLSFailure(.clientCertificateUnreadable, detail: error.reason)
         }
     }
 
@@ -128,7 +128,7 @@ struct ClientIdentity: ~Copyable {
             chain.allSatisfy({ sluice_tls_add_chain_certificate(context, $0) == 1 })
         else {
             let message = OpenSSLError.takeMessage(or: "the certificate and the key do not match")
-            throw TLSFailure(.clientCertificateReadable, detail: message)
+            throw TLSFailure(.clientCertificateUnreadable, detail: message)
         }
     }
 }

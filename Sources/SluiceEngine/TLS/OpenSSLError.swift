@@ -84,7 +84,7 @@ extension TLSFailure.Check {
             ]
             .contains(where: { contains("alert \($0)") })
         {
-            self = .clientCertificateAccepted
+            self = .clientCertificateRejected
         } else {
             return nil
         }

@@ -34,7 +34,7 @@ final class SystemCertificates: Sendable {
         let certificates = locations.read()
         guard !certificates.isEmpty else {
             throw TLSFailure(
-                .authoritiesReadable,
+                .authoritiesUnreadable,
                 detail: "there are no certificates in \(locations.description); install the package ca-certificates"
             )
         }

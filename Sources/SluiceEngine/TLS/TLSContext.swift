@@ -142,7 +142,7 @@ package final class TLSContext: Sendable {
             return file.identity.map { [$0] } ?? []
         } catch {
             X509_STORE_free(store)
-            throw TLSFailure(.authoritiesReadable, detail: error.reason)
+            throw TLSFailure(.authoritiesUnreadable, detail: error.reason)
         }
     }
 }

@@ -12,7 +12,7 @@ public struct ConnectionOptions: Sendable {
         var proxy = ProxySelection.environment
         var unixSocket: String?
         var hostAddresses: [HostPattern: [IPAddress]] = [:]
-        var httpVersion = HTTPVersionChoice.automatic
+        var httpVersion = HTTPVersionPolicy.automatic
         var addresses = AddressPolicy.any
         var hosts = HostRules.all
     }
@@ -101,7 +101,7 @@ public struct ConnectionOptions: Sendable {
     }
 
     /// The HTTP version; by default HTTP/2 over TLS if the server supports it, otherwise HTTP/1.1.
-    public var httpVersion: HTTPVersionChoice {
+    public var httpVersion: HTTPVersionPolicy {
         get { values.httpVersion }
         set { values.httpVersion = newValue }
     }
@@ -147,7 +147,7 @@ public struct ConnectionOptions: Sendable {
 }
 
 /// The version of HTTP that a client uses.
-public enum HTTPVersionChoice: Sendable, Hashable {
+public enum HTTPVersionPolicy: Sendable, Hashable {
     /// HTTP/2 over TLS if the server supports it (RFC 9113 §3.2), otherwise HTTP/1.1.
     case automatic
     /// Always HTTP/1.1, even if the server supports HTTP/2.

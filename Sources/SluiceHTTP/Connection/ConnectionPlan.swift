@@ -9,7 +9,7 @@ package final class ConnectionPlan: Sendable {
     package let hostAddresses: [IPAddress]
     /// The origin's port, used with `hostAddresses`.
     package let port: Int
-    package let httpVersion: HTTPVersionChoice
+    package let httpVersion: HTTPVersionPolicy
     package let addresses: AddressPolicy
 
     /// The plan of a client with default options and no proxy.
@@ -46,7 +46,7 @@ package final class ConnectionPlan: Sendable {
         }
     }
 
-    private init(_ plan: ConnectionPlan, httpVersion: HTTPVersionChoice) {
+    private init(_ plan: ConnectionPlan, httpVersion: HTTPVersionPolicy) {
         tls = plan.tls
         proxy = plan.proxy
         unixSocket = plan.unixSocket
@@ -57,7 +57,7 @@ package final class ConnectionPlan: Sendable {
     }
 
     /// Returns the same plan with another HTTP version.
-    package func with(_ httpVersion: HTTPVersionChoice) -> ConnectionPlan {
+    package func with(_ httpVersion: HTTPVersionPolicy) -> ConnectionPlan {
         ConnectionPlan(self, httpVersion: httpVersion)
     }
 

@@ -85,12 +85,12 @@ package final class StubPlayer: CallbackTransport {
             context.meter?.begin(uploading: sent).sent(sent)
             return .failure(error)
         case .response(let head, let bytes):
-            let run = context.meter?.begin(uploading: sent)
-            run?.sent(sent)
+            let reporter = context.meter?.begin(uploading: sent)
+            reporter?.sent(sent)
             return Result { () throws(SluiceError) in
                 let (bytes, metrics) = try Self.body(bytes, head, request, context, sent: sent)
-                run?.expects(Int64(bytes.count))
-                run?.received(Int64(bytes.count))
+                reporter?.expected(Int64(bytes.count))
+                reporter?.received(Int64(bytes.count))
                 let trailers = Self.trailers(of: stub, after: head, request)
                 return TransportResponse(
                     head: head,
@@ -107,10 +107,16 @@ package final class StubPlayer: CallbackTransport {
         _ context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
         let timeouts = StubTimeouts(clock, context.timeouts)
-        let run = context.meter?.begin(uploading: request.body.length)
+        let reporter = context.meter?.begin(uploading: request.body.length)
         var keepsBytes = false
         if case .closure = stub.content { keepsBytes = true }
-        let (sent, upload) = try await StubUpload.read(request.body, stub.upload, timeouts, run, keepsBytes: keepsBytes)
+        let (sent, upload) = try await StubUpload.read(
+            request.body,
+            stub.upload,
+            timeouts,
+            reporter,
+            keepsBytes: keepsBytes
+        )
         var stub = stub
         var request = request
         if keepsBytes, !request.body.isNone { request.body = .data(upload) }
@@ -132,9 +138,9 @@ package final class StubPlayer: CallbackTransport {
             }
         let (bytes, metrics) = try Self.body(content, head, request, context, sent: sent)
         let trailers = Self.trailers(of: stub, after: head, request)
-        run?.expects(Int64(bytes.count))
+        reporter?.expected(Int64(bytes.count))
         if stub.download == nil, stub.truncation == nil {
-            run?.received(Int64(bytes.count))
+            reporter?.received(Int64(bytes.count))
             return TransportResponse(head: head, body: ResponseBody(bytes, metrics: metrics, trailers: trailers))
         }
         let download = StubDownload(
@@ -142,7 +148,7 @@ package final class StubPlayer: CallbackTransport {
             pace: stub.download,
             truncation: stub.truncation,
             timeouts: timeouts,
-            run: run,
+            reporter: reporter,
             metrics: metrics,
             trailers: trailers
         )

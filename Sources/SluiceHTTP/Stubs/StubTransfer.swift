@@ -4,15 +4,15 @@ import SluiceFoundation
 struct StubUpload {
     let pace: Stub.Pace?
     let timeouts: StubTimeouts
-    let run: TransferMeter.Run?
+    let reporter: TransferMeter.Reporter?
     let keepsBytes: Bool
     private var count: Int64 = 0
     private var bytes = Data()
 
-    init(_ pace: Stub.Pace?, _ timeouts: StubTimeouts, _ run: TransferMeter.Run?, keepsBytes: Bool) {
+    init(_ pace: Stub.Pace?, _ timeouts: StubTimeouts, _ reporter: TransferMeter.Reporter?, keepsBytes: Bool) {
         self.pace = pace
         self.timeouts = timeouts
-        self.run = run
+        self.reporter = reporter
         self.keepsBytes = keepsBytes
     }
 
@@ -21,10 +21,10 @@ struct StubUpload {
         _ body: HTTPBody,
         _ pace: Stub.Pace?,
         _ timeouts: StubTimeouts,
-        _ run: TransferMeter.Run?,
+        _ reporter: TransferMeter.Reporter?,
         keepsBytes: Bool
     ) async throws(SluiceError) -> (count: Int64, bytes: Data) {
-        var upload = StubUpload(pace, timeouts, run, keepsBytes: keepsBytes)
+        var upload = StubUpload(pace, timeouts, reporter, keepsBytes: keepsBytes)
         let body = try await body.prepared(within: timeouts.remaining, on: timeouts.clock)
         switch body.source {
         case .none: break
@@ -54,7 +54,7 @@ struct StubUpload {
             if let pace, count > 0 { try await timeouts.wait(pace.gap) }
             rest = rest.dropFirst(piece)
             count += Int64(piece)
-            run?.sent(count)
+            reporter?.sent(count)
         }
     }
 }
@@ -117,7 +117,7 @@ struct StubDownload: Sendable {
     let pace: Stub.Pace?
     let truncation: Stub.Truncation?
     let timeouts: StubTimeouts
-    let run: TransferMeter.Run?
+    let reporter: TransferMeter.Reporter?
     let metrics: TransferMetrics
     let trailers: HTTPHeaders
 
@@ -152,7 +152,7 @@ struct StubDownload: Sendable {
             let piece = rest.prefix(pace?.bytes ?? rest.count)
             rest = rest.dropFirst(piece.count)
             count += Int64(piece.count)
-            run?.received(count)
+            reporter?.received(count)
             if pipe.write(piece) { _ = await demands.next() }
             if Task.isCancelled { throw .cancelled }
         }

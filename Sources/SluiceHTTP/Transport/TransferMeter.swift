@@ -1,7 +1,7 @@
 /// A counter of the bytes of a request's bodies, for any number of listeners.
 ///
 /// A transport finds the meter in its ``TransferContext``, calls ``begin(uploading:)`` when a transfer starts, and
-/// reports progress to the returned ``Run``. Counting costs a few nanoseconds and is always on. The clock is
+/// reports progress to the returned ``Reporter``. Counting costs a few nanoseconds and is always on. The clock is
 /// read only after the first listener has started.
 public struct TransferMeter: Sendable {
     /// The direction of a body.
@@ -45,7 +45,7 @@ public struct TransferMeter: Sendable {
     fileprivate struct State {
         var upload = Count()
         var download = Count()
-        var run = 0
+        var attempt = 0
         var isOver = false
         /// True after the first snapshot.
         var isWatched = false
@@ -69,22 +69,22 @@ public struct TransferMeter: Sendable {
     ///
     /// - Parameter length: The length of the request's body, nil if unknown.
     /// - Returns: The object that the transfer reports its progress to.
-    public func begin(uploading length: Int64?) -> Run {
+    public func begin(uploading length: Int64?) -> Reporter {
         let (number, waiters): (Int, [Waiter]) = state.withLock { state in
             if state.isOver { return (0, []) }
-            state.run += 1
+            state.attempt += 1
             state.upload.set(completed: 0)
             state.upload.set(total: length)
             state.download.set(completed: 0)
             state.download.set(total: nil)
-            return (state.run, state.isWatched ? state.woken(.upload) + state.woken(.download) : [])
+            return (state.attempt, state.isWatched ? state.woken(.upload) + state.woken(.download) : [])
         }
         for waiter in waiters { waiter.resume() }
-        return Run(meter: self, number: number)
+        return Reporter(meter: self, number: number)
     }
 
     /// The progress reports of one transfer. Reports of a transfer that has been replaced are ignored.
-    public struct Run: Sendable {
+    public struct Reporter: Sendable {
         fileprivate let meter: TransferMeter
         fileprivate let number: Int
 
@@ -94,7 +94,7 @@ public struct TransferMeter: Sendable {
         }
 
         /// Reports the length of the response's body; nil if unknown.
-        public func expects(_ total: Int64?) {
+        public func expected(_ total: Int64?) {
             meter.change(.download, number) { $0.set(total: total) }
         }
 
@@ -106,7 +106,7 @@ public struct TransferMeter: Sendable {
 
     private func change(_ direction: Direction, _ number: Int?, _ change: (inout Count) -> Void) {
         let waiters: [Waiter] = state.withLock { state in
-            guard !state.isOver, number == nil || number == state.run else { return [] }
+            guard !state.isOver, number == nil || number == state.attempt else { return [] }
             change(&state[direction])
             guard state.isWatched else { return [] }
             let count = state[direction].completed
@@ -157,7 +157,7 @@ extension TransferMeter {
             state.isOver = true
             state.leader = nil
             if let counts {
-                state.run = counts.upload.attempt
+                state.attempt = counts.upload.attempt
                 state.upload.set(counts.upload)
                 state.download.set(counts.download)
             }
@@ -199,7 +199,7 @@ extension TransferMeter {
                 completed: count.completed,
                 total: count.total,
                 bytesPerSecond: count.speed.bytesPerSecond(count.completed, at: clock.now),
-                attempt: state.run
+                attempt: state.attempt
             )
             return Snapshot(progress: progress, version: count.version, isFinal: state.isOver)
         }

@@ -97,8 +97,8 @@ extension HTTPRequest {
                 request: self
             )
         }
-        if let flaw = Authority.flaw(of: authority) {
-            throw SluiceError(.invalidURL, "The URL is not valid: \(flaw).", request: self)
+        if let problem = Authority.problem(in: authority) {
+            throw SluiceError(.invalidURL, "The URL is not valid: \(problem).", request: self)
         }
         if !method.rawValue.utf8.isToken {
             throw SluiceError(.invalidMethod, "The method is not a valid token.", request: self)

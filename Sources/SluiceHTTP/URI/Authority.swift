@@ -5,25 +5,25 @@ package enum Authority {
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
     /// Returns the fault of an authority, as the end of a sentence; nil if the authority is valid.
-    package static func flaw(of authority: String) -> String? {
+    package static func problem(in authority: String) -> String? {
         var authority = authority
-        return authority.withUTF8 { flaw(of: $0[...]) }
+        return authority.withUTF8 { problem(in: $0[...]) }
     }
 
-    private static func flaw(of bytes: Bytes) -> String? {
+    private static func problem(in bytes: Bytes) -> String? {
         if bytes.contains(UInt8(ascii: "@")) {
             return "it contains a user name; send credentials in an Authorization header instead"
         }
-        if bytes.first == UInt8(ascii: "[") { return flaw(ofBracketed: bytes) }
+        if bytes.first == UInt8(ascii: "[") { return problem(inBracketed: bytes) }
         let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
         if colon == 0, bytes.count < 2 || bytes[1] != UInt8(ascii: ":") { return "it has no host" }
         if bytes[colon...].dropFirst().contains(UInt8(ascii: ":")) {
             return "its host contains a colon; write an IPv6 address in brackets, as in http://[::1]:8080"
         }
-        return flaw(ofName: bytes[..<colon]) ?? flaw(ofPort: bytes[colon...])
+        return problem(inName: bytes[..<colon]) ?? problem(inPort: bytes[colon...])
     }
 
-    private static func flaw(ofName name: Bytes) -> String? {
+    private static func problem(inName name: Bytes) -> String? {
         if name.isEmpty { return "it has no host" }
         if name.contains(where: { $0 >= 0x80 }) {
             return
@@ -34,7 +34,7 @@ package enum Authority {
         return name.allSatisfy(\.isUnreserved) ? nil : "its host contains a character that is not allowed in a host"
     }
 
-    private static func flaw(ofBracketed bytes: Bytes) -> String? {
+    private static func problem(inBracketed bytes: Bytes) -> String? {
         guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else {
             return "its IPv6 address is not closed with “]”"
         }
@@ -52,11 +52,11 @@ package enum Authority {
         if IPAddress(String(decoding: address, as: UTF8.self))?.isIPv4 != false {
             return "its brackets do not contain an IPv6 address"
         }
-        return flaw(ofPort: bytes[(bracket + 1)...])
+        return problem(inPort: bytes[(bracket + 1)...])
     }
 
     /// Checks a port with its colon. The text may be empty.
-    private static func flaw(ofPort text: Bytes) -> String? {
+    private static func problem(inPort text: Bytes) -> String? {
         if text.isEmpty { return nil }
         guard text.first == UInt8(ascii: ":"), let port = text.dropFirst().decimalNumber(), (1...65535).contains(port)
         else { return "its port is not a number from 1 to 65535" }

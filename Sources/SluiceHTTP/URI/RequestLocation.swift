@@ -79,7 +79,7 @@ extension RequestLocation {
                 step: .building
             )
         }
-        if let flaw = Authority.flaw(of: authority) { throw .invalidURL(flaw) }
+        if let problem = Authority.problem(in: authority) { throw .invalidURL(problem) }
         self.scheme = scheme
         self.authority = authority
         path = PercentEncoding.completed(url.path)

@@ -34,8 +34,8 @@ public struct RecordedExchange: Sendable {
     /// Returns the recorded response to a request, as a transport would, or throws the recorded error.
     func response(to request: HTTPRequest, _ context: TransferContext) throws(SluiceError) -> TransportResponse {
         let sent = Int64(self.request.body.count)
-        let run = context.meter?.begin(uploading: sent)
-        run?.sent(sent)
+        let reporter = context.meter?.begin(uploading: sent)
+        reporter?.sent(sent)
         switch result {
         case .failure(let error): throw error.with(request: request)
         case .success(let response):
@@ -43,8 +43,8 @@ public struct RecordedExchange: Sendable {
             if let limit = context.limits.body, count > limit {
                 throw SluiceError.bodyTooLarge(limit: limit).with(request: request)
             }
-            run?.expects(count)
-            run?.received(count)
+            reporter?.expected(count)
+            reporter?.received(count)
             var metrics = TransferMetrics()
             metrics.bytesSent = sent
             metrics.bytesReceived = count

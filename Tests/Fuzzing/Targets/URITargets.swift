@@ -95,7 +95,7 @@ extension FuzzTarget {
             location.path.isEmpty || location.path.utf8.first == UInt8(ascii: "/"),
             "The path of \(url) does not start with a slash."
         )
-        try require(Authority.flaw(of: location.authority) == nil, "\(url) has an invalid host.")
+        try require(Authority.problem(in: location.authority) == nil, "\(url) has an invalid host.")
         try check(url, against: location)
         try checkOrigin(of: location)
     }

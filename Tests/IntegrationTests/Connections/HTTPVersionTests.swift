@@ -23,7 +23,7 @@ final class HTTPVersionTests: XCTestCase {
 
     private var http2URL: String { "http://127.0.0.1:\(network.http2Port)" }
 
-    private func client(_ url: String, _ version: HTTPVersionChoice) -> APIClient {
+    private func client(_ url: String, _ version: HTTPVersionPolicy) -> APIClient {
         APIClient(baseURL: url) {
             $0.connection.tls.trust = .only(.file(nginx.certificateFile))
             $0.connection.httpVersion = version
@@ -32,7 +32,7 @@ final class HTTPVersionTests: XCTestCase {
 
     func testUsesChosenVersion() async throws {
         for (url, choice, version) in [
-            (nginx.http2URL, HTTPVersionChoice.automatic, HTTPVersion.http2), (nginx.http2URL, .http1, .http1_1),
+            (nginx.http2URL, HTTPVersionPolicy.automatic, HTTPVersion.http2), (nginx.http2URL, .http1, .http1_1),
             (nginx.http2URL, .http2PriorKnowledge, .http2), (nginx.tlsURL, .automatic, .http1_1),
             (nginx.tlsURL, .http1, .http1_1), (nginx.plainURL, .automatic, .http1_1),
             (nginx.plainURL, .http1, .http1_1),
@@ -93,7 +93,7 @@ final class HTTPVersionTests: XCTestCase {
     }
 
     func testUsesEveryVersionConcurrentlyOverTLS() async throws {
-        let clients = [HTTPVersionChoice.http1, .automatic, .http2PriorKnowledge].map { client(nginx.http2URL, $0) }
+        let clients = [HTTPVersionPolicy.http1, .automatic, .http2PriorKnowledge].map { client(nginx.http2URL, $0) }
         await withTaskGroup(of: Void.self) { group in
             for turn in 0..<300 {
                 group.addTask {
@@ -106,7 +106,7 @@ final class HTTPVersionTests: XCTestCase {
     }
 
     func testEachChoiceHasItsOwnConnectionOverTLS() async throws {
-        let clients = [HTTPVersionChoice.automatic, .http2PriorKnowledge].map { client(nginx.http2URL, $0) }
+        let clients = [HTTPVersionPolicy.automatic, .http2PriorKnowledge].map { client(nginx.http2URL, $0) }
         var connections: Set<String?> = []
         for turn in 0..<20 {
             let response = await clients[turn % 2].data.get("user.json").sender().response
@@ -140,7 +140,7 @@ final class HTTPVersionTests: XCTestCase {
         let transport = SocketTransport()
         for _ in 0..<2 {
             for (choice, version) in [
-                (HTTPVersionChoice.http1, HTTPVersion.http1_1), (.http2PriorKnowledge, .http2),
+                (HTTPVersionPolicy.http1, HTTPVersion.http1_1), (.http2PriorKnowledge, .http2),
             ] {
                 var context = TransferContext()
                 context.connection.tls.trust = .only(.file(nginx.certificateFile))
@@ -177,7 +177,7 @@ final class HTTPVersionTests: XCTestCase {
 
     func testAnswersBasicChallengeInChosenVersion() async throws {
         let bytes = Data(repeating: 1, count: 300_000)
-        for (choice, version) in [(HTTPVersionChoice.http1, HTTPVersion.http1_1), (.http2PriorKnowledge, .http2)] {
+        for (choice, version) in [(HTTPVersionPolicy.http1, HTTPVersion.http1_1), (.http2PriorKnowledge, .http2)] {
             let request = client(nginx.http2URL, choice).data.put("private/\(UUID().uuidString)").data(bytes)
                 .credentials(ChallengeCredentials(user: "ada", password: "pw", methods: .basic))
             let response = await request.sender().response

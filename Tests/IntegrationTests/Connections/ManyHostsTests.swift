@@ -33,7 +33,7 @@ struct ManyHostsTests {
                 }
                 try #require(right == 100)
             }
-            let statistics = await SocketTransport.statistics()
+            let statistics = SocketTransport.statistics()
             try #require(statistics.activeTransfers == 0)
             try #require(statistics.connections <= 768 + 1)
             withExtendedLifetime(server) {}

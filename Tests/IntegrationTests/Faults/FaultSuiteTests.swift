@@ -36,7 +36,7 @@ final class FaultSuiteTests: XCTestCase {
         let problems = try await FaultSuite.run(cases)
         for problem in problems.prefix(20) { XCTFail(problem, line: line) }
         XCTAssertEqual(problems.count, 0, "of \(cases.count) cases", line: line)
-        let statistics = await SocketTransport.statistics()
+        let statistics = SocketTransport.statistics()
         XCTAssertEqual(statistics.activeTransfers, 0, line: line)
         XCTAssertEqual(statistics.queuedTransfers, 0, line: line)
         try await waitUntil("all descriptors that were not open before are closed", within: .seconds(600)) {

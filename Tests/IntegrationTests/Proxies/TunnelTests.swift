@@ -112,7 +112,7 @@ final class TunnelTests: XCTestCase {
         XCTAssertEqual(missingFile?.code, .proxyFailed, "\(missingFile as Any)")
         XCTAssertEqual(
             (missingFile?.underlyingError as? TLSFailure)?.check,
-            .authoritiesReadable,
+            .authoritiesUnreadable,
             "\(missingFile as Any)"
         )
     }
@@ -187,7 +187,7 @@ final class TunnelTests: XCTestCase {
             for _ in 0..<2 {
                 let error = await misconfigured.data.get("user.json").sender().response.failure
                 XCTAssertEqual(error?.code, .tlsFailed)
-                XCTAssertEqual((error?.underlyingError as? TLSFailure)?.check, .authoritiesReadable)
+                XCTAssertEqual((error?.underlyingError as? TLSFailure)?.check, .authoritiesUnreadable)
             }
             let untrusted = await failure(of: client(.https(address), url: nginx.tlsURL))
             XCTAssertEqual(untrusted?.code, .proxyFailed, "\(untrusted as Any)")

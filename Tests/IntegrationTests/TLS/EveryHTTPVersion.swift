@@ -7,7 +7,7 @@ import Testing
 /// Connections that may use HTTP/2 are opened and shared differently from those of HTTP/1.1.
 struct EveryHTTPVersion: SuiteTrait, TestTrait, TestScoping {
     /// The choice for the running test.
-    @TaskLocal static var current = HTTPVersionChoice.automatic
+    @TaskLocal static var current = HTTPVersionPolicy.automatic
 
     var isRecursive: Bool { true }
 
@@ -16,7 +16,7 @@ struct EveryHTTPVersion: SuiteTrait, TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable () async throws -> Void
     ) async throws {
-        for version in [HTTPVersionChoice.automatic, .http1] {
+        for version in [HTTPVersionPolicy.automatic, .http1] {
             try await EveryHTTPVersion.$current.withValue(version) { try await function() }
         }
     }

@@ -63,7 +63,7 @@ final class TLSTrustTests {
         let (failure, sentence) = try await failure(of: client(site))
         #expect(failure.check == check)
         #expect(failure.certificate?.subject == "CN=\(subject)")
-        #expect(failure.certificate?.position == 0)
+        #expect(failure.certificate?.depth == 0)
         #expect(failure.certificate?.publicKey?.description == (try server.pin(site.rawValue)))
         #expect(sentence.contains(reason), "\(sentence)")
     }
@@ -93,11 +93,11 @@ final class TLSTrustTests {
 
     @Test func reportsUnreadableAuthorities() async throws {
         let missing = TLSConfiguration(trust: .only(.file("/no/such/file.pem")))
-        #expect(try await failure(of: client(.right, missing)).0.check == .authoritiesReadable)
+        #expect(try await failure(of: client(.right, missing)).0.check == .authoritiesUnreadable)
         let additional = TLSConfiguration(trust: .systemAnd(.file("/no/such/file.pem")))
-        for _ in 0..<2 { #expect(try await failure(of: client(.right, additional)).0.check == .authoritiesReadable) }
+        for _ in 0..<2 { #expect(try await failure(of: client(.right, additional)).0.check == .authoritiesUnreadable) }
         let invalid = TLSConfiguration(trust: .only(.pem("nonsense")))
-        #expect(try await failure(of: client(.right, invalid)).0.check == .authoritiesReadable)
+        #expect(try await failure(of: client(.right, invalid)).0.check == .authoritiesUnreadable)
     }
 
     @Test func rejectsOldVersions() async throws {

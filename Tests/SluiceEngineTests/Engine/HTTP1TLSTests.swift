@@ -150,7 +150,7 @@ extension EngineTests {
             return try TestListener { descriptor in
                 tls.serve(descriptor) { connection in
                     guard connection.isOpen, let certificate = SSL_get1_peer_certificate(connection.ssl) else { return }
-                    let name = CertificateSummary(certificate, at: 0).subject
+                    let name = CertificateSummary(certificate, depth: 0).subject
                     X509_free(certificate)
                     while connection.read() != nil {
                         connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(name.utf8.count)\r\n\r\n\(name)")
@@ -180,7 +180,7 @@ extension EngineTests {
                 }
                 // The same certificate with a key that does not match.
                 let mixed = await transport.failure(of: request, presenting(first, second))
-                #expect((mixed?.underlyingError as? TLSFailure)?.check == .clientCertificateReadable)
+                #expect((mixed?.underlyingError as? TLSFailure)?.check == .clientCertificateUnreadable)
             }
             #expect(server.connections == 2)
             let nameless = await transport.result(of: request, trusting())

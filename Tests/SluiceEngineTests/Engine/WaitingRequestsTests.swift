@@ -41,7 +41,7 @@ extension EngineTests {
                     group.addTask {
                         let error = await transport.failure(of: request, context)
                         let check = (error?.underlyingError as? TLSFailure)?.check
-                        return error?.code == .tlsFailed && check == .authoritiesReadable
+                        return error?.code == .tlsFailed && check == .authoritiesUnreadable
                     }
                 }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -104,7 +104,7 @@ extension EngineTests {
                 $0.maximumTransfers = .max
                 $0.maximumTransfersPerHost = .max
                 $0.maximumWaitingTransfers = .max
-                $0.responseBuffer = .max
+                $0.responseBufferSize = .max
                 $0.idleConnectionTimeout = longest
                 $0.connectionLifetime = longest
             }

@@ -139,7 +139,7 @@ extension EngineTests {
 
         @Test func slowReaderDoesNotCauseAnIdleTimeout() async throws {
             let request = server.request()
-            let transport = SocketTransport { $0.responseBuffer = 1000 }
+            let transport = SocketTransport { $0.responseBufferSize = 1000 }
             let task = Task {
                 try await transport.send(request, context: .http2(Timeouts(idle: .milliseconds(100))))
             }

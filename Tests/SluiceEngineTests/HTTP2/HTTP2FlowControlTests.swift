@@ -74,7 +74,7 @@ extension EngineTests {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.head(frame.stream) }
             }
-            let slow = SocketTransport { $0.responseBuffer = 10_000 }
+            let slow = SocketTransport { $0.responseBufferSize = 10_000 }
             let response = try await slow.send(server.request(), context: .http2())
             let peer = try await server.peer()
             let task = Task {

@@ -134,7 +134,7 @@ extension EngineTests {
                 (certificates.untrusted, "localhost", .only(certificates.root.source), .authority),
                 (certificates.wrongName, "localhost", .only(certificates.root.source), .hostName),
                 (certificates.expired, "localhost", .only(certificates.root.source), .expired),
-                (certificates.right, "localhost", .only(.file("/no/such/file.pem")), .authoritiesReadable),
+                (certificates.right, "localhost", .only(.file("/no/such/file.pem")), .authoritiesUnreadable),
             ] as [(TestCertificate, String, TLSConfiguration.Trust, TLSFailure.Check)] {
                 let heads = Locked<[String]>([])
                 let proxy = try proxy(certificate, heads)

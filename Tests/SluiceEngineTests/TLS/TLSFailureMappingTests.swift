@@ -21,14 +21,14 @@ import Testing
     @Test(
         arguments: [
             (SSL_AD_CERTIFICATE_REQUIRED, TLSFailure.Check.clientCertificateRequired, .clientCertificateRequired),
-            (SSL_AD_PROTOCOL_VERSION, .version, .version), (SSL_AD_UNKNOWN_CA, nil, .clientCertificateAccepted),
-            (SSL_AD_BAD_CERTIFICATE, nil, .clientCertificateAccepted),
-            (SSL_AD_CERTIFICATE_EXPIRED, nil, .clientCertificateAccepted),
-            (SSL_AD_CERTIFICATE_REVOKED, nil, .clientCertificateAccepted),
-            (SSL_AD_UNSUPPORTED_CERTIFICATE, nil, .clientCertificateAccepted),
-            (SSL_AD_CERTIFICATE_UNKNOWN, nil, .clientCertificateAccepted),
-            (SSL_AD_ACCESS_DENIED, nil, .clientCertificateAccepted),
-            (SSL_AD_DECRYPT_ERROR, nil, .clientCertificateAccepted),
+            (SSL_AD_PROTOCOL_VERSION, .version, .version), (SSL_AD_UNKNOWN_CA, nil, .clientCertificateRejected),
+            (SSL_AD_BAD_CERTIFICATE, nil, .clientCertificateRejected),
+            (SSL_AD_CERTIFICATE_EXPIRED, nil, .clientCertificateRejected),
+            (SSL_AD_CERTIFICATE_REVOKED, nil, .clientCertificateRejected),
+            (SSL_AD_UNSUPPORTED_CERTIFICATE, nil, .clientCertificateRejected),
+            (SSL_AD_CERTIFICATE_UNKNOWN, nil, .clientCertificateRejected),
+            (SSL_AD_ACCESS_DENIED, nil, .clientCertificateRejected),
+            (SSL_AD_DECRYPT_ERROR, nil, .clientCertificateRejected),
             (SSL_AD_HANDSHAKE_FAILURE, nil, nil), (SSL_AD_INTERNAL_ERROR, nil, nil),
             (SSL_AD_UNRECOGNIZED_NAME, nil, nil),
         ] as [(Int32, TLSFailure.Check?, TLSFailure.Check?)]

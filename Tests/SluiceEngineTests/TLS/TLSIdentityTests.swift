@@ -139,7 +139,7 @@ import Testing
             let subject = Locked("")
             let client = try client(server, certificate: form) { connection in
                 guard let certificate = SSL_get1_peer_certificate(connection.ssl) else { return }
-                let name = CertificateSummary(certificate, at: 0).subject
+                let name = CertificateSummary(certificate, depth: 0).subject
                 subject.withLock { $0 = name }
                 X509_free(certificate)
                 connection.echo()
@@ -169,7 +169,7 @@ import Testing
         ] {
             let tls = TLSConfiguration(trust: .only(certificates.root.source), clientCertificate: form)
             let failure = #expect(throws: TLSFailure.self) { try TLSContext.context(for: tls, offering: []) }
-            #expect(failure?.check == .clientCertificateReadable, "\(form)")
+            #expect(failure?.check == .clientCertificateUnreadable, "\(form)")
             #expect(words.isEmpty || failure?.detail.contains(words) == true, "\(failure as Any)")
             #expect(failure?.detail.isEmpty == false)
         }
@@ -183,7 +183,7 @@ import Testing
             key: .bytes(certificates.untrustedClient.key)
         )
         for (certificate, check) in [
-            (nil, TLSFailure.Check.clientCertificateRequired), (untrusted, .clientCertificateAccepted),
+            (nil, TLSFailure.Check.clientCertificateRequired), (untrusted, .clientCertificateRejected),
         ] {
             let client = try client(server, certificate: certificate)
             guard version == TLS1_3_VERSION else {
@@ -209,7 +209,7 @@ import Testing
         )
         let form = ClientCertificate.pem(certificate: .file(paths.0), key: .file(paths.1))
         let server = try strictServer(TLS1_2_VERSION...TLS1_2_VERSION)
-        #expect(try failure(of: client(server, certificate: form)).check == .clientCertificateAccepted)
+        #expect(try failure(of: client(server, certificate: form)).check == .clientCertificateRejected)
         try folder.put(certificates.client.certificate, at: "own.pem")
         try folder.put(certificates.client.key, at: "own.key")
         #expect(try client(server, certificate: form).handshake() == nil)

@@ -83,7 +83,7 @@ import Testing
         let failure = try #require(error.underlyingError as? TLSFailure)
         #expect(failure.check == check)
         #expect(failure.certificate?.subject == "CN=\(certificate.name)")
-        #expect(failure.certificate?.position == 0)
+        #expect(failure.certificate?.depth == 0)
         #expect(try failure.certificate?.publicKey == certificate.pin)
         #expect(check != .hostName || failure.detail.contains("subject name"))
         // The connection succeeds if any certificate is accepted.
@@ -137,7 +137,7 @@ import Testing
                     let failure = #expect(throws: TLSFailure.self) {
                         try TLSContext.context(for: TLSConfiguration(trust: trust), offering: [])
                     }
-                    #expect(failure?.check == .authoritiesReadable, "\(trust)")
+                    #expect(failure?.check == .authoritiesUnreadable, "\(trust)")
                     #expect(failure?.detail.isEmpty == false)
                 }
                 #expect(TLSContext.cached(for: TLSConfiguration(trust: trust), offering: []) == nil)
@@ -158,7 +158,7 @@ import Testing
         let after = try #require(TLSContext.cached(for: tls, offering: ["http/1.1"]))
         #expect(before !== after)
         try FileManager.default.removeItem(atPath: path)
-        #expect(try #require(throws: TLSFailure.self) { try failure(server, tls) }.check == .authoritiesReadable)
+        #expect(try #require(throws: TLSFailure.self) { try failure(server, tls) }.check == .authoritiesUnreadable)
     }
 
     @Test func equalPoliciesShareAContext() throws {

@@ -9,17 +9,17 @@ final class TransferMeterFollowingTests: XCTestCase {
 
     func testFollowerShowsTheLeadersCountUntilItEnds() async {
         let leader = TransferMeter(clock: clock)
-        let run = leader.begin(uploading: 10)
+        let reporter = leader.begin(uploading: 10)
         let follower = TransferMeter(clock: clock)
         follower.follow(leader)
-        run.sent(10)
-        run.expects(100)
-        run.received(40)
+        reporter.sent(10)
+        reporter.expected(100)
+        reporter.received(40)
         XCTAssertEqual(follower.snapshot(.download).progress.completed, 40)
         XCTAssertEqual(follower.snapshot(.download).progress.total, 100)
         XCTAssertFalse(follower.snapshot(.download).isFinal)
         follower.end()
-        run.received(100)
+        reporter.received(100)
         XCTAssertTrue(follower.snapshot(.download).isFinal)
         XCTAssertEqual(follower.snapshot(.download).progress.completed, 40)
         XCTAssertEqual(follower.snapshot(.download).progress.attempt, 1)
@@ -30,7 +30,7 @@ final class TransferMeterFollowingTests: XCTestCase {
 
     func testEarlierListenerSeesTheLeadersCount() async {
         let (leader, follower) = (TransferMeter(clock: clock), TransferMeter(clock: clock))
-        let run = leader.begin(uploading: 0)
+        let reporter = leader.begin(uploading: 0)
         let seen = Task { [clock] in
             var seen: [Int64] = []
             for await progress in TransferProgressSequence(follower, .download, clock: clock) {
@@ -39,11 +39,11 @@ final class TransferMeterFollowingTests: XCTestCase {
             return seen
         }
         follower.follow(leader)
-        run.received(40)
+        reporter.received(40)
         await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(50))
         await clock.waitForSleepers(1)
-        run.received(100)
+        reporter.received(100)
         clock.advance(by: .milliseconds(50))
         await clock.waitForSleepers(1)
         leader.end()

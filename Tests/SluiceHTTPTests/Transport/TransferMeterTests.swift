@@ -13,15 +13,15 @@ final class TransferMeterTests: XCTestCase {
 
     func testListenerGetsTheCurrentStateFirstAndTheFinalStateLast() async {
         let (meter, progress) = meter()
-        let run = meter.begin(uploading: 0)
-        run.expects(100)
-        run.received(40)
+        let reporter = meter.begin(uploading: 0)
+        reporter.expected(100)
+        reporter.received(40)
         var listener = progress.makeAsyncIterator()
         let first = await listener.next()
         XCTAssertEqual(first?.completed, 40)
         XCTAssertEqual(first?.total, 100)
         XCTAssertEqual(first?.attempt, 1)
-        run.received(100)
+        reporter.received(100)
         meter.end()
         let last = await listener.next()
         XCTAssertEqual(last?.completed, 100)
@@ -36,10 +36,10 @@ final class TransferMeterTests: XCTestCase {
 
     func testSlowListenerGetsOnlyTheNewestValue() async {
         let (meter, progress) = meter()
-        let run = meter.begin(uploading: 0)
+        let reporter = meter.begin(uploading: 0)
         var listener = progress.makeAsyncIterator()
         _ = await listener.next()
-        for count in 1...1000 { run.received(Int64(count)) }
+        for count in 1...1000 { reporter.received(Int64(count)) }
         clock.advance(by: .seconds(1))
         let value = await listener.next()
         XCTAssertEqual(value?.completed, 1000)
@@ -47,7 +47,7 @@ final class TransferMeterTests: XCTestCase {
 
     func testAtMostTwentyValuesPerSecond() async {
         let (meter, progress) = meter()
-        let run = meter.begin(uploading: 0)
+        let reporter = meter.begin(uploading: 0)
         let seen = Locked(0)
         let values = Task {
             for await _ in progress { seen.withLock { $0 += 1 } }
@@ -55,9 +55,9 @@ final class TransferMeterTests: XCTestCase {
         for step in 0..<20 {
             while seen.withLock({ $0 }) <= step { await Task.yield() }
             // The reader has just received a value, and sleeps although newer values exist.
-            run.received(Int64(step * 10 + 1))
+            reporter.received(Int64(step * 10 + 1))
             await clock.waitForSleepers(1)
-            run.received(Int64(step * 10 + 2))
+            reporter.received(Int64(step * 10 + 2))
             XCTAssertEqual(clock.pendingSleeps, [.milliseconds(50)])
             clock.advance(by: .milliseconds(50))
         }
@@ -90,8 +90,8 @@ final class TransferMeterTests: XCTestCase {
         }
         task.cancel()
         _ = await task.value
-        let run = meter.begin(uploading: 0)
-        run.received(1)
+        let reporter = meter.begin(uploading: 0)
+        reporter.received(1)
         meter.end()
     }
 
@@ -100,9 +100,9 @@ final class TransferMeterTests: XCTestCase {
         let listeners = (0..<100).map { _ in
             Task { await progress.reduce(into: nil as TransferProgress?) { $0 = $1 } }
         }
-        let run = meter.begin(uploading: 0)
+        let reporter = meter.begin(uploading: 0)
         for count in 1...50 {
-            run.received(Int64(count))
+            reporter.received(Int64(count))
             await Task.yield()
         }
         meter.end()
@@ -139,13 +139,13 @@ final class TransferMeterTests: XCTestCase {
 
     func testSpeedIsMeasuredFromTheFirstListener() async {
         let (meter, progress) = meter()
-        let run = meter.begin(uploading: 0)
-        run.expects(1000)
+        let reporter = meter.begin(uploading: 0)
+        reporter.expected(1000)
         var listener = progress.makeAsyncIterator()
         let first = await listener.next()
         XCTAssertNil(first?.bytesPerSecond)
         clock.advance(by: .milliseconds(500))
-        run.received(250)
+        reporter.received(250)
         let second = await listener.next()
         XCTAssertEqual(second?.bytesPerSecond, 500)
         XCTAssertEqual(second?.timeLeft, .milliseconds(1500))

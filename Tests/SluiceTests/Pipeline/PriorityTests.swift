@@ -22,7 +22,7 @@ final class PriorityTests: XCTestCase {
         var others: [Task<String, any Error>] = []
         for (waiting, priority) in [RequestPriority.low, .normal, .high].enumerated() {
             others.append(Task { try await client.string.get("\(priority)").priority(priority).sender().value })
-            await eventually { await SocketTransport.statistics().queuedTransfers == waiting + 1 }
+            await eventually { SocketTransport.statistics().queuedTransfers == waiting + 1 }
         }
         signal.fire()
         _ = try await first.value

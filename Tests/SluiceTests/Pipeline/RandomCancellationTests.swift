@@ -82,7 +82,7 @@ final class RandomCancellationTests: XCTestCase {
         }
         // A connection's descriptor is closed just before its slot is released.
         try await waitUntil("no slot is held", within: .seconds(600)) {
-            let statistics = await SocketTransport.statistics()
+            let statistics = SocketTransport.statistics()
             return statistics.activeTransfers == 0 && statistics.queuedTransfers == 0
         }
         // A request with a lost continuation would keep its objects alive.

@@ -2,35 +2,35 @@ import SluiceFoundation
 
 /// A failed check of a TLS connection: the underlying error of ``SluiceError/Code/tlsFailed``.
 public struct TLSFailure: Error, Sendable, Hashable {
-    /// The checks of a TLS connection. Each case describes the condition that was not met.
+    /// The checks of a TLS connection. Each case describes the failure.
     public enum Check: Sendable, Hashable {
-        /// The certificate has not expired.
+        /// The certificate has expired.
         case expired
-        /// The certificate's validity period has begun.
+        /// The certificate's validity period has not begun.
         case notYetValid
-        /// The certificate is valid for this host.
+        /// The certificate is not valid for this host.
         case hostName
-        /// The certificate is not merely self-signed.
+        /// The certificate is self-signed and not trusted.
         case selfSigned
-        /// A trusted authority issued the certificate.
+        /// No trusted authority issued the certificate.
         case authority
-        /// The certificate has not been revoked.
+        /// The certificate has been revoked.
         case revoked
-        /// The certificate chain contains one of the pinned keys.
+        /// The certificate chain contains none of the pinned keys.
         case pin
-        /// The certificate meets the other rules of RFC 5280 §6: signatures, purposes, lengths of keys and paths.
+        /// The certificate violates another rule of RFC 5280 §6: on signatures, purposes, or lengths of keys and paths.
         case certificate
-        /// Both sides support a common version that is allowed.
+        /// The two sides have no allowed version in common.
         case version
-        /// The server does not require a client certificate.
+        /// The server requires a client certificate, and there is none.
         case clientCertificateRequired
-        /// The server accepts the client certificate.
-        case clientCertificateAccepted
-        /// The client certificate, key and password are readable and match.
-        case clientCertificateReadable
-        /// The trusted authorities are readable.
-        case authoritiesReadable
-        /// Any other condition of the handshake.
+        /// The server did not accept the client certificate.
+        case clientCertificateRejected
+        /// The client certificate or key cannot be read, the password is wrong, or the two do not match.
+        case clientCertificateUnreadable
+        /// The trusted authorities cannot be read.
+        case authoritiesUnreadable
+        /// The handshake failed for another reason.
         case handshake
     }
 
@@ -65,18 +65,19 @@ public struct TLSFailure: Error, Sendable, Hashable {
         case .certificate: "\(subject) was not accepted\(detailSuffix)"
         case .version: "the client and the \(peer) have no allowed TLS version in common"
         case .clientCertificateRequired: "the \(peer) requires a client certificate"
-        case .clientCertificateAccepted: "the \(peer) did not accept the client certificate\(detailSuffix)"
-        case .clientCertificateReadable: "the client certificate, its key or its password cannot be used\(detailSuffix)"
-        case .authoritiesReadable: "the trusted certificate authorities cannot be read\(detailSuffix)"
+        case .clientCertificateRejected: "the \(peer) did not accept the client certificate\(detailSuffix)"
+        case .clientCertificateUnreadable:
+            "the client certificate, its key or its password cannot be used\(detailSuffix)"
+        case .authoritiesUnreadable: "the trusted certificate authorities cannot be read\(detailSuffix)"
         case .handshake: detail.isEmpty ? "the handshake failed" : detail
         }
     }
 
     private func subject(of peer: String) -> String {
         guard let certificate else { return "the \(peer)'s certificate" }
-        return certificate.position == 0
+        return certificate.depth == 0
             ? "the \(peer)'s certificate “\(certificate.subject)”"
-            : "the certificate “\(certificate.subject)” at depth \(certificate.position) of the \(peer)'s certificate chain"
+            : "the certificate “\(certificate.subject)” at depth \(certificate.depth) of the \(peer)'s certificate chain"
     }
 
     private var issuerSuffix: String {
@@ -117,8 +118,8 @@ public struct CertificateSummary: Sendable, Hashable {
     public var validUntil: Date?
     /// The pin of the certificate's public key.
     public var publicKey: PublicKeyPin?
-    /// The position in the chain: 0 is the server's certificate, and each certificate is signed by the next.
-    public var position: Int
+    /// The depth in the chain: 0 is the server's certificate, and each certificate is signed by the next.
+    public var depth: Int
 
     /// Creates a summary.
     public init(
@@ -128,7 +129,7 @@ public struct CertificateSummary: Sendable, Hashable {
         validFrom: Date? = nil,
         validUntil: Date? = nil,
         publicKey: PublicKeyPin? = nil,
-        position: Int = 0
+        depth: Int = 0
     ) {
         self.subject = subject
         self.issuer = issuer
@@ -136,6 +137,6 @@ public struct CertificateSummary: Sendable, Hashable {
         self.validFrom = validFrom
         self.validUntil = validUntil
         self.publicKey = publicKey
-        self.position = position
+        self.depth = depth
     }
 }
