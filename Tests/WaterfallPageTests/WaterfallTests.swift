@@ -13,7 +13,7 @@ import Testing
             Samples.entry(at: 10) { $0.requestID = 2 },
             Samples.entry(at: 40, 503) {
                 $0.requestID = 1
-                $0.hop = 1
+                $0.redirectCount = 1
             },
             Samples.entry(at: 90) {
                 $0.requestID = 1
@@ -68,7 +68,7 @@ import Testing
             },
             Samples.entry(at: 50, 404) {
                 $0.requestID = 1
-                $0.hop = 1
+                $0.redirectCount = 1
             },
         ])
         #expect(waterfall.groups.map(\.isFailure) == [true])

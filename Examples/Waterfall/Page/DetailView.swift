@@ -61,7 +61,7 @@ struct DetailView {
         }
         if let route = entry.route { facts.append(("Route", route)) }
         if let id = entry.requestID {
-            let hop = (entry.hop ?? 0) > 0 ? ", redirect \(entry.hop ?? 0)" : ""
+            let hop = (entry.redirectCount ?? 0) > 0 ? ", redirect \(entry.redirectCount ?? 0)" : ""
             facts.append(("Request", "#\(id), attempt \(entry.attempt ?? 1)\(hop)"))
         }
         facts.append(("Began", "\(Readable.date(entry.startedDateTime)), \(Readable.milliseconds(row.start)) in"))

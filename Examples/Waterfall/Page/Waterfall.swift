@@ -107,7 +107,7 @@ struct Waterfall {
     }
 
     private static func kind(of entry: HAR.Entry, after before: HAR.Entry) -> Row.Kind {
-        if (entry.hop ?? 0) > 0 { return .redirect }
+        if (entry.redirectCount ?? 0) > 0 { return .redirect }
         if entry.isHedged == true { return .hedge }
         if entry.isFromRetry == true || (entry.attempt ?? 1) > (before.attempt ?? 1) { return .retry }
         return .redirect

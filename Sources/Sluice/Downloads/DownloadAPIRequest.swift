@@ -36,7 +36,7 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
     /// sender is using it.
     ///
     /// - Throws: The request's error model if the request cannot be built or the folder cannot be used.
-    public func discardPart() async throws(ErrorModel) {
+    public func discardPartialFile() async throws(ErrorModel) {
         do throws(SluiceError) {
             let key = DownloadKey(of: try draft.build(for: client.pipeline))
             // An existing file with the final name is not an error here.
@@ -117,8 +117,8 @@ extension DownloadAPIRequest {
     /// Sets the number of times in a row that the transfer may break off without receiving a byte before the request
     /// fails; 5 by default. After an attempt that received some bytes the transfer resumes at once, otherwise it backs
     /// off. Requests that are not idempotent are never sent again.
-    public consuming func resumes(upTo count: Int) -> Self {
-        options.resumes = max(0, count)
+    public consuming func maximumResumptions(_ count: Int) -> Self {
+        options.maximumResumptions = max(0, count)
         return self
     }
 }
@@ -132,7 +132,7 @@ struct DownloadOptions: Sendable {
     /// The minimum length of a segment, in bytes.
     var minimumSegment: Int64 = 8 << 20
     /// The number of times in a row that the transfer may break off without receiving a byte.
-    var resumes = 5
+    var maximumResumptions = 5
     /// The required SHA-256, in hexadecimal digits; nil to accept any file.
     var sha256: String?
     var length: Int64?

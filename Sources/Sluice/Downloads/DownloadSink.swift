@@ -28,7 +28,7 @@ final class DownloadSink: ResponseSink {
 
     private let part: PartialDownload
     private let progress: DownloadProgress
-    private let resumes: Int
+    private let maximumResumptions: Int
     private let expectedLength: Int64?
     private let pipeline: Pipeline
     private let state: Locked<State>
@@ -51,7 +51,7 @@ final class DownloadSink: ResponseSink {
     ) {
         self.part = part
         self.progress = progress
-        resumes = options.resumes
+        maximumResumptions = options.maximumResumptions
         expectedLength = options.length
         self.pipeline = pipeline
         state = Locked(
@@ -184,7 +184,7 @@ final class DownloadSink: ResponseSink {
 
     /// Returns the delay before the next attempt; nil if the transfer is not resumed.
     func resumption(after outcome: TransportOutcome) -> Duration? {
-        guard case .failure(let error) = outcome, Self.passingCodes.contains(error.code),
+        guard case .failure(let error) = outcome, Self.transientCodes.contains(error.code),
             part.resource?.validator != nil, !part.completed.isEmpty
         else { return nil }
         let stalls: Int? = state.withLock { state in
@@ -193,7 +193,7 @@ final class DownloadSink: ResponseSink {
             state.hasProgressed = false
             return state.stalls
         }
-        guard let stalls, stalls < resumes else { return nil }
+        guard let stalls, stalls < maximumResumptions else { return nil }
         return stalls == 0
             ? .zero : Backoff.exponential.delay(before: stalls, random: pipeline.configuration.randomness())
     }
@@ -201,7 +201,7 @@ final class DownloadSink: ResponseSink {
     var lastProgress: ContinuousClock.Instant? { state.withLock { $0.lastProgress } }
 
     /// Failures after which the same server may send the rest.
-    private static let passingCodes: Set<SluiceError.Code> = [
+    private static let transientCodes: Set<SluiceError.Code> = [
         .connectionLost, .truncatedBody, .idleTimedOut, .cannotConnect, .connectTimedOut, .cannotResolveHost,
         .proxyFailed,
     ]

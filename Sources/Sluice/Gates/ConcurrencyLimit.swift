@@ -115,7 +115,7 @@ public final class ConcurrencyLimit: ImmediateGate {
     }
 
     private func permit(_ key: String) -> Permit {
-        Permit(judging: { [self] _ in
+        Permit(onOutcome: { [self] _ in
             let next = state.withLock { $0.slots.release(key) }
             next?.resume(returning: nil)
             return .settled

@@ -50,8 +50,8 @@ public final class ConstraintGate: Gate {
     public var name: String { constraint.name }
     /// The names of the constraints that must be satisfied first.
     public var needs: Set<String> { constraint.needs }
-    /// False: the gate hands out no limited resource.
-    public var holds: Bool { false }
+    /// False: the gate reserves no limited resource.
+    public var reservesResource: Bool { false }
 
     /// Waits until the constraint is satisfied.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {

@@ -47,7 +47,7 @@ public struct IdempotencyKey: RequestAdapter {
     ///   - context: The context, which keeps the key for all attempts.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         guard !request.headers.contains(header), condition(request) else { return }
-        let key = context.remembered(contextKey) { make(context) }
+        let key = context.value(forKey: contextKey) { make(context) }
         request.headers.append(header, isQuoted ? key.asQuotedString : key)
     }
 

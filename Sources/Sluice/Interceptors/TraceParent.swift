@@ -56,7 +56,7 @@ public struct TraceParent: RequestAdapter {
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         if request.headers.contains("traceparent") { return }
         // A later attempt may run in another task, without the task-local values of the first.
-        let trace = context.remembered("Sluice.TraceParent") {
+        let trace = context.value(forKey: "Sluice.TraceParent") {
             Trace(id: TraceContext.current?.traceID ?? newTraceID(), parent: TraceContext.current)
         }
         let attempt = TraceContext(

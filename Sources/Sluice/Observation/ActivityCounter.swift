@@ -73,8 +73,9 @@ public final class ActivityCounter: RequestObserver {
         notify()
     }
 
-    /// Resets the count to zero. The end of requests may be among the missed events, and an indicator must not stay on.
-    public func missed(_ count: Int) {
+    /// Resets the count to zero. The end of requests may be among the dropped events, and an indicator must not stay
+    /// on.
+    public func didDrop(_ count: Int) {
         state.withLock { $0.requests = [] }
         notify()
     }

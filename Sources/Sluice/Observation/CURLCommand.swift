@@ -36,7 +36,7 @@ struct CURLCommand {
 
     private mutating func addHeaders() {
         let isEmpty = { (text: String) in text.utf8.allSatisfy { $0 == 32 || (9...13).contains($0) } }
-        for field in redaction.headers(request.headers, and: secretHeaders) {
+        for field in redaction.headers(request.headers, secretHeaders: secretHeaders) {
             // cURL sets the framing fields itself, and rejects invalid fields.
             if ["content-length", "transfer-encoding"].contains(field.name.rawValue.lowercased()) { continue }
             if HTTPHeaders([(field.name, field.value)]).firstInvalidField != nil { continue }

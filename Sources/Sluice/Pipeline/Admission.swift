@@ -59,7 +59,7 @@ struct Admission: Sendable {
 
     /// Applies the changes that the gates make to a request, such as adding a token.
     func sign(_ request: inout HTTPRequest) {
-        for (_, permit) in permits { permit.signing?(&request) }
+        for (_, permit) in permits { permit.modifyRequest?(&request) }
     }
 
     private func isPending(_ index: Int, _ call: Call) -> Bool {

@@ -200,8 +200,7 @@ struct AttemptTransfer: Sendable {
 }
 
 extension TransportOutcome {
-    /// The outcome for the gates, which judge the server by it. A response that the cache served without the server
-    /// becomes a failure.
+    /// The outcome for the gates. A response that the cache served without the server becomes a failure.
     var asServerOutcome: TransportOutcome {
         guard case .success(let response) = self, response.isServedFromCache else { return self }
         return .failure(response.failure ?? .answeredByCache(response.request))

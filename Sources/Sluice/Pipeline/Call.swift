@@ -6,9 +6,9 @@ final class Call: Sendable {
     private struct State {
         var attempts = 0
         var replayed: Set<Int> = []
-        /// The first remembered value, stored apart because there is rarely more than one.
-        var remembered: (key: String, value: any Sendable)?
-        var others: [String: any Sendable] = [:]
+        /// The first value stored by a step, apart from the others because there is rarely more than one.
+        var firstValue: (key: String, value: any Sendable)?
+        var otherValues: [String: any Sendable] = [:]
         /// The stored responses that a lookup has just found, and their key.
         var found: (key: CacheKey, entries: [CacheEntry])?
         var isFinished = false
@@ -17,12 +17,16 @@ final class Call: Sendable {
         var lastFailure: SluiceError?
 
         func value(_ key: String) -> (any Sendable)? {
-            if let remembered, remembered.key == key { return remembered.value }
-            return others[key]
+            if let firstValue, firstValue.key == key { return firstValue.value }
+            return otherValues[key]
         }
 
-        mutating func remember(_ value: any Sendable, _ key: String) {
-            if remembered == nil || remembered?.key == key { remembered = (key, value) } else { others[key] = value }
+        mutating func store(_ value: any Sendable, _ key: String) {
+            if firstValue == nil || firstValue?.key == key {
+                firstValue = (key, value)
+            } else {
+                otherValues[key] = value
+            }
         }
     }
 
@@ -173,13 +177,13 @@ final class Call: Sendable {
     }
 
     /// Returns a value that is created once for all attempts.
-    func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
+    func value<Value: Sendable>(forKey key: String, default makeDefault: () -> Value) -> Value {
         if let value = state.withLock({ $0.value(key) as? Value }) { return value }
         // Outside the lock, because the closure may ask for another value.
-        let made = make()
+        let made = makeDefault()
         return state.withLock { state in
             if let value = state.value(key) as? Value { return value }
-            state.remember(made, key)
+            state.store(made, key)
             return made
         }
     }

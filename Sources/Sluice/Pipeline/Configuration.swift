@@ -51,8 +51,8 @@ extension APIClient {
         /// The constraints that every request must meet before it is sent. They are satisfied concurrently, except
         /// for those that need each other.
         public var constraints: [any Constraint] = []
-        /// The gates that must admit every request before it is sent. Gates with ``Gate/holds`` false are asked
-        /// first, together with the constraints. The others follow in this order.
+        /// The gates that must admit every request before it is sent. Gates with ``Gate/reservesResource`` false are
+        /// asked first, together with the constraints. The others follow in this order.
         public var gates: [any Gate] = []
         /// The interceptors that can change a request before it is sent, in this order.
         public var requestInterceptors: [any RequestInterceptor] = []

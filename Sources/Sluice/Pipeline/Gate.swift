@@ -2,17 +2,18 @@ import SluiceHTTP
 
 /// A condition for sending a request, such as a token, a free slot or a turn in a queue.
 ///
-/// Every attempt to send a request asks every gate. Gates with ``holds`` false are asked first and concurrently, except
-/// that a gate is asked after the gates it ``needs``. The other gates follow one by one, in the order given. A request
-/// that waits for a token therefore takes no slot.
+/// Every attempt to send a request asks every gate. Gates with ``reservesResource`` false are asked first and
+/// concurrently, except that a gate is asked after the gates it ``needs``. The other gates follow one by one, in the
+/// order given. A request that waits for a token therefore takes no slot.
 public protocol Gate: Sendable {
     /// The name by which requests opt out of the gate and other gates refer to it. The default is the type's name.
     var name: String { get }
     /// The names of the gates that must admit a request before this gate is asked. The default is none. Ignored
-    /// for a gate with ``holds`` true.
+    /// for a gate with ``reservesResource`` true.
     var needs: Set<String> { get }
-    /// True if the gate hands out a limited resource. Such gates are asked last. The default is true.
-    var holds: Bool { get }
+    /// True if the gate reserves a limited resource for the request, such as a slot. Such gates are asked last.
+    /// The default is true.
+    var reservesResource: Bool { get }
 
     /// Waits until the request may go on.
     ///
@@ -28,7 +29,7 @@ extension Gate {
     /// None.
     public var needs: Set<String> { [] }
     /// The default: true.
-    public var holds: Bool { true }
+    public var reservesResource: Bool { true }
 }
 
 /// A gate that can usually admit a request without waiting, and then needs no task.

@@ -8,10 +8,10 @@ import SluiceHTTP
 /// failed server, the permit is released with that failure.
 public struct Permit: Sendable {
     /// Changes the request just before it is sent, after all interceptors, for example to add a token.
-    public typealias Signing = @Sendable (inout HTTPRequest) -> Void
+    public typealias RequestModifier = @Sendable (inout HTTPRequest) -> Void
 
     /// The gate's decision about an outcome.
-    public enum Verdict: Sendable, Hashable {
+    public enum Decision: Sendable, Hashable {
         /// The outcome stands.
         case settled
         /// The gate has removed the cause of the failure, and the request should be sent again. A request is sent again
@@ -21,37 +21,38 @@ public struct Permit: Sendable {
 
     private enum Release: Sendable {
         case none
-        case synchronous(@Sendable (TransportOutcome) -> Verdict)
+        case synchronous(@Sendable (TransportOutcome) -> Decision)
         case asynchronous(@Sendable (TransportOutcome) async -> Void)
     }
 
-    let signing: Signing?
+    let modifyRequest: RequestModifier?
     private let release: Release
 
     /// Creates a permit with nothing to release.
     ///
-    /// - Parameter signing: Called with the request before it is sent, to change it.
-    public init(signing: Signing? = nil) {
-        self.signing = signing
+    /// - Parameter modifyRequest: Called with the request before it is sent, to change it.
+    public init(modifyRequest: RequestModifier? = nil) {
+        self.modifyRequest = modifyRequest
         release = .none
     }
 
     /// Creates a permit that is released asynchronously.
     ///
-    /// - Parameter onReturn: Called once, with the outcome of the request.
-    public init(onReturn: @escaping @Sendable (TransportOutcome) async -> Void) {
-        signing = nil
-        release = .asynchronous(onReturn)
+    /// - Parameter onRelease: Called once, with the outcome of the request.
+    public init(onRelease: @escaping @Sendable (TransportOutcome) async -> Void) {
+        modifyRequest = nil
+        release = .asynchronous(onRelease)
     }
 
     /// Creates a permit that is released synchronously.
     ///
     /// - Parameters:
-    ///   - signing: Called with the request before it is sent, to change it.
-    ///   - judging: Called once, with the outcome of the request, on any thread. It must not block.
-    public init(signing: Signing? = nil, judging: @escaping @Sendable (TransportOutcome) -> Verdict) {
-        self.signing = signing
-        release = .synchronous(judging)
+    ///   - modifyRequest: Called with the request before it is sent, to change it.
+    ///   - onOutcome: Called once, with the outcome of the request, on any thread. Returns the decision. It must not
+    ///     block.
+    public init(modifyRequest: RequestModifier? = nil, onOutcome: @escaping @Sendable (TransportOutcome) -> Decision) {
+        self.modifyRequest = modifyRequest
+        release = .synchronous(onOutcome)
     }
 
     /// True if the release is asynchronous.
@@ -60,11 +61,11 @@ public struct Permit: Sendable {
     }
 
     /// Releases a permit whose release is not asynchronous.
-    func releaseImmediately(_ outcome: TransportOutcome) -> Verdict {
-        if case .synchronous(let judge) = release { judge(outcome) } else { .settled }
+    func releaseImmediately(_ outcome: TransportOutcome) -> Decision {
+        if case .synchronous(let onOutcome) = release { onOutcome(outcome) } else { .settled }
     }
 
-    func release(_ outcome: TransportOutcome) async -> Verdict {
+    func release(_ outcome: TransportOutcome) async -> Decision {
         guard case .asynchronous(let release) = release else { return releaseImmediately(outcome) }
         await release(outcome)
         return .settled

@@ -142,7 +142,7 @@ struct CallMachine: Sendable, Equatable {
 /// Passes requests through their steps. ``CallMachine`` defines their order; the numbers group them.
 ///
 ///     1  explicit data source      asked before any gate
-///     2  gates                     those with `holds` false concurrently, then the others in the order given
+///     2  gates                     those with `reservesResource` false concurrently, then the others in order
 ///     3  request interceptors      in the order given, then plugins, then the gates sign
 ///     4  HTTP cache                receives the final headers
 ///     5  transport                 redirects return to 4

@@ -19,7 +19,7 @@ public protocol Plugin: Sendable {
     func willSend(_ request: HTTPRequest, context: RequestContext)
 
     /// True to receive informational responses; false by default. They cost nothing if no plugin receives them.
-    var wantsInformational: Bool { get }
+    var receivesInformational: Bool { get }
 
     /// Called when an informational response, such as 100 or 103, arrives before the final one. Must not block.
     ///
@@ -41,7 +41,7 @@ extension Plugin {
     /// Does nothing.
     public func willSend(_ request: HTTPRequest, context: RequestContext) {}
     /// False.
-    public var wantsInformational: Bool { false }
+    public var receivesInformational: Bool { false }
     /// Does nothing.
     public func didReceive(informational head: HTTPResponse, context: RequestContext) {}
     /// Does nothing.

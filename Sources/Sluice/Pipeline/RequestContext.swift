@@ -64,9 +64,9 @@ public struct RequestContext: Sendable {
     ///
     /// - Parameters:
     ///   - key: The key of the value. Begin it with a prefix of your own to avoid collisions.
-    ///   - make: Creates the value if none of that type is stored under the key.
+    ///   - makeDefault: Creates the value if none of that type is stored under the key.
     /// - Returns: The value.
-    public func remembered<Value: Sendable>(_ key: String, _ make: () -> Value) -> Value {
-        call.remembered(key, make)
+    public func value<Value: Sendable>(forKey key: String, default makeDefault: () -> Value) -> Value {
+        call.value(forKey: key, default: makeDefault)
     }
 }

@@ -25,14 +25,14 @@ public protocol RequestObserver: Sendable {
     func observe(_ event: RequestEvent, of request: ObservedRequest)
 
     /// Called with the number of events that were dropped because the observer was too slow. Does nothing by default.
-    func missed(_ count: Int)
+    func didDrop(_ count: Int)
 }
 
 extension RequestObserver {
     /// All events.
     public var interests: RequestEvent.Kinds { .all }
     /// Does nothing.
-    public func missed(_ count: Int) {}
+    public func didDrop(_ count: Int) {}
 }
 
 /// The queue of events for an observer.
@@ -50,7 +50,7 @@ final class ObserverMailbox: Sendable {
 
     private struct State {
         var waiting: [Message] = []
-        var missed = 0
+        var dropped = 0
         var isDelivering = false
     }
 
@@ -77,7 +77,7 @@ final class ObserverMailbox: Sendable {
         if let immediate { return immediate.observe(message.event, of: message.request) }
         let begins = state.withLock { state in
             guard state.waiting.count < ObserverMailbox.capacity else {
-                state.missed += 1
+                state.dropped += 1
                 return false
             }
             state.waiting.append(message)
@@ -98,17 +98,17 @@ final class ObserverMailbox: Sendable {
 
     /// Delivers the waiting events. Events posted meanwhile wait for the next delivery.
     private func deliver() {
-        let (messages, missed) = state.withLock { state in
+        let (messages, dropped) = state.withLock { state in
             defer {
                 state.waiting = []
-                state.missed = 0
+                state.dropped = 0
             }
-            return (state.waiting, state.missed)
+            return (state.waiting, state.dropped)
         }
         for message in messages { observer.observe(message.event, of: message.request) }
-        if missed > 0 { observer.missed(missed) }
+        if dropped > 0 { observer.didDrop(dropped) }
         let continues = state.withLock { state in
-            state.isDelivering = !state.waiting.isEmpty || state.missed > 0
+            state.isDelivering = !state.waiting.isEmpty || state.dropped > 0
             return state.isDelivering
         }
         if continues { deliverSoon() }

@@ -4,10 +4,10 @@ import SluiceHTTP
 ///
 /// A class, so that requests share it without copying it.
 final class Steps: Sendable {
-    /// The gates: first the constraints, then the gates whose `holds` is false, then the others, each in the order
-    /// given.
+    /// The gates: first the constraints, then the gates whose `reservesResource` is false, then the others, each in the
+    /// order given.
     let gates: [any Gate]
-    /// The number of gates whose `holds` is false, constraints included.
+    /// The number of gates whose `reservesResource` is false, constraints included.
     let conditionCount: Int
     let requestInterceptors: [any RequestInterceptor]
     let responseInterceptors: [any ResponseInterceptor]
@@ -39,7 +39,7 @@ final class Steps: Sendable {
         plugins = steps.plugins
         observers = steps.observers
         observesInformational = steps.observers.contains { $0.interests.contains(.informational) }
-        informationalPlugins = steps.plugins.filter(\.wantsInformational)
+        informationalPlugins = steps.plugins.filter(\.receivesInformational)
         failure = GateOrder.failure(of: Array(gates.prefix(conditionCount)))
         // Determined once, and not for each request.
         let immediate = gates.compactMap { $0 as? any ImmediateGate }
@@ -53,14 +53,14 @@ final class Steps: Sendable {
 
     convenience init(_ configuration: APIClient.Configuration) {
         let all = configuration.constraints.map { $0.gate } + configuration.gates
-        let conditions = all.filter { !$0.holds }
+        let conditions = all.filter { !$0.reservesResource }
         var steps = StepOverrides()
         steps.requestInterceptors = configuration.requestInterceptors
         steps.responseInterceptors = configuration.responseInterceptors
         steps.plugins = configuration.plugins
         steps.observers = configuration.observers.map(ObserverMailbox.init)
         self.init(
-            gates: conditions + all.filter(\.holds),
+            gates: conditions + all.filter(\.reservesResource),
             conditionCount: conditions.count,
             steps,
             secretHeaders: configuration.secretHeaders + configuration.requestInterceptors.secretHeaders

@@ -20,7 +20,7 @@ import SluiceHTTP
 /// the client keeps cookies, a second visit may have another response, so only the limit applies.
 public struct RedirectPolicy: Sendable {
     /// Decides about a redirect that the rules allow. Must not block.
-    public typealias Deciding = @Sendable (RedirectProposal) -> RedirectDecision
+    public typealias DecisionHandler = @Sendable (RedirectProposal) -> RedirectDecision
 
     /// The maximum number of redirects of a request; 10 by default. With 0 none is followed, and the 3xx response is
     /// returned.
@@ -31,7 +31,7 @@ public struct RedirectPolicy: Sendable {
     /// Fetch. If false, such a redirect fails the request with ``SluiceError/Code/redirectRefused``.
     public var sendsBodyAcrossOrigins: Bool
     /// Called for each redirect that the rules allow, to make the final decision; nil, the default, follows them all.
-    public var decide: Deciding?
+    public var decide: DecisionHandler?
 
     /// Creates a policy.
     ///
@@ -44,7 +44,7 @@ public struct RedirectPolicy: Sendable {
         limit: Int = 10,
         allowsDowngrade: Bool = false,
         sendsBodyAcrossOrigins: Bool = true,
-        decide: Deciding? = nil
+        decide: DecisionHandler? = nil
     ) {
         self.limit = limit
         self.allowsDowngrade = allowsDowngrade

@@ -145,13 +145,13 @@ extension Redaction {
     ///
     /// - Parameters:
     ///   - headers: The fields.
-    ///   - secret: Additional secret fields: ``ObservedRequest/secretHeaders``.
+    ///   - secretHeaders: Additional secret fields: ``ObservedRequest/secretHeaders``.
     /// - Returns: The same fields in the same order, with `REDACTED` in place of the secrets. The scheme of an
     ///   `Authorization` is kept.
-    public func headers(_ headers: HTTPHeaders, and secret: [HTTPHeaderName] = []) -> HTTPHeaders {
+    public func headers(_ headers: HTTPHeaders, secretHeaders: [HTTPHeaderName] = []) -> HTTPHeaders {
         if isNone { return headers }
         var redacted = HTTPHeaders()
-        for field in headers { redacted.append(field.name, value(of: field, and: secret)) }
+        for field in headers { redacted.append(field.name, value(of: field, secretHeaders: secretHeaders)) }
         return redacted
     }
 
@@ -164,8 +164,9 @@ extension Redaction {
         rules.text(text)
     }
 
-    private func value(of field: HTTPHeaders.Field, and secret: [HTTPHeaderName]) -> String {
-        let isSecret = headerNames.contains(field.name.rawValue) || hidesCredentials && secret.contains(field.name)
+    private func value(of field: HTTPHeaders.Field, secretHeaders: [HTTPHeaderName]) -> String {
+        let isSecret =
+            headerNames.contains(field.name.rawValue) || hidesCredentials && secretHeaders.contains(field.name)
         if isSecret {
             if field.value.isEmpty { return "" }
             let scheme = field.value.prefix { $0 != " " }

@@ -68,7 +68,7 @@ extension JSON {
     public subscript(steps: any JSONStep...) -> JSON {
         get {
             steps.reduce(self) { json, step in
-                switch step.jsonStep {
+                switch step.jsonPathComponent {
                 case .key(let key): json[key]
                 case .index(let index): json[index]
                 }
@@ -122,7 +122,7 @@ extension JSON {
     }
 
     private mutating func set(_ value: JSON, at steps: ArraySlice<any JSONStep>) {
-        switch steps.first?.jsonStep {
+        switch steps.first?.jsonPathComponent {
         case nil: self = value
         case .key(let key)?: self[key].set(value, at: steps.dropFirst())
         case .index(let index)?: self[index].set(value, at: steps.dropFirst())
@@ -133,15 +133,15 @@ extension JSON {
 /// A step of a multistep subscript: a `String` for a member or an `Int` for an element.
 public protocol JSONStep: Sendable {
     /// The step as a component of a path.
-    var jsonStep: JSONPath.Component { get }
+    var jsonPathComponent: JSONPath.Component { get }
 }
 
 extension String: JSONStep {
     /// The member with this name.
-    public var jsonStep: JSONPath.Component { .key(self) }
+    public var jsonPathComponent: JSONPath.Component { .key(self) }
 }
 
 extension Int: JSONStep {
     /// The element at this index.
-    public var jsonStep: JSONPath.Component { .index(self) }
+    public var jsonPathComponent: JSONPath.Component { .index(self) }
 }

@@ -46,7 +46,7 @@ struct WaterfallTests {
         let entries = try HAR(parsing: data).log.entries
         #expect(entries.count > 20)
         #expect(entries.contains { $0.isFromRetry == true } && entries.contains { $0.isHedged == true })
-        #expect(entries.contains { $0.hop == 2 } && entries.contains { $0.response.status == 0 })
+        #expect(entries.contains { $0.redirectCount == 2 } && entries.contains { $0.response.status == 0 })
         #expect(!String(decoding: data, as: UTF8.self).contains("s3cret"))
         let reading = try await read(page)
         #expect(reading.console.isEmpty, "\(reading.console)")

@@ -147,7 +147,7 @@ private struct OutcomeGate: Gate {
     }
 
     func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
-        Permit(judging: { outcome in
+        Permit(onOutcome: { outcome in
             switch outcome {
             case .success(let response): seen.change { $0.append("\(response.head.status.rawValue)") }
             case .failure(let error): seen.change { $0.append("\(error.code)") }

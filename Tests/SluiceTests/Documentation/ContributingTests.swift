@@ -11,8 +11,8 @@ import Testing
 final class Maintenance: ImmediateGate {
     private let isClosed = Locked(false)
 
-    /// False: the gate hands out no limited resource, so it precedes those that do.
-    var holds: Bool { false }
+    /// False: the gate reserves no limited resource, so it precedes those that do.
+    var reservesResource: Bool { false }
 
     func setClosed(_ isClosed: Bool) {
         self.isClosed.withLock { $0 = isClosed }

@@ -138,7 +138,7 @@ final class DownloadResumeTests: XCTestCase {
             $0.clock = clock
             $0.randomness = { .max }
         }
-        let sender = fixture.download(by: client).resumes(upTo: 3).sender()
+        let sender = fixture.download(by: client).maximumResumptions(3).sender()
         let response = Task { await sender.response }
         for seconds in [0.5, 1.0] {
             await clock.waitForSleepers(1)
@@ -239,7 +239,7 @@ final class DownloadResumeTests: XCTestCase {
     func testDiscardPartRemovesThePartialDownload() async throws {
         let fixture = try await interrupted()
         XCTAssertEqual(fixture.names.count, 2)
-        try await fixture.download().discardPart()
+        try await fixture.download().discardPartialFile()
         XCTAssertEqual(fixture.names, [])
         let file = try await fixture.download().sender().value
         XCTAssertEqual(file.resumedBytes, 0)

@@ -45,7 +45,7 @@ final class RandomDownloadTests: XCTestCase {
                 isShared ? 3 : 1,
                 ofAtLeast: 20_000
             )
-            .resumes(upTo: 1).sender()
+            .maximumResumptions(1).sender()
             let response = Task { await sender.response }
             for await progress in sender.downloadProgress where progress.completed > bytes { break }
             if bytes % 3 == 0 { sender.cancel() }

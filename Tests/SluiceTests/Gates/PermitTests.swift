@@ -6,17 +6,17 @@ import XCTest
 private final class NotingGate: ImmediateGate {
     let name: String
     let isImmediate: Bool
-    private let verdict: @Sendable (TransportOutcome) -> Permit.Verdict
+    private let decision: @Sendable (TransportOutcome) -> Permit.Decision
     private let notes = Shared((admitted: 0, returned: [String]()))
 
     init(
         _ name: String = "Noting",
         isImmediate: Bool,
-        verdict: @escaping @Sendable (TransportOutcome) -> Permit.Verdict = { _ in .settled }
+        decision: @escaping @Sendable (TransportOutcome) -> Permit.Decision = { _ in .settled }
     ) {
         self.name = name
         self.isImmediate = isImmediate
-        self.verdict = verdict
+        self.decision = decision
     }
 
     var admitted: Int { notes.read.admitted }
@@ -30,14 +30,14 @@ private final class NotingGate: ImmediateGate {
             notes.admitted += 1
             return notes.admitted
         }
-        return Permit(signing: { $0.headers["X-Permit"] = "\(number)" }) { [self] outcome in
+        return Permit(modifyRequest: { $0.headers["X-Permit"] = "\(number)" }) { [self] outcome in
             notes.change { notes in
                 switch outcome {
                 case .success(let response): notes.returned.append("\(response.head.status.rawValue)")
                 case .failure(let error): notes.returned.append("\(error.code)")
                 }
             }
-            return verdict(outcome)
+            return decision(outcome)
         }
     }
 }
@@ -160,7 +160,7 @@ final class PermitTests: XCTestCase {
     func testAsksGatesThatHoldNothingFirst() async throws {
         struct Ordered: Gate {
             let name: String
-            let holds: Bool
+            let reservesResource: Bool
             let order: Shared<[String]>
 
             func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
@@ -170,7 +170,9 @@ final class PermitTests: XCTestCase {
         }
         let order = Shared<[String]>([])
         let client = APIClient(baseURL: "http://localhost") {
-            $0.gates = [("h1", true), ("c1", false), ("h2", true)].map { Ordered(name: $0, holds: $1, order: order) }
+            $0.gates = [("h1", true), ("c1", false), ("h2", true)].map {
+                Ordered(name: $0, reservesResource: $1, order: order)
+            }
             $0.transport = AnsweringTransport()
         }
         _ = try await client.data.request("").sender().value

@@ -5,7 +5,7 @@ import Testing
 
 /// Sends informational responses before the final one, on a separate thread, as an engine does.
 private final class HintingTransport: CallbackTransport {
-    let wantsInformational = Shared<[Bool]>([])
+    let receivesInformational = Shared<[Bool]>([])
     private let statuses: [HTTPStatus]
     private let engine = DispatchQueue(label: "engine")
 
@@ -25,7 +25,7 @@ private final class HintingTransport: CallbackTransport {
         context: TransferContext,
         completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
     ) -> @Sendable () -> Void {
-        wantsInformational.change { $0.append(context.onInformational != nil) }
+        receivesInformational.change { $0.append(context.onInformational != nil) }
         engine.async { [statuses] in
             for (index, status) in statuses.enumerated() {
                 context.onInformational?(HTTPResponse(status: status, headers: ["X-Number": "\(index)"]))
@@ -42,7 +42,7 @@ private final class HintPlugin: Plugin {
     @TaskLocal static var caller = ""
     let notes = Shared<[String]>([])
 
-    var wantsInformational: Bool { true }
+    var receivesInformational: Bool { true }
 
     func didReceive(informational head: HTTPResponse, context: RequestContext) {
         notes.change { $0.append("\(context.attempt) \(head.status) \(Self.caller)") }
@@ -93,7 +93,7 @@ private final class HintPlugin: Plugin {
         _ = try await client(transport).data.get("a").sender().value
         _ = try await client(transport) { $0.observers = [observer] }.data.get("a").sender().value
         _ = try await client(transport) { $0.requestInterceptors = [Waiting()] }.data.get("a").sender().value
-        #expect(transport.wantsInformational.read == [false, false, false])
+        #expect(transport.receivesInformational.read == [false, false, false])
     }
 
     @Test func reportsToObserverOfOneRequest() async throws {
@@ -103,7 +103,7 @@ private final class HintPlugin: Plugin {
         _ = try await client.data.get("a").observer(observer).sender().value
         await eventually { observer.events.count == 3 }
         _ = try await client.data.get("a").sender().value
-        #expect(transport.wantsInformational.read == [true, false])
+        #expect(transport.receivesInformational.read == [true, false])
     }
 
     @Test func notifiesPluginBeforeFinalResponseWithTaskLocals() async throws {
@@ -121,7 +121,7 @@ private final class HintPlugin: Plugin {
         }
         let transport = HintingTransport()
         _ = try await client(transport) { $0.plugins = [Uninterested()] }.data.get("a").sender().value
-        #expect(transport.wantsInformational.read == [false])
+        #expect(transport.receivesInformational.read == [false])
     }
 
     @Test func logsInformationalResponsesRedacted() async throws {

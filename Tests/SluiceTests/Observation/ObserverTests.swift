@@ -6,7 +6,7 @@ import XCTest
 final class NotingObserver: RequestObserver {
     let interests: RequestEvent.Kinds
     private let notes = Shared<[String]>([])
-    private let missedCount = Shared(0)
+    private let droppedCount = Shared(0)
     private let hold: AsyncSignal?
 
     init(_ interests: RequestEvent.Kinds = .all, hold: AsyncSignal? = nil) {
@@ -15,7 +15,7 @@ final class NotingObserver: RequestObserver {
     }
 
     var events: [String] { notes.read }
-    var missed: Int { missedCount.read }
+    var dropped: Int { droppedCount.read }
 
     func observe(_ event: RequestEvent, of request: ObservedRequest) {
         let text =
@@ -36,7 +36,7 @@ final class NotingObserver: RequestObserver {
         notes.change { $0.append("\(request.attempt) \(text)") }
     }
 
-    func missed(_ count: Int) { missedCount.change { $0 += count } }
+    func didDrop(_ count: Int) { droppedCount.change { $0 += count } }
 
     private static func text(_ outcome: TransportOutcome) -> String {
         switch outcome {
@@ -144,7 +144,7 @@ final class ObserverTests: XCTestCase {
     func testSlowObserverDelaysNoRequestAndLearnsMissedCount() async throws {
         final class Slow: RequestObserver {
             let interests = RequestEvent.Kinds.began
-            let missedCount = Shared(0)
+            let droppedCount = Shared(0)
             let taken = Shared(0)
             let mayContinue = DispatchSemaphore(value: 0)
             let isHeld = Shared(false)
@@ -156,7 +156,7 @@ final class ObserverTests: XCTestCase {
                     mayContinue.wait()
                 }
             }
-            func missed(_ count: Int) { missedCount.change { $0 += count } }
+            func didDrop(_ count: Int) { droppedCount.change { $0 += count } }
         }
         let slow = Slow()
         let client = APIClient(baseURL: "http://localhost") {
@@ -167,9 +167,9 @@ final class ObserverTests: XCTestCase {
         for _ in 0..<count { _ = await client.data.request("").sender().result }
         slow.mayContinue.signal()
         await client.observersCaughtUp()
-        await eventually { slow.taken.read + slow.missedCount.read == count }
-        XCTAssertGreaterThan(slow.missedCount.read, 4000)
-        XCTAssertLessThan(slow.missedCount.read, 4500)
+        await eventually { slow.taken.read + slow.droppedCount.read == count }
+        XCTAssertGreaterThan(slow.droppedCount.read, 4000)
+        XCTAssertLessThan(slow.droppedCount.read, 4500)
     }
 
     func testPluginsRunInOrder() async throws {

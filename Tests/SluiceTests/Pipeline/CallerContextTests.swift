@@ -127,9 +127,9 @@ private final class ContextRecorder: Sendable {
         private func makePermit() -> Permit {
             if waits { return Permit { [recorder] _ in recorder.record("release of a permit") } }
             return Permit(
-                signing: { [recorder] _ in recorder.record("signing") },
-                judging: { [recorder] _ in
-                    recorder.record("judgement")
+                modifyRequest: { [recorder] _ in recorder.record("request modifier") },
+                onOutcome: { [recorder] _ in
+                    recorder.record("outcome")
                     return .settled
                 }
             )
@@ -182,7 +182,9 @@ private final class ContextRecorder: Sendable {
                 await Caller.$name.withValue("caller") { _ = await client.data.get(path).sender().response }
             }.value
             #expect(recorder.steps(outsideTaskOf: "caller") == [:])
-            #expect(recorder.steps.isSuperset(of: ["request adapter", "outcome adapter", "signing", "judgement"]))
+            #expect(
+                recorder.steps.isSuperset(of: ["request adapter", "outcome adapter", "request modifier", "outcome"])
+            )
         }
     }
 
@@ -226,11 +228,11 @@ private final class ContextRecorder: Sendable {
         transport.engine.suspend()
         let sender = client.data.get("plain").sender()
         let task = Task { await sender.result }
-        await eventually { recorder.steps.contains("signing") }
+        await eventually { recorder.steps.contains("request modifier") }
         sender.cancel()
         let result = await task.value
         #expect(result.failure?.isCancellation == true)
         transport.engine.resume()
-        await eventually { recorder.steps.isSuperset(of: ["outcome adapter", "judgement"]) }
+        await eventually { recorder.steps.isSuperset(of: ["outcome adapter", "outcome"]) }
     }
 }

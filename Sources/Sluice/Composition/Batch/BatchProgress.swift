@@ -46,19 +46,19 @@ struct BatchProgressSequence: AsyncSequence, Sendable {
             if isOver { return nil }
             while true {
                 if Task.isCancelled { return nil }
-                let sight = run.signal.snapshot(.download)
+                let snapshot = run.signal.snapshot(.download)
                 let progress = run.progress
                 let rest = lastReported.map { BatchProgressSequence.interval - $0.duration(to: run.clock.now) } ?? .zero
-                if sight.isFinal || progress != last && rest <= .zero {
-                    isOver = sight.isFinal
+                if snapshot.isFinal || progress != last && rest <= .zero {
+                    isOver = snapshot.isFinal
                     last = progress
                     lastReported = run.clock.now
                     return progress
                 }
                 // Transferred bytes do not wake the iterator, so it polls for them.
                 let pause = rest > .zero ? rest : BatchProgressSequence.interval
-                let hasBegun = sight.progress.attempt > 0
-                await run.signal.wait(.download, after: sight.version, atLeast: hasBegun ? pause : nil)
+                let hasBegun = snapshot.progress.attempt > 0
+                await run.signal.wait(.download, after: snapshot.version, atLeast: hasBegun ? pause : nil)
             }
         }
     }

@@ -71,10 +71,15 @@ struct Circuit: Sendable {
         return .admitted(Ticket(generation: generation))
     }
 
-    mutating func settle(_ ticket: Ticket, _ judgement: CircuitBreaker.Judgement, now: Instant, _ policy: Policy) {
+    mutating func settle(
+        _ ticket: Ticket,
+        _ classification: CircuitBreaker.Classification,
+        now: Instant,
+        _ policy: Policy
+    ) {
         admitted -= 1
         guard ticket.generation == generation else { return }
-        switch (phase, judgement) {
+        switch (phase, classification) {
         case (.closed, .ignored), (.open, _):
             break
         case (.closed, .success):
@@ -206,12 +211,12 @@ struct Circuits: Sendable {
     mutating func settle(
         _ key: String,
         _ ticket: Circuit.Ticket,
-        _ judgement: CircuitBreaker.Judgement,
+        _ classification: CircuitBreaker.Classification,
         now: Circuit.Instant
     ) -> CircuitBreaker.State? {
         guard let index = circuits.index(forKey: key) else { return nil }
         let policy = policy
-        return circuits.values[index].reportingChange { $0.settle(ticket, judgement, now: now, policy) }.1
+        return circuits.values[index].reportingChange { $0.settle(ticket, classification, now: now, policy) }.1
     }
 
     /// Removes the circuits that behave like a new one, when the number of circuits has doubled since the last sweep.

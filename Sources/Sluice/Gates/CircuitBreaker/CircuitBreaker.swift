@@ -12,7 +12,7 @@ import SluiceHTTP
 /// After a time the circuit is half-open and admits a few requests as trials. If they succeed it closes. If one fails
 /// it opens again. A cancelled trial makes room for another and counts as neither.
 ///
-/// ``judgement(of:)`` decides which outcomes are failures, unless another closure is given. Clients that are
+/// ``classification(of:)`` decides which outcomes are failures, unless another closure is given. Clients that are
 /// given the same breaker share it.
 public final class CircuitBreaker: ImmediateGate {
     /// The state of a circuit.
@@ -48,7 +48,7 @@ public final class CircuitBreaker: ImmediateGate {
     /// The name by which requests opt out of the gate.
     public let name: String
     private let scope: GateScope
-    private let judging: @Sendable (TransportOutcome) -> Judgement
+    private let classify: @Sendable (TransportOutcome) -> Classification
     private let record: Locked<Record>
 
     /// Creates a circuit breaker.
@@ -66,7 +66,7 @@ public final class CircuitBreaker: ImmediateGate {
     ///   - scope: The requests that share a circuit; those to one host by default.
     ///   - name: The name, `CircuitBreaker` by default. A request that opts out of a name opts
     ///     out of all gates with it.
-    ///   - judging: Called with each outcome; returns its judgement. It must not block.
+    ///   - classify: Called with each outcome; returns its classification. It must not block.
     public init(
         failureRatio: Double = 0.5,
         of minimumRequests: Int = 20,
@@ -77,11 +77,11 @@ public final class CircuitBreaker: ImmediateGate {
         trials: Int = 3,
         per scope: GateScope = .host,
         named name: String = "CircuitBreaker",
-        judging: @escaping @Sendable (TransportOutcome) -> Judgement = { judgement(of: $0) }
+        classify: @escaping @Sendable (TransportOutcome) -> Classification = { classification(of: $0) }
     ) {
         self.name = name
         self.scope = scope
-        self.judging = judging
+        self.classify = classify
         let policy = Circuit.Policy(
             failureRatio: failureRatio,
             minimumRequests: minimumRequests,
@@ -152,10 +152,10 @@ public final class CircuitBreaker: ImmediateGate {
     }
 
     private func permit(_ key: String, _ ticket: Circuit.Ticket, _ clock: any SluiceClock) -> Permit {
-        Permit(judging: { [self] outcome in
-            let judgement = judging(outcome)
+        Permit(onOutcome: { [self] outcome in
+            let classification = classify(outcome)
             let now = clock.now
-            record.withLock { $0.notify(key, $0.circuits.settle(key, ticket, judgement, now: now)) }
+            record.withLock { $0.notify(key, $0.circuits.settle(key, ticket, classification, now: now)) }
             return .settled
         })
     }
@@ -163,7 +163,7 @@ public final class CircuitBreaker: ImmediateGate {
 
 extension CircuitBreaker {
     /// The meaning of an outcome for the health of the server.
-    public enum Judgement: Sendable {
+    public enum Classification: Sendable {
         /// The server works.
         case success
         /// The server does not work.
@@ -172,7 +172,7 @@ extension CircuitBreaker {
         case ignored
     }
 
-    /// Returns the default judgement of an outcome.
+    /// Returns the default classification of an outcome.
     ///
     /// A 5xx response is a failure, and so is a missing response: no connection, a time-out, invalid HTTP. Any
     /// other response is a success, 429 included. An outcome is ignored if the request was cancelled, was never
@@ -180,25 +180,25 @@ extension CircuitBreaker {
     /// response, a refused redirect.
     ///
     /// - Parameter outcome: The outcome of a request.
-    /// - Returns: The judgement.
-    public static func judgement(of outcome: TransportOutcome) -> Judgement {
+    /// - Returns: The classification.
+    public static func classification(of outcome: TransportOutcome) -> Classification {
         switch outcome {
-        case .success(let response): judgement(of: response.head)
-        case .failure(let error): judgement(of: error)
+        case .success(let response): classification(of: response.head)
+        case .failure(let error): classification(of: error)
         }
     }
 
-    private static func judgement(of head: HTTPResponse) -> Judgement {
+    private static func classification(of head: HTTPResponse) -> Classification {
         head.status.class == .serverError ? .failure : .success
     }
 
-    private static func judgement(of error: SluiceError) -> Judgement {
+    private static func classification(of error: SluiceError) -> Classification {
         switch error.step {
         case .transport, .recovery:
             if clientSideCodes.contains(error.code) { return .ignored }
             return .failure
         case .responseInterceptor, .validation, .file, .serialization:
-            return error.response.map(judgement(of:)) ?? .ignored
+            return error.response.map(classification(of:)) ?? .ignored
         case .building, .gate, .requestInterceptor, .cache:
             return .ignored
         }

@@ -43,7 +43,7 @@ public final class OAuth2: ImmediateGate {
     let audience: Audience
 
     /// False: all requests share one token.
-    public var holds: Bool { false }
+    public var reservesResource: Bool { false }
 
     /// Creates a gate.
     ///
@@ -184,19 +184,22 @@ private final class TokenPermit: Sendable {
     }
 
     var permit: Permit {
-        Permit(signing: { [self] request in sign(&request) }, judging: { [self] outcome in judge(outcome) })
+        Permit(
+            modifyRequest: { [self] request in authorize(&request) },
+            onOutcome: { [self] outcome in decision(about: outcome) }
+        )
     }
 
-    private func sign(_ request: inout HTTPRequest) {
+    private func authorize(_ request: inout HTTPRequest) {
         guard !request.headers.contains(.authorization), gate.audience.includes(request, of: pipeline) else { return }
         request.headers.append(.authorization, credential.authorization)
     }
 
-    private func judge(_ outcome: TransportOutcome) -> Permit.Verdict {
+    private func decision(about outcome: TransportOutcome) -> Permit.Decision {
         guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
         // Only the first refusal of a request causes a replay, because an API that refuses a new token would refuse the
         // next one too.
-        let first = context.remembered("Sluice.OAuth2.\(gate.name)") { context.attempt }
+        let first = context.value(forKey: "Sluice.OAuth2.\(gate.name)") { context.attempt }
         guard context.attempt == first else { return .settled }
         let moment = ClockReading((gate.configuration.client?.pipeline ?? pipeline).clock)
         let isReplayed = gate.shared.withLock { $0.state.refused(version: credential.version, at: moment) }

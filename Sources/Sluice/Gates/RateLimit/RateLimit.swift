@@ -67,14 +67,15 @@ public final class RateLimit: ImmediateGate {
     ///   - maximumWait: The longest time a request may wait; nil, the default, for no maximum.
     ///   - maximumPause: The longest pause that the server's headers can cause; an hour by default.
     ///   - name: The name, `RateLimit` by default. A request that opts out of a name opts out of all gates with it.
-    public convenience init(
-        ofServerPer scope: GateScope = .host,
+    /// - Returns: A gate that only follows the server's limit.
+    public static func fromServer(
+        per scope: GateScope = .host,
         maximumWaiting: Int = 1000,
         maximumWait: Duration? = nil,
         maximumPause: Duration = .seconds(3600),
         named name: String = "RateLimit"
-    ) {
-        self.init(
+    ) -> RateLimit {
+        RateLimit(
             1,
             every: .zero,
             per: scope,
@@ -104,7 +105,7 @@ public final class RateLimit: ImmediateGate {
     }
 
     private func permit(_ key: String, _ clock: any SluiceClock) -> Permit {
-        Permit(judging: { [self] outcome in
+        Permit(onOutcome: { [self] outcome in
             handle(outcome, key, clock)
             return .settled
         })

@@ -13,7 +13,7 @@ struct HARAssembly {
         /// The time at which the attempt began to wait for its first exchange, or for the one after a redirect.
         var began: ContinuousClock.Instant
         var kind = Kind.first
-        var hop = 0
+        var redirectCount = 0
         var exchange: Exchange?
         var gates: [(name: String, began: ContinuousClock.Instant, ended: ContinuousClock.Instant?)] = []
         /// The number of the attempt's last entry; nil if it has none.
@@ -78,7 +78,7 @@ struct HARAssembly {
         case .redirected(let response, let next):
             close(request, request.attempt, .success(response), redirect: next.url)
             update(request) { attempt in
-                attempt.hop += 1
+                attempt.redirectCount += 1
                 attempt.began = request.instant
                 attempt.gates = []
             }
@@ -176,7 +176,7 @@ struct HARAssembly {
         entry.time = entry.timings.total.roundedToMicroseconds
         entry.requestID = Int(clamping: request.id.rawValue)
         entry.attempt = max(1, number)
-        entry.hop = attempt.hop
+        entry.redirectCount = attempt.redirectCount
         entry.route = request.route
         if attempt.kind == .retry { entry.isFromRetry = true }
         if attempt.kind == .hedge { entry.isHedged = true }

@@ -30,7 +30,7 @@ extension HAR {
         /// The number of the attempt, starting at 1.
         public var attempt: Int?
         /// The number of redirects followed before this exchange, within the attempt.
-        public var hop: Int?
+        public var redirectCount: Int?
         /// The route that requests of the same kind share.
         public var route: String?
         /// True if the exchange repeats a failed attempt.
@@ -46,7 +46,7 @@ extension HAR {
             case pageref, startedDateTime, time, request, response, cache, timings, serverIPAddress, connection, comment
             case requestID = "_requestID"
             case attempt = "_attempt"
-            case hop = "_hop"
+            case redirectCount = "_hop"
             case route = "_route"
             case isFromRetry = "_fromRetry"
             case isHedged = "_hedged"
@@ -102,7 +102,7 @@ extension HAR {
             // Other programs may use these fields with another meaning.
             requestID = try? container.integer(forKey: .requestID)
             attempt = try? container.integer(forKey: .attempt)
-            hop = try? container.integer(forKey: .hop)
+            redirectCount = try? container.integer(forKey: .redirectCount)
             route = try? container.decodeIfPresent(String.self, forKey: .route)
             isFromRetry = try? container.decodeIfPresent(Bool.self, forKey: .isFromRetry)
             isHedged = try? container.decodeIfPresent(Bool.self, forKey: .isHedged)
@@ -125,7 +125,7 @@ extension HAR {
             try container.encodeIfPresent(comment, forKey: .comment)
             try container.encodeIfPresent(requestID, forKey: .requestID)
             try container.encodeIfPresent(attempt, forKey: .attempt)
-            try container.encodeIfPresent(hop, forKey: .hop)
+            try container.encodeIfPresent(redirectCount, forKey: .redirectCount)
             try container.encodeIfPresent(route, forKey: .route)
             try container.encodeIfPresent(isFromRetry, forKey: .isFromRetry)
             try container.encodeIfPresent(isHedged, forKey: .isHedged)

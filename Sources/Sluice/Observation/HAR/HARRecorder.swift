@@ -37,8 +37,8 @@ public final class HARRecorder: RequestObserver {
         assembly.withLock { $0.record(event, of: request) }
     }
 
-    /// Discards exchanges in progress, because their end may be among the missed events.
-    public func missed(_ count: Int) {
+    /// Discards exchanges in progress, because their end may be among the dropped events.
+    public func didDrop(_ count: Int) {
         assembly.withLock { $0.discardPending() }
     }
 

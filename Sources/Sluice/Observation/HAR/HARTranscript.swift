@@ -35,7 +35,7 @@ struct HARTranscript {
 
     private func request(_ request: HTTPRequest, _ secret: [HTTPHeaderName]) -> HAR.Request {
         let url = redaction.url(request.url)
-        let headers = redaction.headers(request.headers, and: secret)
+        let headers = redaction.headers(request.headers, secretHeaders: secret)
         var result = HAR.Request(method: request.method.rawValue, url: url)
         result.headers = headers.map(HAR.Parameter.init)
         result.cookies = zip(request.headers, headers)
@@ -48,7 +48,7 @@ struct HARTranscript {
 
     private func response(_ response: ServerResponse, _ secret: [HTTPHeaderName]) -> HAR.Response {
         let head = response.head
-        let headers = redaction.headers(head.headers, and: secret)
+        let headers = redaction.headers(head.headers, secretHeaders: secret)
         var result = HAR.Response(status: head.status.rawValue, httpVersion: head.version.description)
         result.headers = headers.map(HAR.Parameter.init)
         result.cookies = zip(head.headers, headers)

@@ -95,7 +95,7 @@ public struct RequestLog: RequestObserver {
     }
 
     /// Logs the number of dropped events, and discards the details of open requests, whose end may be among them.
-    public func missed(_ count: Int) {
+    public func didDrop(_ count: Int) {
         records.withLock { $0 = [:] }
         destination("\(LogUnits.text(count, "event")) dropped: the log could not be written fast enough")
     }
@@ -217,13 +217,13 @@ extension RequestLog {
         case .sending(let request):
             let attempt = observed.attempt > 1 ? "  (attempt \(observed.attempt))" : ""
             let method = LogEscaping.line(request.method.rawValue, limit: 32)
-            let head = fields(redaction.headers(request.headers, and: observed.secretHeaders))
+            let head = fields(redaction.headers(request.headers, secretHeaders: observed.secretHeaders))
             return "\(start)→ \(method) \(shown(request))\(attempt)\(head)\(body(of: request))"
         case .redirected(let response, let next):
             return "\(start)↪ \(response.head.status) redirects to \(shown(next))\(head(of: response, observed))"
         case .informational(let head):
             return "\(start)< \(head.status) \(head.version)"
-                + fields(redaction.headers(head.headers, and: observed.secretHeaders))
+                + fields(redaction.headers(head.headers, secretHeaders: observed.secretHeaders))
         case .received(.success(let response)):
             let head = "\(start)< \(response.head.status) \(response.head.version)"
             return head + self.head(of: response, observed) + body(of: response)
@@ -247,7 +247,7 @@ extension RequestLog {
     }
 
     private func head(of response: ServerResponse, _ observed: ObservedRequest) -> String {
-        fields(redaction.headers(response.head.headers, and: observed.secretHeaders))
+        fields(redaction.headers(response.head.headers, secretHeaders: observed.secretHeaders))
     }
 
     /// Returns the header fields, one per line.

@@ -79,7 +79,7 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
     }
 
     /// Counts events that were dropped, which the snapshot shows as ``Snapshot/missedEvents``.
-    public func missed(_ count: Int) {
+    public func didDrop(_ count: Int) {
         ledger.withLock { $0.miss(count) }
     }
 

@@ -34,7 +34,7 @@ struct Retry: Sendable {
             let requested = RetryAfter.delay(in: headers, now: circumstances.date)
         {
             // A retry before the requested time would fail again.
-            guard requested <= policy.longestRetryAfter else { return .finish }
+            guard requested <= policy.maximumRetryAfter else { return .finish }
             delay = requested
         }
         if let limit = policy.maximumElapsedTime, circumstances.elapsed + delay > limit { return .finish }
@@ -56,8 +56,8 @@ struct Retry: Sendable {
             case .success(let response): policy.statuses.contains(response.head.status)
             case .failure(let error): policy.codes.contains(error.code)
             }
-        guard let decides = policy.decides else { return isRetried }
-        return decides(RetryProposal(outcome: outcome, attempt: attempt, isRetried: isRetried))
+        guard let shouldRetry = policy.shouldRetry else { return isRetried }
+        return shouldRetry(RetryProposal(outcome: outcome, attempt: attempt, isRetried: isRetried))
     }
 
     private func mayBeRepeated(_ outcome: TransportOutcome, _ circumstances: Circumstances) -> Bool {

@@ -19,35 +19,36 @@ public struct RetryPolicy: Sendable {
     /// The delays between attempts, unless the server requests another one.
     public var backoff: Backoff
     /// The longest `Retry-After` (RFC 9110 §10.2.3) that is accepted. A longer one ends the request with the response.
-    public var longestRetryAfter: Duration
+    public var maximumRetryAfter: Duration
     /// The statuses to retry.
     public var statuses: Set<HTTPStatus>
     /// The error codes to retry.
     public var codes: Set<SluiceError.Code>
     /// The time limit of each attempt; nil for no limit but the total.
     public var attemptTimeout: Duration?
-    /// Called to make the final decision about each outcome; nil, the default, applies the other rules.
-    public var decides: (@Sendable (RetryProposal) -> Bool)?
+    /// Returns true if an outcome should be retried. Called to make the final decision about each outcome; nil, the
+    /// default, applies the other rules.
+    public var shouldRetry: (@Sendable (RetryProposal) -> Bool)?
 
     /// Creates a policy.
     public init(
         maximumAttempts: Int = 3,
         maximumElapsedTime: Duration? = .seconds(60),
         backoff: Backoff = .exponential,
-        longestRetryAfter: Duration = .seconds(30),
-        statuses: Set<HTTPStatus> = RetryPolicy.passingStatuses,
-        codes: Set<SluiceError.Code> = RetryPolicy.passingCodes,
+        maximumRetryAfter: Duration = .seconds(30),
+        statuses: Set<HTTPStatus> = RetryPolicy.transientStatuses,
+        codes: Set<SluiceError.Code> = RetryPolicy.transientCodes,
         attemptTimeout: Duration? = nil,
-        decides: (@Sendable (RetryProposal) -> Bool)? = nil
+        shouldRetry: (@Sendable (RetryProposal) -> Bool)? = nil
     ) {
         self.maximumAttempts = maximumAttempts
         self.maximumElapsedTime = maximumElapsedTime
         self.backoff = backoff
-        self.longestRetryAfter = longestRetryAfter
+        self.maximumRetryAfter = maximumRetryAfter
         self.statuses = statuses
         self.codes = codes
         self.attemptTimeout = attemptTimeout
-        self.decides = decides
+        self.shouldRetry = shouldRetry
     }
 
     /// No retries.
@@ -57,11 +58,11 @@ public struct RetryPolicy: Sendable {
     public static let standard = RetryPolicy()
 
     /// 408, 429, 500, 502, 503 and 504.
-    public static let passingStatuses: Set<HTTPStatus> = [
+    public static let transientStatuses: Set<HTTPStatus> = [
         .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
     ]
     /// Failures to reach the server or to receive the whole response, and time-outs of an attempt.
-    public static let passingCodes: Set<SluiceError.Code> = [
+    public static let transientCodes: Set<SluiceError.Code> = [
         .cannotResolveHost, .cannotConnect, .connectTimedOut, .connectionLost, .truncatedBody, .idleTimedOut, .timedOut,
     ]
 

@@ -55,10 +55,10 @@ import Testing
         #expect(breaker.state(for: "a.example") == .closed)
     }
 
-    @Test func judgesOutcomesByCustomClosure() {
+    @Test func classifiesOutcomesByCustomClosure() {
         let breaker = CircuitBreaker(of: 1) { outcome in
             if case .success(let response) = outcome, response.head.status == .tooManyRequests { return .failure }
-            return CircuitBreaker.judgement(of: outcome)
+            return CircuitBreaker.classification(of: outcome)
         }
         run(.answered(.ok), breaker)
         #expect(breaker.state(for: "a.example") == .closed)

@@ -42,9 +42,9 @@ import Testing
             if case .admitted(let ticket) = value.admit(now: now, policy) { ticket } else { nil }
         }
 
-        mutating func settle(_ ticket: Circuit.Ticket?, _ judgement: CircuitBreaker.Judgement) {
+        mutating func settle(_ ticket: Circuit.Ticket?, _ classification: CircuitBreaker.Classification) {
             guard let ticket else { return }
-            value.settle(ticket, judgement, now: now, policy)
+            value.settle(ticket, classification, now: now, policy)
         }
 
         /// Sends requests one after another, as letters: success, failure, ignored.

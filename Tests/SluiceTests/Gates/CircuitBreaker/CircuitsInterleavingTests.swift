@@ -25,14 +25,14 @@ import Testing
         var halfOpenSince: [String: Int] = [:]
         var flaws: [String] = []
 
-        func settle(_ index: Int, _ judgement: CircuitBreaker.Judgement) {
+        func settle(_ index: Int, _ classification: CircuitBreaker.Classification) {
             let (key, ticket, isTrial) = running.remove(at: index)
             let before = circuits.state(key)
-            let after = circuits.settle(key, ticket, judgement, now: now)
+            let after = circuits.settle(key, ticket, classification, now: now)
             if let after, after != circuits.state(key) { flaws.append("reported a change without a new state") }
             if after == nil, before != circuits.state(key) { flaws.append("did not report a change") }
-            if judgement == .ignored, after != nil { flaws.append("an ignored outcome changed the state") }
-            if before == .halfOpen, judgement == .failure, isTrial, halfOpenSince[key] != nil, after == nil {
+            if classification == .ignored, after != nil { flaws.append("an ignored outcome changed the state") }
+            if before == .halfOpen, classification == .failure, isTrial, halfOpenSince[key] != nil, after == nil {
                 flaws.append("a trial's failure did not open the circuit")
             }
             if after != nil {
@@ -64,8 +64,8 @@ import Testing
             case 0...1: admit(key)
             case 2...3:
                 guard let index = running.indices.randomElement(using: &random) else { continue }
-                let judgement: [CircuitBreaker.Judgement] = [.success, .failure, .failure, .ignored]
-                settle(index, judgement.randomElement(using: &random) ?? .ignored)
+                let classification: [CircuitBreaker.Classification] = [.success, .failure, .failure, .ignored]
+                settle(index, classification.randomElement(using: &random) ?? .ignored)
             default: now += .milliseconds(Int.random(in: 0..<2000, using: &random))
             }
         }

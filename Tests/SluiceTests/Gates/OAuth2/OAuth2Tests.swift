@@ -8,7 +8,7 @@ final class OAuth2Tests: XCTestCase {
     func testRequestsCarryTokenFetchedOnce() async throws {
         let guarded = try GuardedServer()
         let oauth = guarded.gate(.clientCredentials(id: "my app", secret: "a:b%c+d~", scope: "read write"))
-        XCTAssertFalse(oauth.holds)
+        XCTAssertFalse(oauth.reservesResource)
         let client = APIClient(baseURL: "\(guarded.server.url)/api") {
             $0.gates = [oauth]
             $0.headers["X-API-Key"] = "secret of the API"

@@ -8,7 +8,7 @@ final class RateLimitClientTests: XCTestCase {
         server.on("/", .status(.tooManyRequests, headers: ["Retry-After": "30"]), .text("ok"))
         let clock = TestClock()
         let client = APIClient(baseURL: server.url) {
-            $0.gates = [RateLimit(ofServerPer: .host)]
+            $0.gates = [RateLimit.fromServer(per: .host)]
             $0.clock = clock
         }
         let first = await client.string.request("").sender().result

@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test func appliesPauseToHostThatResponded() {
-        let gate = RateLimit(ofServerPer: .host)
+        let gate = RateLimit.fromServer(per: .host)
         let permit = gate.admitImmediately(client.requestContext("a.example"))
         _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"], by: "cdn.example"))
         #expect(admits(gate))
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func serverOnlyLimitAdmitsUntilServerPauses() async throws {
-        let gate = RateLimit(ofServerPer: .client)
+        let gate = RateLimit.fromServer(per: .client)
         let permits = (0..<1000).compactMap { _ in gate.admitImmediately(client.requestContext("a.example")) }
         #expect(permits.count == 1000)
         _ = permits[0].releaseImmediately(.answered(.ok, ["RateLimit": #""d";r=0;t=30"#]))
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func releasesThousandWaitersTogether() async throws {
-        let gate = RateLimit(ofServerPer: .host)
+        let gate = RateLimit.fromServer(per: .host)
         let permit = gate.admitImmediately(client.requestContext("a.example"))
         _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"]))
         let client = client

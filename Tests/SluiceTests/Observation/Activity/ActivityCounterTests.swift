@@ -44,7 +44,7 @@ final class ActivityCounterTests: XCTestCase {
         let reported = Locked<[Bool]>([])
         let counter = ActivityCounter { isActive in reported.withLock { $0.append(isActive) } }
         began(1, counter)
-        counter.missed(3)
+        counter.didDrop(3)
         finished(1, counter)
         XCTAssertEqual(reported.withLock { $0 }, [true, false])
     }

@@ -43,7 +43,7 @@ import Testing
         #expect(entries.count == 1)
         #expect(entry.startedDateTime == date)
         #expect(entry.timings == HAR.Timings(blocked: 5, wait: 25) && entry.time == 30)
-        #expect(entry.requestID == 7 && entry.attempt == 1 && entry.hop == 0 && entry.route == "one")
+        #expect(entry.requestID == 7 && entry.attempt == 1 && entry.redirectCount == 0 && entry.route == "one")
         #expect(entry.gates == [HAR.Entry.Wait(name: "Gate", time: 3)])
         #expect(entry.isFromRetry == nil && entry.error == nil)
     }
@@ -57,7 +57,7 @@ import Testing
         #expect(entries.map(\.response.status) == [302, 200])
         #expect(entries.map(\.response.redirectURL) == ["http://b.example/two", ""])
         #expect(entries.map(\.request.url) == ["http://a.example/one", "http://b.example/two"])
-        #expect(entries.map(\.hop) == [0, 1])
+        #expect(entries.map(\.redirectCount) == [0, 1])
         #expect(entries.map { ($0.startedDateTime.timeIntervalSince(date) * 1000).rounded() } == [0, 10])
         #expect(entries.map(\.time) == [10, 10])
     }

@@ -23,7 +23,7 @@ final class HARRecorderTests: XCTestCase {
         let entries = recorder.har().log.entries
         XCTAssertEqual(entries.map(\.response.status), [302, 503, 302, 200])
         XCTAssertEqual(entries.map(\.attempt), [1, 1, 2, 2])
-        XCTAssertEqual(entries.map(\.hop), [0, 1, 0, 1])
+        XCTAssertEqual(entries.map(\.redirectCount), [0, 1, 0, 1])
         XCTAssertEqual(entries.map(\.isFromRetry), [nil, nil, true, true])
         XCTAssertEqual(Set(entries.map(\.requestID)).count, 1)
         XCTAssertEqual(entries[0].response.redirectURL, "\(server.url)/new")

@@ -151,7 +151,7 @@ import Testing
             log,
             [(0, 0, .began(request)), (0, 1, .retrying(after: .seconds(1), LoggedLines.response(500).outcome))]
         )
-        log.missed(1)
+        log.didDrop(1)
         lines.notify(log, [(900, 0, .finished(LoggedLines.response(200).outcome))])
         #expect(
             lines.all == [

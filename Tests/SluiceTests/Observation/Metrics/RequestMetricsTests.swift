@@ -174,7 +174,7 @@ import Testing
         let clock = TestClock()
         let metrics = RequestMetrics(clock: clock)
         metrics.observe(.finished(.success(response())), of: request())
-        metrics.missed(3)
+        metrics.didDrop(3)
         #expect(metrics.snapshot().missedEvents == 3)
         clock.advance(by: .seconds(60))
         metrics.reset()

@@ -70,7 +70,7 @@ import Testing
     @Test func neverRetriesCancellation() {
         var policy = RetryPolicy.standard
         policy.codes.insert(.cancelled)
-        policy.decides = { _ in true }
+        policy.shouldRetry = { _ in true }
         #expect(decision(.failure(.cancelled), Self.circumstances(), policy) == .finish)
     }
 
@@ -108,7 +108,7 @@ import Testing
 
     @Test func closureOverridesDecision() {
         var policy = RetryPolicy.standard
-        policy.decides = { proposal in
+        policy.shouldRetry = { proposal in
             if case .success(let response) = proposal.outcome, response.head.status == .conflict { return true }
             return proposal.isRetried && proposal.attempt < 2
         }

@@ -20,7 +20,7 @@ private final class CountingGate: Gate {
 private struct Numbering: RequestAdapter {
     func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         request.headers["X-Attempt"] = "\(context.attempt)"
-        request.headers["X-Sending"] = context.remembered("test.sending") { "\(context.attempt)-\(context.id)" }
+        request.headers["X-Sending"] = context.value(forKey: "test.sending") { "\(context.attempt)-\(context.id)" }
     }
 }
 

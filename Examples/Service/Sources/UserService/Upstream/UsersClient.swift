@@ -29,7 +29,7 @@ extension APIClient {
                     tokenURL: options.tokenURL
                 ),
                 ConcurrencyLimit(64, maximumWaiting: 1_000),
-                CircuitBreaker(judging: judgement),
+                CircuitBreaker(classify: classification),
             ]
             $0.cache = cacheStore(options.cacheDirectory)
             // All callers see the same responses, so all tokens share one partition.
@@ -50,10 +50,10 @@ extension APIClient {
         return CacheStore(directory: URL(filePath: directory, directoryHint: .isDirectory))
     }
 
-    /// Judges an outcome for the circuit breaker. A total time-out is set by the caller, so it must not open the circuit
-    /// for the other callers.
-    private static func judgement(_ outcome: TransportOutcome) -> CircuitBreaker.Judgement {
+    /// Classifies an outcome for the circuit breaker. A total time-out is set by the caller, so it must not open the
+    /// circuit for the other callers.
+    private static func classification(_ outcome: TransportOutcome) -> CircuitBreaker.Classification {
         if case .failure(let error) = outcome, error.code == .timedOut { return .ignored }
-        return CircuitBreaker.judgement(of: outcome)
+        return CircuitBreaker.classification(of: outcome)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sluice
 
-@Suite struct JudgementTests {
+@Suite struct OutcomeClassificationTests {
     @Test(
         arguments: [
             (.answered(.ok), .success), (.answered(.notFound), .success), (.answered(.tooManyRequests), .success),
@@ -25,20 +25,26 @@ import Testing
             (.failed(.buildingFailed, .building), .ignored),
             (.failed(.interceptorFailed, .responseInterceptor), .ignored),
             (.failed(.cancelled, .responseInterceptor), .ignored),
-        ] as [(TransportOutcome, CircuitBreaker.Judgement)]
+        ] as [(TransportOutcome, CircuitBreaker.Classification)]
     )
-    func judgesOutcomeByStatusCodeAndStep(_ outcome: TransportOutcome, _ judgement: CircuitBreaker.Judgement) {
-        #expect(CircuitBreaker.judgement(of: outcome) == judgement)
+    func classifiesOutcomeByStatusCodeAndStep(
+        _ outcome: TransportOutcome,
+        _ classification: CircuitBreaker.Classification
+    ) {
+        #expect(CircuitBreaker.classification(of: outcome) == classification)
     }
 
-    @Test(arguments: [(.ok, .success), (.badGateway, .failure)] as [(HTTPStatus, CircuitBreaker.Judgement)])
-    func judgesInterceptorFailureByResponseStatus(_ status: HTTPStatus, _ judgement: CircuitBreaker.Judgement) {
+    @Test(arguments: [(.ok, .success), (.badGateway, .failure)] as [(HTTPStatus, CircuitBreaker.Classification)])
+    func classifiesInterceptorFailureByResponseStatus(
+        _ status: HTTPStatus,
+        _ classification: CircuitBreaker.Classification
+    ) {
         let error = SluiceError(
             .interceptorFailed,
             "It failed.",
             step: .responseInterceptor,
             response: HTTPResponse(status: status)
         )
-        #expect(CircuitBreaker.judgement(of: .failure(error)) == judgement)
+        #expect(CircuitBreaker.classification(of: .failure(error)) == classification)
     }
 }
