@@ -65,12 +65,6 @@ let package = Package(
             dependencies: ["Sluice", "SluiceTesting"],
             path: "Examples/Quickstart"
         ),
-        .target(name: "WaterfallPage", dependencies: ["Sluice"], path: "Examples/Waterfall/Page"),
-        .executableTarget(
-            name: "waterfall",
-            dependencies: ["Sluice", "SluiceTesting", "WaterfallPage"],
-            path: "Examples/Waterfall/Command"
-        ),
         .target(name: "Fetching", path: "Examples/Fetch/Fetching"),
         .executableTarget(
             name: "fetch",
@@ -88,7 +82,7 @@ let package = Package(
             dependencies: [
                 "SanitizerOptions", "Sluice", "SluiceHTTP", "SluiceTesting",
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
-                "CacheProcess", "Fetching", "fetch", "waterfall",
+                "CacheProcess", "Fetching", "fetch",
             ],
             exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
         ),
@@ -124,7 +118,6 @@ let package = Package(
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ]
         ),
-        .testTarget(name: "WaterfallPageTests", dependencies: ["Sluice", "WaterfallPage"]),
         .testTarget(name: "SluiceURLSessionTests", dependencies: ["SluiceURLSession", "SluiceTesting"]),
     ],
     swiftLanguageModes: [.v6]

@@ -14,8 +14,10 @@ enum Samples {
     ) -> HAR.Entry {
         var entry = HAR.Entry(
             startedDateTime: start.addingTimeInterval(milliseconds / 1000),
-            request: HAR.Request(method: "GET", url: url),
-            response: HAR.Response(status: status, httpVersion: "HTTP/1.1"),
+            method: "GET",
+            url: url,
+            status: status,
+            httpVersion: "HTTP/1.1",
             timings: timings
         )
         change(&entry)

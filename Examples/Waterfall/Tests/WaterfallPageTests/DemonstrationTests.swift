@@ -2,9 +2,9 @@ import Foundation
 import Sluice
 import Testing
 
-/// The page of the demonstration in a browser.
-@Suite(.enabled(if: RealServer.canRun("chromium"), "chromium is not installed"), .serialized)
-struct WaterfallTests {
+/// The command and its pages in a browser.
+@Suite(.serialized)
+struct DemonstrationTests {
     /// The result of loading a page in a browser.
     private struct Reading {
         let document: String
@@ -15,28 +15,23 @@ struct WaterfallTests {
 
     private let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 
-    /// Runs the command, which is built next to the tests.
     private func waterfall(_ arguments: String...) async throws {
-        let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let command = tests.appending(path: "waterfall").path
-        try await RealServer.runAside("timeout", ["60", command] + arguments)
+        try await Program.waterfall.run(arguments)
     }
 
-    /// Opens a page in a headless browser, for at most a minute.
+    /// Opens a page in a headless browser.
     private func read(_ page: URL) async throws -> Reading {
-        let output = try await RealServer.runAside(
-            "timeout",
-            [
-                "--kill-after=5", "60", "chromium", "--headless", "--no-sandbox", "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--user-data-dir=\(folder.path)/profile", "--enable-logging=stderr", "--dump-dom", page.absoluteString,
-            ]
-        )
+        let chromium = try #require(Program.chromium, "chromium is not installed")
+        let output = try await chromium.run([
+            "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+            "--user-data-dir=\(folder.path)/profile", "--enable-logging=stderr", "--dump-dom", page.absoluteString,
+        ])
         let console = output.split(separator: "\n").filter { $0.contains(":CONSOLE") }.map(String.init)
         return Reading(document: output, console: console)
     }
 
-    @Test func demonstrationPageHasOneRowPerExchange() async throws {
+    @Test(.enabled(if: Program.browserTestsRun, "chromium is not installed"))
+    func demonstrationPageHasOneRowPerExchange() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let archive = folder.appending(path: "demo.har")
@@ -57,16 +52,17 @@ struct WaterfallTests {
         #expect(reading.document.contains("/offers/latest"))
     }
 
-    @Test func hostileRecordingRunsNoScript() async throws {
+    @Test(.enabled(if: Program.browserTestsRun, "chromium is not installed"))
+    func hostileRecordingRunsNoScript() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let hostile = #""'><script>document.title='owned'</script><img src=x onerror="document.title='owned'">"#
-        var request = HAR.Request(method: "GET", url: "https://a.example/\(hostile)")
-        request.headers = [HAR.Parameter(name: hostile, value: hostile)]
-        let entry = HAR.Entry(startedDateTime: Date(), request: request)
+        let entry = Samples.entry("https://a.example/\(hostile)") {
+            $0.request.headers = [HAR.Parameter(name: hostile, value: hostile)]
+        }
         let archive = folder.appending(path: "hostile.har")
         let page = folder.appending(path: "hostile.html")
-        try HAR(log: HAR.Log(entries: Array(repeating: entry, count: 120))).data().write(to: archive)
+        try Samples.har(Array(repeating: entry, count: 120)).data().write(to: archive)
         try await waterfall(archive.path, "-o", page.path, "--title", hostile)
         let reading = try await read(page)
         #expect(reading.console.isEmpty, "\(reading.console)")
@@ -79,11 +75,11 @@ struct WaterfallTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "no.har")
         try Data("[]".utf8).write(to: file)
-        let error = await #expect(throws: RealServer.Failure.self) { try await waterfall(file.path) }
+        let error = await #expect(throws: Program.Failure.self) { try await waterfall(file.path) }
         #expect(
             error?.description.contains("no.har”: The data is not an HTTP archive: it is not a JSON object.") == true
         )
-        await #expect(throws: RealServer.Failure.self) { try await waterfall("--demo", "extra.har") }
-        await #expect(throws: RealServer.Failure.self) { try await waterfall("--unknown") }
+        await #expect(throws: Program.Failure.self) { try await waterfall("--demo", "extra.har") }
+        await #expect(throws: Program.Failure.self) { try await waterfall("--unknown") }
     }
 }

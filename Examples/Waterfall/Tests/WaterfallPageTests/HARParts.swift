@@ -1,0 +1,86 @@
+import Foundation
+import Sluice
+
+/// Parses a part of an archive. Users can read and change archives, and only a recorder creates parts of them.
+private func parsed<Part: Decodable>(_ json: String = "{}") -> Part {
+    do {
+        return try JSONDecoder().decode(Part.self, from: Data(json.utf8))
+    } catch {
+        fatalError("\(json): \(error)")
+    }
+}
+
+extension HAR.Entry {
+    init(startedDateTime: Date, method: String, url: String, status: Int, httpVersion: String, timings: HAR.Timings) {
+        self = parsed(#"{"startedDateTime":"2026-01-01T00:00:00Z","request":{"method":"","url":""}}"#)
+        self.startedDateTime = startedDateTime
+        request.method = method
+        request.url = url
+        response.status = status
+        response.httpVersion = httpVersion
+        self.timings = timings
+        let phases = [timings.blocked, timings.dns, timings.connect, timings.send, timings.wait, timings.receive]
+        time = phases.reduce(0) { $0 + ($1 ?? 0) }
+    }
+}
+
+extension HAR.Timings {
+    init(
+        blocked: Double? = nil,
+        dns: Double? = nil,
+        connect: Double? = nil,
+        ssl: Double? = nil,
+        send: Double = 0,
+        wait: Double = 0,
+        receive: Double = 0
+    ) {
+        self = parsed()
+        self.blocked = blocked
+        self.dns = dns
+        self.connect = connect
+        self.ssl = ssl
+        self.send = send
+        self.wait = wait
+        self.receive = receive
+    }
+}
+
+extension HAR.Parameter {
+    init(name: String, value: String) {
+        self = parsed()
+        self.name = name
+        self.value = value
+    }
+}
+
+extension HAR.PostData {
+    init(mimeType: String) {
+        self = parsed()
+        self.mimeType = mimeType
+    }
+}
+
+extension HAR.Program {
+    init(name: String, version: String) {
+        self = parsed()
+        self.name = name
+        self.version = version
+    }
+}
+
+extension HAR.Page {
+    init(startedDateTime: Date, id: String, title: String) {
+        self = parsed(#"{"startedDateTime":"2026-01-01T00:00:00Z"}"#)
+        self.startedDateTime = startedDateTime
+        self.id = id
+        self.title = title
+    }
+}
+
+extension HAR.Entry.Wait {
+    init(name: String, time: Double) {
+        self = parsed(#"{"name":"","time":0}"#)
+        self.name = name
+        self.time = time
+    }
+}
