@@ -1,6 +1,11 @@
 import Foundation
 import Synchronization
 
+#if os(macOS)
+/// A class of the bundle of the tests.
+private final class BundleAnchor {}
+#endif
+
 /// Finds the programs that tests start, and decides if tests run without them.
 enum RealServer {
     /// With `SLUICE_REQUIRE_SERVERS=1` a missing program fails the tests that need it, instead of skipping them.
@@ -12,6 +17,26 @@ enum RealServer {
         return (path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"])
             .map { "\($0)/\(program)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// The folder of the executables of the package.
+    static let products: URL = {
+        #if os(macOS)
+        // Another program loads the bundle of the tests.
+        let tests = Bundle(for: BundleAnchor.self).bundleURL
+        #else
+        let tests = URL(filePath: CommandLine.arguments[0])
+        #endif
+        return tests.deletingLastPathComponent()
+    }()
+
+    /// Computes the SHA-256 of a file with another program.
+    static func sha256(_ file: URL) throws -> String {
+        #if os(macOS)
+        try String(run("shasum", "-a", "256", file.path).prefix(64))
+        #else
+        try String(run("sha256sum", file.path).prefix(64))
+        #endif
     }
 
     /// Returns true if tests that need these programs should run.
@@ -109,7 +134,7 @@ enum RealServer {
     }
 
     private static func canListen(_ port: Int) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, streamSocket, 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -126,7 +151,7 @@ enum RealServer {
 extension RealServer {
     /// Returns true if a server accepts connections at a port of 127.0.0.1. Some servers do not report when they are ready.
     static func isListening(_ port: Int) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, streamSocket, 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -139,3 +164,9 @@ extension RealServer {
         }
     }
 }
+
+#if canImport(Glibc)
+private let streamSocket = Int32(SOCK_STREAM.rawValue)
+#else
+private let streamSocket = SOCK_STREAM
+#endif

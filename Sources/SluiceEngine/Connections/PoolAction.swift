@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 
 extension PoolState {
@@ -45,3 +46,4 @@ extension PoolState {
         case refused
     }
 }
+#endif

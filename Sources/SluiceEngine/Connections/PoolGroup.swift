@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 
 /// The connections to one origin that share a policy, and the requests that wait for one of them.
@@ -99,3 +100,4 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         return shared[index].connection
     }
 }
+#endif

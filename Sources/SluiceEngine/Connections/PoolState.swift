@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 
 /// The state of one client's connection pool, as a value. It decides which request uses which connection, connects, waits or is refused.
@@ -594,3 +595,4 @@ extension Array {
         indices.contains(index) ? self[index] : nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 
 /// The queue of requests, with a limit on running requests for each host and in total.
@@ -198,3 +199,4 @@ extension TransferQueue.EntryQueue {
         return entries[next]
     }
 }
+#endif

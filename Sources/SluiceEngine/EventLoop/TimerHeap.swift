@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 
 /// A binary heap of deadlines, which can be moved or removed in logarithmic time.
@@ -115,3 +116,4 @@ package struct TimerHeap<Element> {
         slots[heap[second]].position = second
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 
 /// A token bucket that detects a flood of frames without content for a request.
@@ -37,3 +38,4 @@ struct FloodGuard {
         return true
     }
 }
+#endif

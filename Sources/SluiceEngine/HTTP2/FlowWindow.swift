@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 
 /// The flow-control window of one stream: the bytes that the server may send before the reader consumes them (RFC 9113 §5.2).
@@ -57,3 +58,4 @@ struct FlowWindow {
         return credit
     }
 }
+#endif

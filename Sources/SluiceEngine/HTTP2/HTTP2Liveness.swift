@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 
 /// The liveness check of a connection: the last input, and the times at which a PING is sent (RFC 9113 §6.7).
@@ -81,3 +82,4 @@ struct HTTP2Liveness {
         return .ping
     }
 }
+#endif

@@ -9,8 +9,7 @@ final class RunningCache {
 
     /// Starts the process. It is killed after two minutes.
     init(_ arguments: String...) throws {
-        let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        process.executableURL = tests.appending(path: "CacheProcess")
+        process.executableURL = RealServer.products.appending(path: "CacheProcess")
         process.arguments = arguments
         process.standardOutput = output
         process.standardInput = input

@@ -17,8 +17,7 @@ struct FetchProcess {
 
     /// Starts the process. It is killed after a minute.
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
-        let tests = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        process.executableURL = tests.appending(path: "fetch")
+        process.executableURL = RealServer.products.appending(path: "fetch")
         process.arguments = arguments
         process.standardOutput = output
         process.standardError = errors
@@ -54,11 +53,11 @@ struct FetchProcess {
     }
 }
 
-/// Returns the SHA-256 of data, computed by the program `sha256sum`.
+/// Returns the SHA-256 of data, computed by another program.
 func sha256(_ data: Data) throws -> String {
     let file = try TemporaryFile(data)
     defer { file.remove() }
-    return String(try RealServer.run("sha256sum", file.url.path).prefix(64))
+    return try RealServer.sha256(file.url)
 }
 
 extension Data {

@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 import Testing
 
@@ -172,3 +173,4 @@ import Testing
         model.drain()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 import Testing
 
@@ -244,3 +245,4 @@ extension PoolState.Action where Call == PoolItem, Connection == PoolItem, Dial 
         }
     }
 }
+#endif

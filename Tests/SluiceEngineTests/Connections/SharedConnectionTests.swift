@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 import Testing
 
@@ -251,3 +252,4 @@ import Testing
         expect(state.releaseStream(of: connection, in: group, at: now).map(\.text), ["discard c"])
     }
 }
+#endif

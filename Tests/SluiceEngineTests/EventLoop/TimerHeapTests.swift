@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 import Testing
 
@@ -91,3 +92,4 @@ struct Seeded: RandomNumberGenerator {
 func expect<Value: Equatable>(_ value: Value, _ expected: Value, location: SourceLocation = #_sourceLocation) {
     #expect(value == expected, sourceLocation: location)
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 import Testing
 
@@ -48,3 +49,4 @@ import Testing
         expect(admitted(at: 0), 0)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import SluiceHTTP
 import Testing
 
@@ -75,3 +76,4 @@ import Testing
         expect(window.takeCredit(), 16 * half)
     }
 }
+#endif
