@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Sluice
+import SluiceTesting
 import XCTest
 
 /// Servers that close connections between requests. The client's requests must not fail.
@@ -32,12 +33,22 @@ final class ClosedConnectionTests: XCTestCase {
     func testSendsPOSTOnNewConnectionAfterIdleClose() async throws {
         let client = APIClient(baseURL: "http://127.0.0.1:\(nginx.shortIdlePort)")
         let first = await client.string.get("echo").sender().response
-        // Waits for the idle timeout of the server, which is not observable otherwise.
-        try await Task.sleep(for: .milliseconds(1500))
+        try await waitUntil("nginx closes the idle connection") { try !isConnected(nginx.shortIdlePort) }
         let second = await client.string.post("echo").sender().response
         XCTAssertEqual(second.status, .ok, "\(second.result)")
         XCTAssertNotNil(first.head?.headers["X-Connection"])
         XCTAssertNotEqual(first.head?.headers["X-Connection"], second.head?.headers["X-Connection"])
+    }
+
+    /// Returns true if a server has an open connection at a port of 127.0.0.1, as the kernel lists it.
+    private func isConnected(_ port: Int) throws -> Bool {
+        let digits = String(port, radix: 16, uppercase: true)
+        let local = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+        return try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").contains { line in
+            let fields = line.split(separator: " ")
+            let isEstablished = fields.count > 3 && fields[3] == "01"
+            return isEstablished && fields[1] == local
+        }
     }
 }
 #endif

@@ -11,13 +11,18 @@ extension EngineTests {
         @Test func serverThatStallsAfterBackPressureTimesOut() async throws {
             let server = try LoopbackServer()
             server.on("/", .partial(Data(count: 1 << 20), announced: 2 << 20))
+            server.on("/silent", .hang)
             let timeouts = Timeouts(idle: .milliseconds(200))
             let response = try await SocketTransport().send(
                 HTTPRequest(scheme: "http", authority: server.authority, path: "/"),
                 context: TransferContext(timeouts: timeouts)
             )
-            // Longer than the timeout. The reader is slow here, not the server.
-            try await Task.sleep(for: .milliseconds(500))
+            // Until the timeout of a later request has passed. The reader is slow here, not the server.
+            let failure = await SocketTransport().failure(
+                of: server.request("/silent"),
+                TransferContext(timeouts: timeouts)
+            )
+            #expect(failure?.code == .idleTimedOut)
             var count = 0
             let error = await #expect(throws: SluiceError.self) {
                 for try await chunk in response.body { count += chunk.count }

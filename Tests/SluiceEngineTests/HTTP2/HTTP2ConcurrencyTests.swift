@@ -33,6 +33,7 @@ extension EngineTests {
                 }
                 if isTooMany { return refuse() }
                 Thread.detachNewThread {
+                    // The time that a response takes, so that more requests arrive meanwhile.
                     usleep(2000)
                     open.withLock { $0[ObjectIdentifier(peer), default: 0] -= 1 }
                     peer.answer(frame.stream, frame[":path"] ?? "")
