@@ -72,48 +72,6 @@ enum Payload: Sendable {
     case stream(OpenStream)
 }
 
-// MARK: - Streams
-
-extension HTTPBody.Stream {
-    /// Reads the stream to its end and checks it against the announced length.
-    ///
-    /// The chunk that completes the length is passed on only after the stream has ended, so that a body that is too
-    /// long fails before the server receives it as complete.
-    ///
-    /// - Parameters:
-    ///   - length: The announced length in bytes, if any.
-    ///   - take: Called with each chunk that is not empty.
-    /// - Throws: The error of the stream or of `take`, or ``SluiceError/Code/bodyLengthMismatch``.
-    func read(length: Int64?, _ take: (Data) async throws(SluiceError) -> Void) async throws(SluiceError) {
-        let next = open()
-        func nextChunk() async throws(SluiceError) -> Data? {
-            do {
-                return try await next()
-            } catch let error as SluiceError {
-                throw error
-            } catch {
-                throw SluiceError(.bodyUnavailable, "The request's body could not be read.", underlyingError: error)
-            }
-        }
-        var count: Int64 = 0
-        while let chunk = try await nextChunk() {
-            count += Int64(chunk.count)
-            let isComplete = count == length
-            while isComplete, let more = try await nextChunk() { count += Int64(more.count) }
-            if let length, count > length { throw .mismatch(length, "more") }
-            if !chunk.isEmpty { try await take(chunk) }
-            if isComplete { return }
-        }
-        if let length, count < length { throw .mismatch(length, "only \(count)") }
-    }
-}
-
-extension SluiceError {
-    fileprivate static func mismatch(_ length: Int64, _ actual: String) -> SluiceError {
-        SluiceError(.bodyLengthMismatch, "The request's body was announced with \(length) bytes, but has \(actual).")
-    }
-}
-
 // MARK: - Streams on Apple's platforms
 
 #if !canImport(FoundationNetworking)
@@ -129,9 +87,7 @@ extension SessionTransfer {
         register(
             Task {
                 do throws(SluiceError) {
-                    try await stream.read(length: length) { chunk throws(SluiceError) in
-                        guard await streams.write(chunk) else { throw .cancelled }
-                    }
+                    guard try await stream.read(length: length, { await streams.write($0) }) else { throw .cancelled }
                     streams.close()
                 } catch {
                     // Fails first: for the task, a closed stream is a complete body.
@@ -215,10 +171,12 @@ extension SessionTransfer {
             Task {
                 do throws(SluiceError) {
                     var body = Data()
-                    try await stream.read(length: length) { chunk throws(SluiceError) in
-                        guard body.count + chunk.count <= SessionTransfer.collectionLimit else { throw .streamTooLong }
+                    let isComplete = try await stream.read(length: length) { chunk in
+                        guard body.count + chunk.count <= SessionTransfer.collectionLimit else { return false }
                         body.append(chunk)
+                        return true
                     }
+                    guard isComplete else { throw .streamTooLong }
                     launch(length == nil ? .stream { [body] in InputStream(data: body) } : .data(body))
                 } catch {
                     fail(error)

@@ -1,5 +1,44 @@
 import SluiceFoundation
 
+extension HTTPBody.Stream {
+    /// Reads the stream to its end and checks its announced length.
+    ///
+    /// The chunk that completes the length is passed on only after the stream has ended. A body that is too long
+    /// therefore fails before its receiver can treat it as complete.
+    ///
+    /// - Parameters:
+    ///   - length: The announced length in bytes; nil if it is unknown.
+    ///   - take: Called with each chunk. Returns false to stop reading.
+    /// - Returns: False if `take` stopped reading.
+    /// - Throws: The error of the stream, or ``SluiceError/Code/bodyLengthMismatch``.
+    package func read(length: Int64?, _ take: (Data) async -> Bool) async throws(SluiceError) -> Bool {
+        let next = open()
+        var count: Int64 = 0
+        do {
+            while let chunk = try await next() {
+                count += Int64(chunk.count)
+                let isComplete = count == length
+                while isComplete, count == length, let more = try await next() { count += Int64(more.count) }
+                if let length, count > length { throw SluiceError.mismatch(length, "more") }
+                guard await take(chunk) else { return false }
+                if isComplete { return true }
+            }
+        } catch let error as SluiceError {
+            throw error
+        } catch {
+            throw SluiceError(.bodyUnavailable, "The request's body could not be read.", underlyingError: error)
+        }
+        if let length, count < length { throw .mismatch(length, "only \(count)") }
+        return true
+    }
+}
+
+extension SluiceError {
+    fileprivate static func mismatch(_ length: Int64, _ actual: String) -> SluiceError {
+        SluiceError(.bodyLengthMismatch, "The request's body was announced with \(length) bytes, but has \(actual).")
+    }
+}
+
 extension HTTPBody {
     /// True if a file has to be opened or a deferred body created before the first byte is sent.
     package var needsPreparation: Bool {

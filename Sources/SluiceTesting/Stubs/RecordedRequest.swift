@@ -122,20 +122,10 @@ extension HTTPBody {
         case .data(let data): return data
         case .file, .deferred: throw SluiceError(.unsupported, "The request's body could not be prepared.")
         case .stream(let stream):
-            let read = stream.open()
             var all = Data()
-            do {
-                while let chunk = try await read() { all.append(chunk) }
-            } catch let error as SluiceError {
-                throw error
-            } catch is CancellationError {
-                throw .cancelled
-            } catch {
-                throw SluiceError(.bodyUnavailable, "The request's body could not be read.", underlyingError: error)
-            }
-            if let length = body.length, length != Int64(all.count) {
-                let reason = "The request's body has \(all.count) bytes, but was announced with \(length)."
-                throw SluiceError(.bodyLengthMismatch, reason)
+            _ = try await stream.read(length: body.length) { chunk in
+                all.append(chunk)
+                return true
             }
             return all
         }

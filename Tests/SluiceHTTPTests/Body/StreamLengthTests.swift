@@ -2,8 +2,6 @@ import Foundation
 import SluiceHTTP
 import Testing
 
-@testable import SluiceURLSession
-
 @Suite struct StreamLengthTests {
     private struct Broken: Error {}
 
@@ -21,12 +19,16 @@ import Testing
 
     @Test(
         arguments: [
-            ([], nil, []), ([], 0, []), ([3, 0, 4], nil, [3, 4]), ([3, 4], 7, [3, 4]), ([0, 7, 0], 7, [7]),
+            ([], nil, []), ([], 0, []), ([3, 0, 4], nil, [3, 0, 4]), ([3, 4], 7, [3, 4]), ([0, 7, 0], 7, [0, 7]),
         ] as [([Int], Int64?, [Int])]
     )
     func readsStreamOfAnnouncedLength(_ lengths: [Int], _ announced: Int64?, _ expected: [Int]) async throws {
         var taken: [Int] = []
-        try await stream(lengths).read(length: announced) { chunk throws(SluiceError) in taken.append(chunk.count) }
+        let isComplete = try await stream(lengths).read(length: announced) { chunk in
+            taken.append(chunk.count)
+            return true
+        }
+        #expect(isComplete)
         #expect(taken == expected)
     }
 
@@ -38,15 +40,28 @@ import Testing
     ) async {
         var taken = 0
         let error = await #expect(throws: SluiceError.self) {
-            try await stream(lengths).read(length: announced) { chunk throws(SluiceError) in taken += chunk.count }
+            try await stream(lengths).read(length: announced) { chunk in
+                taken += chunk.count
+                return true
+            }
         }
         #expect(error?.code == .bodyLengthMismatch)
         #expect(taken == expected)
     }
 
+    @Test func receiverStopsTheStream() async throws {
+        var taken = 0
+        let isComplete = try await stream([1, 2, 3]).read(length: nil) { chunk in
+            taken += chunk.count
+            return taken < 3
+        }
+        #expect(!isComplete)
+        #expect(taken == 3)
+    }
+
     @Test func throwingStreamIsBodyUnavailable() async {
         let error = await #expect(throws: SluiceError.self) {
-            try await stream([1], failing: true).read(length: nil) { _ throws(SluiceError) in }
+            try await stream([1], failing: true).read(length: nil) { _ in true }
         }
         #expect(error?.code == .bodyUnavailable)
         #expect(error?.underlyingError is Broken)
