@@ -22,11 +22,10 @@ package struct CookieOrigin: Sendable, Hashable {
     package init?(_ request: HTTPRequest) {
         let hostField = request.headers.values(for: .host).first
         guard let host = CookieOrigin.host(of: hostField ?? request.authority) else { return nil }
-        let isLoopback = hostField == nil && ["localhost", "127.0.0.1", "::1"].contains(host)
         self.init(
             host: host,
             path: Array(request.path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }),
-            isSecure: request.scheme == "https" || isLoopback
+            isSecure: request.scheme == "https" || hostField == nil && HostPattern.isLoopback(normalized: host)
         )
     }
 

@@ -62,7 +62,7 @@ struct LookupName: Hashable {
     fileprivate init(key: String, text: String) {
         // Only ASCII letters are lower-cased: Unicode would convert other letters (U+212A) into ASCII.
         let lowercased = String(decoding: key.utf8.map(\.asciiLowercased), as: UTF8.self)
-        let isLocal = lowercased == LookupName.localhost || lowercased.hasSuffix("." + LookupName.localhost)
+        let isLocal = HostPattern.isLocalhost(lowercased)
         self.key = isLocal ? LookupName.localhost : lowercased
         self.text = isLocal ? LookupName.localhost : text
     }
@@ -79,7 +79,8 @@ struct LookupName: Hashable {
     /// `localhost` resolves to loopback addresses only, even if the system does not know it (RFC 6761 §6.3).
     func answer(from result: Result<[ScopedAddress], Resolver.Failure>) -> Result<[ScopedAddress], Resolver.Failure> {
         if key == LookupName.localhost {
-            guard case .success(let addresses) = result, !addresses.isEmpty, addresses.allSatisfy(\.isLoopback) else {
+            guard case .success(let addresses) = result, !addresses.isEmpty, addresses.allSatisfy(\.address.isLoopback)
+            else {
                 return .success(LookupName.loopbacks)
             }
         }

@@ -88,14 +88,6 @@ package struct ScopedAddress: Sendable, Hashable {
         self.address = address
         self.scope = scope
     }
-
-    /// True for 127.0.0.0/8, ::1, and the IPv4-mapped form of the former.
-    var isLoopback: Bool {
-        let bytes = address.bytes
-        if address.isIPv4 { return bytes.first == 127 }
-        if bytes.dropLast().allSatisfy({ $0 == 0 }) { return bytes.last == 1 }
-        return bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF && bytes[12] == 127
-    }
 }
 
 extension [ScopedAddress] {

@@ -61,7 +61,7 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
 
     /// Returns a host in the form used for comparison: lowercase, without brackets, zone or trailing dot, addresses in
     /// canonical form, IPv4-mapped addresses as IPv4.
-    static func normalized(_ host: String) -> String {
+    package static func normalized(_ host: String) -> String {
         var name = host.utf8.contains { $0 != $0.asciiLowercased } ? host.lowercased() : host
         if name.utf8.first == UInt8(ascii: "[") {
             name = String(name.dropFirst().prefix { $0 != "]" })
@@ -70,6 +70,22 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         if name.utf8.last == UInt8(ascii: ".") { name.removeLast() }
         guard let address = IPAddress(name) else { return name }
         return (address.mapped ?? address).description
+    }
+
+    /// Returns true for the names of this machine: `localhost` and its subdomains (RFC 6761 §6.3).
+    ///
+    /// - Parameter name: A name in lowercase without a trailing dot.
+    /// - Returns: True if the name is one of them.
+    package static func isLocalhost(_ name: String) -> Bool {
+        name == "localhost" || name.hasSuffix(".localhost")
+    }
+
+    /// Returns true if a normalized host is on this machine: its names, 127.0.0.0/8 and ::1.
+    package static func isLoopback(normalized host: String) -> Bool {
+        if isLocalhost(host) { return true }
+        // Most hosts are names, and the check allocates nothing.
+        guard host.hasPrefix("127.") || host.utf8.contains(UInt8(ascii: ":")) else { return false }
+        return IPAddress(host)?.isLoopback == true
     }
 
     /// Returns true if a host ends in a number but is not a canonical address, such as `127.1` or `0x7f000001`, which

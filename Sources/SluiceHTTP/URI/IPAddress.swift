@@ -111,6 +111,12 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
         return isIPv4 ? Array(eight(low).suffix(4)) : eight(high) + eight(low)
     }
 
+    /// True for 127.0.0.0/8 and its IPv4-mapped form, and for ::1.
+    package var isLoopback: Bool {
+        if isIPv4 { return low >> 24 == 127 }
+        return high == 0 && (low == 1 || low >> 24 == 0xFFFF_7F)
+    }
+
     /// The canonical text; RFC 5952's for IPv6.
     public var description: String {
         let bytes = bytes

@@ -105,6 +105,10 @@ final class CookieTableFixture {
         ("http://a.example/", "x=1; Secure", "https://a.example/", nil),
         ("http://localhost/", "x=1; Secure", "http://localhost/", "x=1"),
         ("http://127.0.0.1:8080/", "x=1; Secure=no", "http://127.0.0.1/", "x=1"),
+        ("http://[::1]/", "x=1; Secure", "http://[::1]:8080/", "x=1"),
+        ("http://app.localhost/", "x=1; Secure", "http://app.localhost/", "x=1"),
+        ("http://127.9.9.9/", "x=1; Secure", "http://127.9.9.9/", "x=1"),
+        ("http://localhost.example/", "x=1; Secure", "http://localhost.example/", nil),
         // Prefixes.
         ("https://a.example/", "__Secure-x=1; Secure", "https://a.example/", "__Secure-x=1"),
         ("https://a.example/", "__Secure-x=1", "https://a.example/", nil),

@@ -25,6 +25,20 @@ import Testing
         #expect(HostPattern(pattern).matches(host) == matches)
     }
 
+    /// RFC 6761 §6.3.
+    @Test(
+        arguments: [
+            ("localhost", true), ("LocalHost.", true), ("a.b.localhost", true), ("127.0.0.1", true),
+            ("127.255.0.9", true), ("::1", true), ("[::1]", true), ("::ffff:127.0.0.1", true), ("::ffff:7f01:2", true),
+            ("", false), ("localhost.example", false), ("xlocalhost", false), ("127.0.0.1.example", false),
+            ("127.1", false), ("127.0.0.01", false), ("128.0.0.1", false), ("::2", false), ("::", false),
+            ("::ffff:128.0.0.1", false), ("64:ff9b::127.0.0.1", false), ("1::1", false), ("::127.0.0.1", false),
+        ] as [(String, Bool)]
+    )
+    func loopbackHostsAreRecognised(host: String, isLoopback: Bool) {
+        #expect(HostPattern.isLoopback(normalized: HostPattern.normalized(host)) == isLoopback)
+    }
+
     @Test func patternsAreComparedInCanonicalForm() {
         #expect(HostPattern("API.Example.") == "api.example")
         #expect(HostPattern("[0:0::1]") == "::1")

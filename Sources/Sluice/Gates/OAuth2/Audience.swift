@@ -50,7 +50,7 @@ enum Audience: Sendable {
         guard includes(request.request, of: pipeline) else { return .withoutToken }
         guard case .baseURL = self, request.request.scheme != "https" else { return .withToken }
         let origin = request.request.origin
-        if origin.isLoopback { return .withToken }
+        if HostPattern.isLoopback(normalized: HostPattern.normalized(origin.host)) { return .withToken }
         let detail = "it does not send tokens to \(origin) over an unencrypted connection unless its origins include it"
         return .refused(SluiceError(OAuth2Error(.unsupported, detail)))
     }
@@ -75,14 +75,5 @@ extension HTTPOrigin {
     func isOrigin(of request: HTTPRequest) -> Bool {
         // The fast path, because both are usually equal as text.
         request.authority == authority && request.scheme == scheme || request.origin == self
-    }
-
-    /// True if the origin is on this machine: `localhost` and its subdomains (RFC 6761 §6.3), 127.0.0.0/8 and ::1.
-    var isLoopback: Bool {
-        if authority == "[::1]" || authority.hasPrefix("[::1]:") { return true }
-        let host = authority.prefix { $0 != ":" }
-        if host == "localhost" || host.hasSuffix(".localhost") { return true }
-        let numbers = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-        return numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil)
     }
 }

@@ -47,7 +47,7 @@ package struct ProxyEnvironment: Sendable {
         let setting = origin.scheme == "https" ? https : http
         if case .none = setting { return nil }
         let host = HostPattern.normalized(origin.host)
-        if ProxyEnvironment.isLoopback(host) || exceptions.contains(host, port: origin.port) { return nil }
+        if HostPattern.isLoopback(normalized: host) || exceptions.contains(host, port: origin.port) { return nil }
         switch setting {
         case .none: return nil
         case .proxy(let proxy): return proxy
@@ -57,13 +57,6 @@ package struct ProxyEnvironment: Sendable {
                 "The environment variable \(name) is not a valid proxy URL. Write it as http://proxy.example:3128, or unset the variable."
             )
         }
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" { return true }
-        guard let address = IPAddress(host) else { return false }
-        let version4 = address.isIPv4 ? address : address.embedded
-        return version4.map { $0.bytes[0] == 127 } ?? (address == IPAddress(high: 0, low: 1))
     }
 }
 

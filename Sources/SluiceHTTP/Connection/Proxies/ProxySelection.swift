@@ -33,8 +33,8 @@ public struct ProxySelection: Sendable {
     ///
     /// Values have the format of ``Proxy/init(_:)``. The lowercase spelling takes precedence, and empty variables are
     /// ignored. `HTTP_PROXY` is not read: in a CGI program it holds the request's `Proxy` field, which the sender of the
-    /// request controls (CVE-2016-5385). This computer itself, `localhost`, `127.0.0.0/8` and `::1`, is reached without a
-    /// proxy.
+    /// request controls (CVE-2016-5385). This computer itself, `localhost` with its subdomains, `127.0.0.0/8` and `::1`, is
+    /// reached without a proxy.
     ///
     /// `no_proxy` is a list whose entries are separated by commas or spaces:
     ///

@@ -22,7 +22,8 @@ import Testing
             (["HTTP_PROXY": "evil.example:1"], "http://api.example", nil), ([:], "https://api.example", nil),
             (all, "http://localhost:8080", nil), (all, "http://127.0.0.1", nil), (all, "https://127.255.0.9:1", nil),
             (all, "http://[::1]:8080", nil), (all, "http://[::ffff:127.0.0.1]", nil),
-            (all, "http://LocalHost.", nil), (all, "http://128.0.0.1", "http://h.example:1"),
+            (all, "http://LocalHost.", nil), (all, "http://app.localhost", nil),
+            (all, "http://128.0.0.1", "http://h.example:1"),
             (all, "http://[::2]", "http://h.example:1"), (all, "http://localhost.example", "http://h.example:1"),
         ] as [([String: String], String, String?)]
     )

@@ -127,7 +127,7 @@ final class OAuth2AudienceTests: XCTestCase {
             ("https://api.example", ["http://api.example"], nil), ("https://api.example", ["https://example"], nil),
             ("https://api.example:8443", ["https://api.example"], nil), ("https://api.example", [], nil),
             ("http://localhost:1", nil, "Bearer t"), ("http://[::1]:1", nil, "Bearer t"),
-            ("http://127.9.9.9", nil, "Bearer t"),
+            ("http://127.9.9.9", nil, "Bearer t"), ("http://[::ffff:127.0.0.1]", nil, "Bearer t"),
         ] as [(String, [String]?, String?)] {
             _ = await client(url, origins).get("x")
             XCTAssertEqual(seen.read.last, .some(expected), "\(url) \(origins ?? [])")
