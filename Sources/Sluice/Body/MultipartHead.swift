@@ -69,7 +69,7 @@ extension MultipartForm.Part {
         } else {
             type = headers[.contentType] ?? contentType ?? "text/plain"
         }
-        let essence = type.prefix { $0 != ";" && $0 != " " }
+        let essence = ContentType.essence(of: type)
         let isPlain = essence.utf8.allSatisfy { $0.isTokenCharacter || $0 == UInt8(ascii: "/") }
         return essence.isEmpty || !isPlain ? nil : String(essence)
     }

@@ -49,6 +49,11 @@ public struct ContentType: Sendable, Hashable {
     /// The media type without parameters, in lowercase, such as `text/html`.
     public var essence: String { "\(type)/\(subtype)" }
 
+    /// Returns the text before the parameters as it is written. The text need not be a valid media type.
+    package static func essence(of text: String) -> Substring {
+        Substring(text.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") })
+    }
+
     /// The value of the parameter `charset` as received; nil if there is none.
     public var charset: String? { self["charset"] }
 
