@@ -143,7 +143,7 @@ extension Circuit {
             trials: Int,
             start: Instant = .now
         ) {
-            let longest = Duration.seconds(1 << 31)
+            let longest = RetryAfter.longest
             self.failureRatio = failureRatio.isNaN ? 1 : min(max(0, failureRatio), 1)
             self.minimumRequests = max(1, minimumRequests)
             self.openFor = min(max(.zero, openFor), longest)

@@ -53,7 +53,7 @@ public final class RateLimit: ImmediateGate {
         self.name = name
         self.scope = scope
         // Bounded so that adding the pause to a time does not overflow.
-        self.maximumPause = maximumPause.map { min($0, .seconds(1 << 31)) }
+        self.maximumPause = maximumPause.map { min($0, RetryAfter.longest) }
         let rate = TokenBucket.Rate(count, every: period, burst: burst)
         queue = TokenQueue(name, rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
     }

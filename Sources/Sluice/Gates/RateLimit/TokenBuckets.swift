@@ -44,7 +44,7 @@ struct TokenBuckets<Waiter> {
         self.rate = rate
         self.maximumWaiting = max(0, maximumWaiting)
         // Bounded so that adding the wait to a time does not overflow.
-        self.maximumWait = maximumWait.map { min($0, .seconds(1 << 31)) }
+        self.maximumWait = maximumWait.map { min($0, RetryAfter.longest) }
     }
 
     /// The number of keys with a bucket.
@@ -185,9 +185,11 @@ struct TokenBucket {
         /// Creates a rate. Values out of range are clamped.
         init(_ count: Int, every period: Duration, burst: Int? = nil) {
             // Within these bounds, the product of burst and interval does not overflow a duration.
-            let count = min(max(1, count), 1 << 31)
-            interval = min(max(.zero, period), .seconds(1 << 31)) / count
-            self.burst = min(max(1, burst ?? count), 1 << 31)
+            let longest = RetryAfter.longest
+            let highest = Int(clamping: longest.components.seconds)
+            let count = min(max(1, count), highest)
+            interval = min(max(.zero, period), longest) / count
+            self.burst = min(max(1, burst ?? count), highest)
             depth = interval * (self.burst - 1)
         }
     }
