@@ -233,9 +233,7 @@ enum StoredHead {
     static func storable(_ head: HTTPResponse, received: Date) -> HTTPResponse {
         var stored = head
         // `Connection: Cache-Control` is an error (RFC 9110 §7.6.1) that would lift restrictions on reuse.
-        let named = head.headers.values(for: .connection).flatMap { line in
-            FieldElements(line.utf8[...]).map { HTTPHeaderName(String(Substring($0))) }
-        }
+        let named = head.headers.connectionOptions.map { HTTPHeaderName($0) }
         for name in connectionFields + named.filter({ !reuseFields.contains($0) }) { stored.headers.remove(name) }
         let dates = head.headers.values(for: .date)
         if dates.count != 1 || HTTPDate.parse(dates[0], now: received) == nil {

@@ -357,7 +357,8 @@ package final class Connection: LoopHandler, RequestCarrier {
     ) {
         let isReusable =
             transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty && state.rest.isEmpty
-            && !state.stream.hasHungUp && expires > now && !transaction.call.request.headers.closesConnection
+            && !state.stream.hasHungUp && expires > now
+            && !transaction.call.request.headers.connectionOptions.contains("close")
         if transaction.resendReason != nil {
             guard isReusable else { return resend(&state, transaction, &effects) }
             return sendAgain(&state, transaction, &effects, now)
@@ -554,13 +555,6 @@ package final class Connection: LoopHandler, RequestCarrier {
             },
             onAbandon: { [self] in abandon(call) }
         )
-    }
-}
-
-extension HTTPHeaders {
-    /// True if the connection must not be reused (RFC 9112 §9.6).
-    fileprivate var closesConnection: Bool {
-        connectionOptions.contains { $0.elementsEqual("close".utf8) }
     }
 }
 

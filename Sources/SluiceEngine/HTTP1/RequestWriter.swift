@@ -162,7 +162,7 @@ extension [UInt8] {
             let bracket = bytes.first == UInt8(ascii: "[") ? bytes.lastIndex(of: UInt8(ascii: "]")) : nil
             var end = bytes.count
             if let colon = bytes[(bracket ?? 0)...].lastIndex(of: UInt8(ascii: ":")),
-                UnsafeRawBufferPointer(rebasing: bytes[(colon + 1)...]).decimalNumber
+                UnsafeRawBufferPointer(rebasing: bytes[(colon + 1)...]).decimalNumber()
                     == (request.scheme == "https" ? 443 : 80)
             {
                 end = colon
@@ -194,16 +194,6 @@ extension HTTPMethod {
         switch rawValue {
         case "POST", "PUT", "PATCH": true
         default: false
-        }
-    }
-}
-
-extension HTTPHeaders {
-    /// The options of the `Connection` field in lower case: `close`, and the names of connection-specific fields (RFC 9110 §7.6.1).
-    var connectionOptions: [[UInt8]] {
-        guard contains(.connection) else { return [] }
-        return values(for: .connection).flatMap { value in
-            value.utf8.split { $0 == UInt8(ascii: ",") || $0.isBlank }.map { $0.map(\.asciiLowercased) }
         }
     }
 }

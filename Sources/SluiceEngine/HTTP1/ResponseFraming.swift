@@ -55,7 +55,7 @@ struct ResponseFraming {
     /// Parses a Content-Length value, or a list of values. All values of all lines must be the same number (RFC 9110 §8.6).
     private mutating func recordLength(_ value: UnsafeRawBufferPointer) {
         value.forEachListElement { element in
-            guard let number = element.decimalNumber, contentLength ?? number == number else {
+            guard let number = element.decimalNumber(), contentLength ?? number == number else {
                 isLengthMalformed = true
                 return
             }
@@ -85,21 +85,6 @@ extension UnsafeRawBufferPointer {
             guard comma < count else { return }
             start = comma + 1
         }
-    }
-
-    /// The decimal number, or nil if the bytes are not a number of at most 63 bits.
-    var decimalNumber: Int64? {
-        guard !isEmpty else { return nil }
-        var number: Int64 = 0
-        for byte in self {
-            let digit = byte &- 48
-            guard digit < 10 else { return nil }
-            let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-            let (sum, overflows) = product.addingReportingOverflow(Int64(digit))
-            guard !isTooLarge, !overflows else { return nil }
-            number = sum
-        }
-        return number
     }
 }
 #endif

@@ -86,7 +86,7 @@ struct HTTP2RequestHead {
                 let start = bytes.count
                 for byte in name { bytes.append(byte.asciiLowercased) }
                 let end = bytes.count
-                if !connectionOptions.isEmpty, connectionOptions.contains(Array(bytes[start..<end])) {
+                if connectionOptions.contains(where: { $0.utf8.elementsEqual(bytes[start..<end]) }) {
                     bytes.removeSubrange(start...)
                     continue
                 }

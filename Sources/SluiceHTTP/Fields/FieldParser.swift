@@ -198,6 +198,7 @@ extension Collection<UInt8> {
     ///
     /// - Parameter overflow: The result for a number that does not fit an `Int64`.
     /// - Returns: The number; nil if there are no digits, or other characters.
+    @inlinable
     package func decimalNumber(overflow: Int64? = nil) -> Int64? {
         if isEmpty { return nil }
         var number: Int64 = 0
@@ -228,18 +229,27 @@ extension String {
     }
 }
 
-// MARK: - Content codings
+// MARK: - Lists
 
 extension HTTPHeaders {
+    /// The options of all `Connection` fields in lowercase: `close`, `keep-alive`, and the names of connection-specific
+    /// fields (RFC 9110 §7.6.1).
+    package var connectionOptions: [String] { lowercasedElements(of: .connection) }
+
     /// The content codings other than `identity`, in lowercase and in the order in which they were applied (RFC 9110
     /// §8.4). All `Content-Encoding` fields form one list.
     package var contentCodings: [String] {
-        guard contains(.contentEncoding) else { return [] }
-        return values(for: .contentEncoding).flatMap { value in
-            FieldElements(value.utf8[...]).map { Substring($0).lowercased() }.filter { $0 != "identity" }
-        }
+        lowercasedElements(of: .contentEncoding).filter { $0 != "identity" }
     }
 
     /// True if the content has a content coding other than `identity`.
     package var hasContentCoding: Bool { !contentCodings.isEmpty }
+
+    private func lowercasedElements(of name: HTTPHeaderName) -> [String] {
+        // Most messages have none, and the check allocates nothing.
+        guard contains(name) else { return [] }
+        return values(for: name).flatMap { value in
+            FieldElements(value.utf8[...]).map { Substring($0).lowercased() }
+        }
+    }
 }

@@ -122,9 +122,7 @@ struct RequestHead {
         }
         method = HTTPMethod(rawValue: String(decoding: words[0], as: UTF8.self))
         target = String(decoding: words[1], as: UTF8.self)
-        let options = headers.values(for: .connection).flatMap { value in
-            FieldElements(value.utf8[...], quotes: .ignored).map { Substring($0).lowercased() }
-        }
+        let options = headers.connectionOptions
         wantsClose = version == "HTTP/1.1" ? options.contains("close") : !options.contains("keep-alive")
         self.headers = headers
     }
