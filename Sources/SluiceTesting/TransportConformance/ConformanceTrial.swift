@@ -74,64 +74,24 @@ struct ConformanceTrial: Sendable {
 
     /// Runs the check. Returns nil if it passes, or else the failure, at the latest after the time limit.
     func verdict(of conformanceCase: TransportConformance.Case, within limit: Duration) async -> ConformanceFailure? {
-        let verdict = FirstVerdict()
-        let check = Task {
-            do {
-                try await conformanceCase.check(self)
-                verdict.set(nil)
-            } catch let failure as ConformanceFailure {
-                verdict.set(failure)
-            } catch {
-                let text = (error as? SluiceError).map(\.expandedDescription) ?? "\(error)"
-                verdict.set(ConformanceFailure(caseName, "Expected no error, but caught: \(text)"))
-            }
-        }
-        // The check itself is not awaited, so a transport that ignores cancellation cannot hang the tests.
-        let watch = Task {
-            try await Task.sleep(for: limit)
-            let description = waitingFor.withLock { $0 }
-            verdict.set(ConformanceFailure(caseName, "Still waiting for \(description) after \(limit)."))
-        }
-        defer {
-            watch.cancel()
-            check.cancel()
-        }
-        return await withTaskCancellationHandler {
-            await verdict.value
-        } onCancel: {
-            verdict.set(ConformanceFailure(caseName, "The run was cancelled."))
-        }
-    }
-}
-
-/// Keeps the first of several verdicts and resumes the waiting task with it.
-final class FirstVerdict: Sendable {
-    private struct State {
-        var verdict: ConformanceFailure??
-        var waiter: CheckedContinuation<ConformanceFailure?, Never>?
-    }
-
-    private let state = Locked(State())
-
-    func set(_ verdict: ConformanceFailure?) {
-        let waiter: CheckedContinuation<ConformanceFailure?, Never>? = state.withLock { state in
-            guard state.verdict == nil else { return nil }
-            state.verdict = .some(verdict)
-            return state.waiter.take()
-        }
-        waiter?.resume(returning: verdict)
-    }
-
-    var value: ConformanceFailure? {
-        get async {
-            defer { state.synchronize() }
-            return await withCheckedContinuation { continuation in
-                let verdict: ConformanceFailure?? = state.withLock { state in
-                    if state.verdict == nil { state.waiter = continuation }
-                    return state.verdict
+        do throws(SluiceError) {
+            // The check is not waited for after the limit, so a transport that ignores cancellation cannot hang the tests.
+            return try await TimedWork.outcome(within: limit) {
+                () async throws(SluiceError) -> ConformanceFailure? in
+                do {
+                    try await conformanceCase.check(self)
+                    return nil
+                } catch let failure as ConformanceFailure {
+                    return failure
+                } catch {
+                    let text = (error as? SluiceError).map(\.expandedDescription) ?? "\(error)"
+                    return ConformanceFailure(caseName, "Expected no error, but caught: \(text)")
                 }
-                if let verdict { continuation.resume(returning: verdict) }
             }
+        } catch {
+            guard error.code != .cancelled else { return ConformanceFailure(caseName, "The run was cancelled.") }
+            let description = waitingFor.withLock { $0 }
+            return ConformanceFailure(caseName, "Still waiting for \(description) after \(limit).")
         }
     }
 }
