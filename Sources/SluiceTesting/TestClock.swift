@@ -14,13 +14,13 @@ public final class TestClock: SluiceClock {
     private struct Sleeper {
         let end: ContinuousClock.Instant
         let duration: Duration
-        let continuation: CheckedContinuation<Void, any Error>
+        /// Resumed with true at the end, and with false if the task is cancelled.
+        let waiter: Waiter<Bool>
     }
 
     private struct State {
         var elapsed = Duration.zero
         var sleepers: [Int: Sleeper] = [:]
-        var lastID = 0
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
         /// Removes and returns the continuations of the watchers that wait for at most the current number of sleepers.
@@ -58,35 +58,28 @@ public final class TestClock: SluiceClock {
             let now = start + state.elapsed
             let due = state.sleepers.filter { $0.value.end <= now }.sorted { $0.value.end < $1.value.end }
             for (id, _) in due { state.sleepers[id] = nil }
-            return due.map(\.value.continuation)
+            return due.map(\.value.waiter)
         }
-        for continuation in woken { continuation.resume() }
+        for waiter in woken { waiter.resume(returning: true) }
     }
 
     /// Suspends until the clock has been advanced by the duration. Throws `CancellationError` if the task is cancelled.
     public func sleep(for duration: Duration) async throws {
         try Task.checkCancellation()
         guard duration > .zero else { return }
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let (isCancelled, watchers) = state.withLock { state in
-                    // Checked under the lock: a later cancellation finds the sleeper.
-                    if Task.isCancelled { return (true, [CheckedContinuation<Void, Never>]()) }
-                    let end = start + state.elapsed + duration
-                    state.sleepers[id] = Sleeper(end: end, duration: duration, continuation: continuation)
-                    return (false, state.satisfiedWatchers())
-                }
-                if isCancelled { continuation.resume(throwing: CancellationError()) }
-                for watcher in watchers { watcher.resume() }
+        let hasElapsed = await state.wait(cancelled: false) { waiter in
+            let (isCancelled, watchers) = state.withLock { state in
+                if Task.isCancelled { return (true, [CheckedContinuation<Void, Never>]()) }
+                let end = start + state.elapsed + duration
+                state.sleepers[waiter.id] = Sleeper(end: end, duration: duration, waiter: waiter)
+                return (false, state.satisfiedWatchers())
             }
-        } onCancel: {
-            let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
-            sleeper?.continuation.resume(throwing: CancellationError())
+            if isCancelled { waiter.resume(returning: false) }
+            for watcher in watchers { watcher.resume() }
+        } leave: { id in
+            state.withLock { $0.sleepers.removeValue(forKey: id) }?.waiter
         }
+        if !hasElapsed { throw CancellationError() }
     }
 
     /// Waits until at least `count` sleeps are pending.

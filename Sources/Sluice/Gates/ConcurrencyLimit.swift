@@ -13,17 +13,10 @@ import SluiceHTTP
 ///
 /// Clients that are given the same limit share it.
 public final class ConcurrencyLimit: ImmediateGate {
-    private typealias Waiter = UnsafeContinuation<SluiceError?, Never>
-
-    private struct State {
-        var slots: Slots<Waiter>
-        var lastID = 0
-    }
-
     /// The name by which requests opt out of the gate.
     public let name: String
     private let scope: GateScope
-    private let state: Locked<State>
+    private let state: Locked<Slots<Waiter<SluiceError?>>>
 
     /// Creates a limit for all requests, and optionally for each host.
     ///
@@ -65,42 +58,36 @@ public final class ConcurrencyLimit: ImmediateGate {
     private init(total: Int?, each: Int?, scope: GateScope, maximumWaiting: Int, name: String) {
         self.name = name
         self.scope = scope
-        state = Locked(State(slots: Slots(total: total, each: each, maximumWaiting: maximumWaiting)))
+        state = Locked(Slots(total: total, each: each, maximumWaiting: maximumWaiting))
     }
 
     /// The number of requests that hold a slot.
-    public var running: Int { state.withLock { $0.slots.running } }
+    public var running: Int { state.withLock { $0.running } }
     /// The number of requests that wait for a slot.
-    public var waiting: Int { state.withLock { $0.slots.waiting } }
+    public var waiting: Int { state.withLock { $0.waiting } }
 
     /// Takes a slot if one is free.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
-        return state.withLock { $0.slots.take(key) } ? permit(key) : nil
+        return state.withLock { $0.take(key) } ? permit(key) : nil
     }
 
     /// Takes a slot. Waits if none is free.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        defer { state.synchronize() }
-        let refusal = await withTaskCancellationHandler {
-            await withUnsafeContinuation { join(id, key, $0) }
-        } onCancel: {
-            leave(id, key)
+        let refusal = await state.wait(cancelled: .cancelled) { waiter in
+            join(waiter, key)
+        } leave: { id in
+            state.withLock { $0.leave(id: id, key) }
         }
         if let refusal { throw refusal }
         return permit(key)
     }
 
-    private func join(_ id: Int, _ key: String, _ waiter: Waiter) {
-        let result: QueueResult = state.withLock { state in
-            // Checked under the lock: a later cancellation finds the waiter in the queue.
+    private func join(_ waiter: Waiter<SluiceError?>, _ key: String) {
+        let result: QueueResult = state.withLock { slots in
             if Task.isCancelled { return .refused(.cancelled) }
-            switch state.slots.arrive(waiter, id: id, key) {
+            switch slots.arrive(waiter, id: waiter.id, key) {
             case .admitted: return .admitted
             case .waiting: return .waiting
             case .full(let waiting): return .refused(.queueFull(at: name, waiting: waiting))
@@ -109,14 +96,9 @@ public final class ConcurrencyLimit: ImmediateGate {
         result.resume(waiter)
     }
 
-    private func leave(_ id: Int, _ key: String) {
-        let waiter = state.withLock { $0.slots.leave(id: id, key) }
-        waiter?.resume(returning: .cancelled)
-    }
-
     private func permit(_ key: String) -> Permit {
         Permit(onOutcome: { [self] _ in
-            let next = state.withLock { $0.slots.release(key) }
+            let next = state.withLock { $0.release(key) }
             next?.resume(returning: nil)
             return .settled
         })

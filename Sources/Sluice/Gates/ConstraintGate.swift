@@ -8,7 +8,7 @@ import SluiceHTTP
 ///
 /// The state is under a lock and not in an actor, so that a cancellation takes effect synchronously.
 public final class ConstraintGate: Gate {
-    typealias Waiter = UnsafeContinuation<Resumption, Never>
+    typealias Continuation = UnsafeContinuation<Resumption, Never>
 
     enum Resumption: Sendable {
         case finished(SluiceError?)
@@ -20,7 +20,7 @@ public final class ConstraintGate: Gate {
     struct PendingRequest {
         let request: RequestContext
         /// Nil while the request's task starts a check.
-        var waiter: Waiter?
+        var waiter: Continuation?
         /// The outcome that arrived while there was no waiter.
         var outcome: Resumption?
     }
@@ -31,7 +31,6 @@ public final class ConstraintGate: Gate {
     struct State {
         var constraint = ConstraintState()
         var pending: [Int: PendingRequest] = [:]
-        var lastID = 0
         var check: (id: Int, task: Task<Void, Never>?, since: ContinuousClock.Instant)?
         var hasWatchdog = false
         var satisfactionNumber = 0
@@ -55,12 +54,7 @@ public final class ConstraintGate: Gate {
 
     /// Waits until the constraint is satisfied.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
-        defer { state.synchronize() }
-        let failure = await withTaskCancellationHandler {
+        let failure = await state.withWaiterID { id -> SluiceError? in
             var resumption = await withUnsafeContinuation { arrive(id, $0, request) }
             while true {
                 switch resumption {
@@ -70,14 +64,14 @@ public final class ConstraintGate: Gate {
                     resumption = await withUnsafeContinuation { waitAgain(id, $0) }
                 }
             }
-        } onCancel: {
+        } onCancel: { id in
             leave(id)
         }
         if let failure { throw failure }
         return Permit()
     }
 
-    private func arrive(_ id: Int, _ waiter: Waiter, _ request: RequestContext) {
+    private func arrive(_ id: Int, _ waiter: Continuation, _ request: RequestContext) {
         let actions = state.withLock { state -> [ConstraintState.Action]? in
             // Checked under the lock: a later cancellation finds the waiter.
             if Task.isCancelled { return nil }
@@ -88,7 +82,7 @@ public final class ConstraintGate: Gate {
         perform(actions)
     }
 
-    private func waitAgain(_ id: Int, _ waiter: Waiter) {
+    private func waitAgain(_ id: Int, _ waiter: Continuation) {
         let outcome = state.withLock { state -> Resumption? in
             guard let pendingRequest = state.pending[id] else { return .finished(.cancelled) }
             if let outcome = pendingRequest.outcome {
@@ -102,7 +96,7 @@ public final class ConstraintGate: Gate {
     }
 
     private func leave(_ id: Int) {
-        let (waiter, actions) = state.withLock { state -> (Waiter?, [ConstraintState.Action]) in
+        let (waiter, actions) = state.withLock { state -> (Continuation?, [ConstraintState.Action]) in
             guard let pendingRequest = state.pending[id], pendingRequest.outcome == nil else { return (nil, []) }
             state.pending[id] = nil
             return (pendingRequest.waiter, state.constraint.cancelled(id))
@@ -127,7 +121,7 @@ public final class ConstraintGate: Gate {
 
     private func resume(_ ids: [Int], _ failure: SluiceError?) {
         let waiters = state.withLock { state in
-            ids.compactMap { id -> Waiter? in
+            ids.compactMap { id -> Continuation? in
                 guard let waiter = state.pending[id]?.waiter else {
                     state.pending[id]?.outcome = .finished(failure)
                     return nil
@@ -144,7 +138,7 @@ public final class ConstraintGate: Gate {
 extension ConstraintGate {
     /// Resumes the request's own task to start the check.
     func check(_ id: Int) {
-        let (waiter, request) = state.withLock { state -> (Waiter?, RequestContext?) in
+        let (waiter, request) = state.withLock { state -> (Continuation?, RequestContext?) in
             guard let request = state.pending[id]?.request else { return (nil, nil) }
             state.check = (id, nil, request.client.pipeline.clock.now)
             return (state.pending[id]?.waiter.take(), request)

@@ -98,7 +98,7 @@ enum QueueResult: Sendable {
     case refused(SluiceError)
 
     /// Resumes the request if it does not have to wait: with the error, or with nil if it is admitted.
-    func resume(_ waiter: UnsafeContinuation<SluiceError?, Never>) {
+    func resume(_ waiter: Waiter<SluiceError?>) {
         switch self {
         case .admitted: waiter.resume(returning: nil)
         case .waiting: break

@@ -24,6 +24,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
         case job(@Sendable () -> Void)
     }
 
+    /// Not ``SluiceHTTP/Waiter``, because a caller without a task waits by a callback.
     fileprivate enum Waiter: Sendable {
         /// The continuation is nil while the task runs a job.
         case task(UnsafeContinuation<Wake, Never>?)

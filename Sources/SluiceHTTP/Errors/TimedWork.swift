@@ -5,6 +5,7 @@ package final class TimedWork<Value: Sendable>: Sendable {
     package typealias Work = @Sendable () async throws(SluiceError) -> Value
     private typealias Outcome = Result<Value, SluiceError>
 
+    /// The caller is no ``Waiter``, because a cancellation that comes first must also prevent the work.
     private struct State {
         var caller: UnsafeContinuation<Outcome, Never>?
         var tasks: [Task<Void, Never>] = []

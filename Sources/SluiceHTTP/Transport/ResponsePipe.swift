@@ -5,6 +5,7 @@ import SluiceFoundation
 /// The writer is told to pause when `highWater` bytes are buffered. `onDemand` tells it to continue after they have
 /// been read, so that memory stays bounded. A pipe has one writer and one reader.
 package final class ResponsePipe: Sendable {
+    /// Not ``SluiceHTTP/Waiter``: there is one reader, which needs no number, and its cancellation ends the body.
     fileprivate typealias Waiter = UnsafeContinuation<Result<[Data], SluiceError>, Never>
 
     fileprivate struct State {

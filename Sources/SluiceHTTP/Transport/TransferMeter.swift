@@ -9,8 +9,6 @@ public struct TransferMeter: Sendable {
         case upload, download
     }
 
-    package typealias Waiter = UnsafeContinuation<Void, Never>
-
     /// The count of one body.
     fileprivate struct Count: Sendable {
         var completed: Int64 = 0
@@ -37,7 +35,7 @@ public struct TransferMeter: Sendable {
 
     fileprivate struct Listener {
         let direction: Direction
-        let waiter: Waiter
+        let waiter: Waiter<Void>
         /// True if a change wakes the listener. The end of the transfer always does.
         let awaitsChange: Bool
     }
@@ -52,7 +50,6 @@ public struct TransferMeter: Sendable {
         /// The meter whose counts this one shows; nil if this one counts itself.
         var leader: TransferMeter?
         var listeners: [Int: Listener] = [:]
-        var lastListener = 0
     }
 
     private let clock: any SluiceClock
@@ -70,7 +67,7 @@ public struct TransferMeter: Sendable {
     /// - Parameter length: The length of the request's body, nil if unknown.
     /// - Returns: The object that the transfer reports its progress to.
     public func begin(uploading length: Int64?) -> Reporter {
-        let (number, waiters): (Int, [Waiter]) = state.withLock { state in
+        let (number, waiters): (Int, [Waiter<Void>]) = state.withLock { state in
             if state.isOver { return (0, []) }
             state.attempt += 1
             state.upload.set(completed: 0)
@@ -105,7 +102,7 @@ public struct TransferMeter: Sendable {
     }
 
     private func change(_ direction: Direction, _ number: Int?, _ change: (inout Count) -> Void) {
-        let waiters: [Waiter] = state.withLock { state in
+        let waiters: [Waiter<Void>] = state.withLock { state in
             guard !state.isOver, number == nil || number == state.attempt else { return [] }
             change(&state[direction])
             guard state.isWatched else { return [] }
@@ -135,7 +132,7 @@ extension TransferMeter {
 
     /// Shows the counts of another meter until this one ends, for requests that share a transfer.
     package func follow(_ leader: TransferMeter) {
-        let waiters: [Waiter] = state.withLock { state in
+        let waiters: [Waiter<Void>] = state.withLock { state in
             if state.isOver { return [] }
             state.leader = leader
             return state.isWatched ? state.woken(.upload) + state.woken(.download) : []
@@ -152,7 +149,7 @@ extension TransferMeter {
     /// - Parameter received: The length of a complete response body that no transfer may have reported.
     package func end(received: Int64? = nil) {
         let counts = leader.map { (upload: $0.snapshot(.upload).progress, download: $0.snapshot(.download).progress) }
-        let waiters: [Waiter] = state.withLock { state in
+        let waiters: [Waiter<Void>] = state.withLock { state in
             guard !state.isOver else { return [] }
             state.isOver = true
             state.leader = nil
@@ -209,43 +206,33 @@ extension TransferMeter {
     ///
     /// Returns early when the counting ends or the calling task is cancelled.
     package func wait(_ direction: Direction, after version: Int, atLeast interval: Duration?) async {
-        let id = state.withLock { state in
-            state.lastListener += 1
-            return state.lastListener
-        }
         // A leader's changes do not wake listeners of this meter, so its counts are polled.
         let interval = interval ?? (leader == nil ? nil : .milliseconds(50))
         var pause: Task<Void, Never>?
-        defer {
-            pause?.cancel()
-            state.synchronize()
-        }
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { waiter in
-                let listener = Listener(direction: direction, waiter: waiter, awaitsChange: interval == nil)
-                let isWaiting = state.withLock { state in
-                    if state.isOver || Task.isCancelled { return false }
-                    // The meter may have started to follow a leader since the check above.
-                    if interval == nil, state.leader != nil || state[direction].version != version { return false }
-                    state.listeners[id] = listener
-                    return true
-                }
-                guard isWaiting else { return waiter.resume() }
-                pause = interval.map { interval in
-                    Task {
-                        try? await clock.sleep(for: interval)
-                        wake(id)
-                    }
+        defer { pause?.cancel() }
+        await state.wait(cancelled: ()) { waiter in
+            let listener = Listener(direction: direction, waiter: waiter, awaitsChange: interval == nil)
+            let isWaiting = state.withLock { state in
+                if state.isOver || Task.isCancelled { return false }
+                // The meter may have started to follow a leader since the check above.
+                if interval == nil, state.leader != nil || state[direction].version != version { return false }
+                state.listeners[waiter.id] = listener
+                return true
+            }
+            guard isWaiting else { return waiter.resume() }
+            pause = interval.map { interval in
+                Task {
+                    try? await clock.sleep(for: interval)
+                    remove(waiter.id)?.resume()
                 }
             }
-        } onCancel: {
-            wake(id)
+        } leave: { id in
+            remove(id)
         }
     }
 
-    private func wake(_ id: Int) {
-        let waiter = state.withLock { $0.listeners.removeValue(forKey: id)?.waiter }
-        waiter?.resume()
+    private func remove(_ id: Int) -> Waiter<Void>? {
+        state.withLock { $0.listeners.removeValue(forKey: id) }?.waiter
     }
 }
 
@@ -258,7 +245,7 @@ extension TransferMeter.State {
     }
 
     /// Removes and returns the listeners that a change wakes.
-    fileprivate mutating func woken(_ direction: TransferMeter.Direction) -> [TransferMeter.Waiter] {
+    fileprivate mutating func woken(_ direction: TransferMeter.Direction) -> [Waiter<Void>] {
         let isWoken = { (listener: TransferMeter.Listener) in listener.direction == direction && listener.awaitsChange }
         // Runs for every piece of a body, and nearly always no listener awaits a change.
         if !listeners.values.contains(where: isWoken) { return [] }

@@ -21,17 +21,12 @@ final class PartialDownloadClaims: Sendable {
 
     private struct Claim {
         let lease: PartialDownloadLease
-        var waiting: [Int: UnsafeContinuation<Void, Never>] = [:]
+        var waiting: [Int: Waiter<Void>] = [:]
     }
 
-    private struct State {
-        var claims: [String: Claim] = [:]
-        var lastID = 0
-    }
+    private enum ClaimResult { case granted, denied, ending }
 
-    private enum ClaimResult { case granted, denied, ending(Int) }
-
-    private let state = Locked(State())
+    private let claims = Locked<[String: Claim]>([:])
 
     /// Claims a partial file, and waits if its holder is about to release it.
     ///
@@ -43,45 +38,38 @@ final class PartialDownloadClaims: Sendable {
     func claim(_ path: String, for lease: PartialDownloadLease) async throws(SluiceError) -> Bool {
         while true {
             if Task.isCancelled || lease.isEnding { throw .cancelled }
-            let result = state.withLock { state -> ClaimResult in
-                if let claim = state.claims[path] {
-                    guard claim.lease.isEnding else { return .denied }
-                    state.lastID &+= 1
-                    return .ending(state.lastID)
-                }
-                state.claims[path] = Claim(lease: lease)
+            let result = claims.withLock { claims -> ClaimResult in
+                if let claim = claims[path] { return claim.lease.isEnding ? .ending : .denied }
+                claims[path] = Claim(lease: lease)
                 return .granted
             }
             switch result {
             case .granted: return true
             case .denied: return false
-            case .ending(let id): await waitForRelease(of: path, as: id)
+            case .ending: await waitForRelease(of: path)
             }
         }
     }
 
     /// Releases a partial file after it is closed. Does nothing if another lease holds it.
     func release(_ path: String, from lease: PartialDownloadLease) {
-        let claim = state.withLock { state in
-            state.claims[path]?.lease === lease ? state.claims.removeValue(forKey: path) : nil
+        let claim = claims.withLock { claims in
+            claims[path]?.lease === lease ? claims.removeValue(forKey: path) : nil
         }
         for waiter in claim?.waiting.values ?? [:].values { waiter.resume() }
     }
 
-    private func waitForRelease(of path: String, as id: Int) async {
-        defer { state.synchronize() }
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                let isWaiting = state.withLock { state in
-                    // A new sender may hold the file by now, and is not about to release it.
-                    guard !Task.isCancelled, state.claims[path]?.lease.isEnding == true else { return false }
-                    state.claims[path]?.waiting[id] = continuation
-                    return true
-                }
-                if !isWaiting { continuation.resume() }
+    private func waitForRelease(of path: String) async {
+        await claims.wait(cancelled: ()) { waiter in
+            let isWaiting = claims.withLock { claims in
+                // A new sender may hold the file by now, and is not about to release it.
+                guard !Task.isCancelled, claims[path]?.lease.isEnding == true else { return false }
+                claims[path]?.waiting[waiter.id] = waiter
+                return true
             }
-        } onCancel: {
-            state.withLock { $0.claims[path]?.waiting.removeValue(forKey: id) }?.resume()
+            if !isWaiting { waiter.resume() }
+        } leave: { id in
+            claims.withLock { $0[path]?.waiting.removeValue(forKey: id) }
         }
     }
 }

@@ -3,8 +3,6 @@ import SluiceHTTP
 /// The requests that wait for tokens, and one task that sleeps until the next token is available. No task runs while
 /// no request waits.
 final class TokenQueue: Sendable {
-    private typealias Waiter = UnsafeContinuation<SluiceError?, Never>
-
     private struct Timer {
         let due: ContinuousClock.Instant
         let id: Int
@@ -12,14 +10,9 @@ final class TokenQueue: Sendable {
     }
 
     private struct State {
-        var buckets: TokenBuckets<Waiter>
+        var buckets: TokenBuckets<Waiter<SluiceError?>>
         var timer: Timer?
-        var lastID = 0
-
-        mutating func nextID() -> Int {
-            lastID += 1
-            return lastID
-        }
+        var lastTimer = 0
     }
 
     private let gate: String
@@ -27,7 +20,11 @@ final class TokenQueue: Sendable {
 
     init(_ gate: String, _ rate: TokenBucket.Rate, maximumWaiting: Int, maximumWait: Duration?) {
         self.gate = gate
-        let buckets = TokenBuckets<Waiter>(rate: rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
+        let buckets = TokenBuckets<Waiter<SluiceError?>>(
+            rate: rate,
+            maximumWaiting: maximumWaiting,
+            maximumWait: maximumWait
+        )
         state = Locked(State(buckets: buckets))
     }
 
@@ -40,12 +37,10 @@ final class TokenQueue: Sendable {
 
     /// Takes a token. Waits if none is available.
     func wait(_ key: String, _ clock: any SluiceClock) async throws(SluiceError) {
-        let id = state.withLock { $0.nextID() }
-        defer { state.synchronize() }
-        let refusal = await withTaskCancellationHandler {
-            await withUnsafeContinuation { join(id, key, clock, $0) }
-        } onCancel: {
-            leave(id, key, clock)
+        let refusal = await state.wait(cancelled: .cancelled) { waiter in
+            join(waiter, key, clock)
+        } leave: { id in
+            change(clock) { state, _ in state.buckets.leave(id: id, key) }
         }
         if let refusal { throw refusal }
     }
@@ -61,11 +56,10 @@ final class TokenQueue: Sendable {
         for (waiter, wait) in refused { waiter.resume(returning: .rateLimited(by: gate, wait)) }
     }
 
-    private func join(_ id: Int, _ key: String, _ clock: any SluiceClock, _ waiter: Waiter) {
+    private func join(_ waiter: Waiter<SluiceError?>, _ key: String, _ clock: any SluiceClock) {
         let result: QueueResult = change(clock) { state, now in
-            // Checked under the lock: a later cancellation finds the waiter in the queue.
             if Task.isCancelled { return .refused(.cancelled) }
-            switch state.buckets.arrive(waiter, id: id, key, now: now) {
+            switch state.buckets.arrive(waiter, id: waiter.id, key, now: now) {
             case .admitted: return .admitted
             case .waiting: return .waiting
             case .full(let waiting): return .refused(.queueFull(at: gate, waiting: waiting))
@@ -73,11 +67,6 @@ final class TokenQueue: Sendable {
             }
         }
         result.resume(waiter)
-    }
-
-    private func leave(_ id: Int, _ key: String, _ clock: any SluiceClock) {
-        let waiter = change(clock) { state, _ in state.buckets.leave(id: id, key) }
-        waiter?.resume(returning: .cancelled)
     }
 
     private func fire(_ id: Int, _ clock: any SluiceClock) {
@@ -108,7 +97,8 @@ final class TokenQueue: Sendable {
         guard let due = state.buckets.nextDueTime() else { return state.timer.take()?.task }
         if let timer = state.timer, timer.due <= due { return nil }
         let stale = state.timer?.task
-        let id = state.nextID()
+        state.lastTimer += 1
+        let id = state.lastTimer
         let task = Task { [self] in
             do { try await clock.sleep(for: due - clock.now) } catch { return }
             fire(id, clock)

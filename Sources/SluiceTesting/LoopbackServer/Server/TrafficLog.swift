@@ -16,7 +16,7 @@ final class TrafficLog: Sendable {
         var isOver = false
     }
 
-    private typealias Waiter = (isSatisfied: @Sendable (Counts) -> Bool, continuation: CheckedContinuation<Void, Never>)
+    private typealias Observer = (isSatisfied: @Sendable (Counts) -> Bool, waiter: Waiter<Void>)
 
     private struct State {
         var counts = Counts()
@@ -24,8 +24,7 @@ final class TrafficLog: Sendable {
         var recordsRequests = true
         var sockets: [Int: StreamSocket] = [:]
         var isStopped = false
-        var waiters: [Int: Waiter] = [:]
-        var nextWaiter = 0
+        var observers: [Int: Observer] = [:]
     }
 
     private let state = Locked(State())
@@ -92,32 +91,25 @@ final class TrafficLog: Sendable {
     }
 
     func wait(until isSatisfied: @escaping @Sendable (Counts) -> Bool) async {
-        let id = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                change { $0.waiters[id] = (isSatisfied, continuation) }
-                if Task.isCancelled { end(id) }
-            }
-        } onCancel: {
-            end(id)
+        await state.wait(cancelled: ()) { waiter in
+            change { $0.observers[waiter.id] = (isSatisfied, waiter) }
+            if Task.isCancelled { remove(waiter.id)?.resume() }
+        } leave: { id in
+            remove(id)
         }
     }
 
     private func change<Result>(_ body: (inout State) -> Result) -> Result {
         // The predicates belong to callers and may query the server, so they run outside the lock.
-        let (result, counts, waiters) = state.withLock { state in
+        let (result, counts, observers) = state.withLock { state in
             let result = body(&state)
-            return (result, state.counts, state.waiters)
+            return (result, state.counts, state.observers)
         }
-        for (id, waiter) in waiters where counts.isOver || waiter.isSatisfied(counts) { end(id) }
+        for (id, observer) in observers where counts.isOver || observer.isSatisfied(counts) { remove(id)?.resume() }
         return result
     }
 
-    private func end(_ waiter: Int) {
-        let waiter = state.withLock { $0.waiters.removeValue(forKey: waiter) }
-        waiter?.continuation.resume()
+    private func remove(_ id: Int) -> Waiter<Void>? {
+        state.withLock { $0.observers.removeValue(forKey: id) }?.waiter
     }
 }

@@ -3,17 +3,14 @@ import SluiceHTTP
 // MARK: - Waiting for a token
 
 extension OAuth2 {
-    /// The token state and the continuations that wait for it, under one lock.
+    /// The token state and the tasks that wait for it, under one lock.
     struct SharedState {
-        typealias Waiter = UnsafeContinuation<WaitResult, Never>
-
         var state: TokenState
-        var waiters: [Int: Waiter] = [:]
-        var lastWaiter = 0
+        var waiters: [Int: Waiter<WaitResult>] = [:]
         /// The task that obtains a token, while it can be cancelled.
         var task: Task<Void, Never>?
 
-        mutating func takeWaiters() -> [Waiter] {
+        mutating func takeWaiters() -> [Waiter<WaitResult>] {
             defer { waiters = [:] }
             return Array(waiters.values)
         }
@@ -38,7 +35,12 @@ extension OAuth2 {
     /// - Throws: The failure that all waiters get, or a cancellation.
     func credential(by client: APIClient, for request: RequestContext?) async throws(SluiceError) -> Credential {
         while true {
-            switch await waitResult(by: client, for: request) {
+            let result = await shared.wait(cancelled: WaitResult.cancelled) { waiter in
+                requestCredential(waiter, by: client, for: request)
+            } leave: { id in
+                leave(id)
+            }
+            switch result {
             case .admitted(let credential): return credential
             case .failed(let error): throw error
             case .cancelled: throw .cancelled
@@ -47,32 +49,17 @@ extension OAuth2 {
         }
     }
 
-    private func waitResult(by client: APIClient, for request: RequestContext?) async -> WaitResult {
-        let id = shared.withLock { shared in
-            shared.lastWaiter += 1
-            return shared.lastWaiter
-        }
-        defer { shared.synchronize() }
-        return await withTaskCancellationHandler {
-            await withUnsafeContinuation { requestCredential(id, $0, by: client, for: request) }
-        } onCancel: {
-            leave(id)
-        }
-    }
-
     private func requestCredential(
-        _ id: Int,
-        _ waiter: SharedState.Waiter,
+        _ waiter: Waiter<WaitResult>,
         by client: APIClient,
         for request: RequestContext?
     ) {
         let moment = ClockReading(client.pipeline.clock)
         let answer: TokenState.Answer? = shared.withLock { shared in
-            // Checked under the lock: a later cancellation finds the waiter.
             if Task.isCancelled { return nil }
             let answer = shared.state.credentialRequested(at: moment)
             switch answer {
-            case .waiting, .begin: shared.waiters[id] = waiter
+            case .waiting, .begin: shared.waiters[waiter.id] = waiter
             case .admitted, .refused: break
             }
             return answer
@@ -86,13 +73,14 @@ extension OAuth2 {
         }
     }
 
-    private func leave(_ id: Int) {
-        let (waiter, task) = shared.withLock { shared -> (SharedState.Waiter?, Task<Void, Never>?) in
+    /// Removes a waiter, and cancels the work if no other waiter is left.
+    private func leave(_ id: Int) -> Waiter<WaitResult>? {
+        let (waiter, task) = shared.withLock { shared -> (Waiter<WaitResult>?, Task<Void, Never>?) in
             guard let waiter = shared.waiters.removeValue(forKey: id) else { return (nil, nil) }
             return (waiter, shared.state.leave() ? shared.task.take() : nil)
         }
-        waiter?.resume(returning: .cancelled)
         task?.cancel()
+        return waiter
     }
 
     private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient, for request: RequestContext?) {
@@ -124,16 +112,17 @@ extension OAuth2 {
         while true {
             let work = shared.withLock { $0.state.beginExclusiveWork() }
             if let work { return work }
-            _ = await withUnsafeContinuation { (waiter: SharedState.Waiter) in
+            // A cancellation does not end the wait: a sign-out must take place.
+            _ = await shared.wait(cancelled: WaitResult.cancelled) { waiter in
                 let isWaiting = shared.withLock { shared in
                     guard shared.state.join() else { return false }
-                    shared.lastWaiter += 1
-                    shared.waiters[shared.lastWaiter] = waiter
+                    shared.waiters[waiter.id] = waiter
                     return true
                 }
                 if !isWaiting { waiter.resume(returning: .retry) }
+            } leave: { _ in
+                nil
             }
-            shared.synchronize()
         }
     }
 
@@ -186,7 +175,7 @@ extension OAuth2 {
 
     /// Applies an event to the state. Resumes all waiters if the work has ended.
     func advance(_ event: (inout TokenState) -> TokenState.Step) -> TokenState.Step {
-        let (step, isExclusive, waiters) = shared.withLock { shared -> (TokenState.Step, Bool, [SharedState.Waiter]) in
+        let (step, isExclusive, waiters) = shared.withLock { shared -> (TokenState.Step, Bool, [Waiter<WaitResult>]) in
             let isExclusive = shared.state.work?.isExclusive ?? false
             let step = event(&shared.state)
             guard case .finish = step else { return (step, isExclusive, []) }
