@@ -27,12 +27,6 @@ extension UnspecifiedRequest {
     @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
     public func outcome() -> Self { self }
 
-    /// Unavailable, because the model is unknown.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
-    public func pages(by pagination: Pagination<Empty>) -> Pages<Empty, APIError> {
-        APIRequest(self).pages(by: pagination)
-    }
-
     /// Returns the request with another method.
     public consuming func method(_ method: HTTPMethod) -> Self { modified { $0.method = method } }
     /// Returns the request with the method GET.
@@ -69,7 +63,7 @@ extension UnspecifiedRequest {
 }
 
 extension APIRequest where Model == Empty, ErrorModel == APIError {
-    fileprivate init(_ request: UnspecifiedRequest) {
+    init(_ request: UnspecifiedRequest) {
         self = APIClient().empty.request(request.draft.path)
     }
 }
