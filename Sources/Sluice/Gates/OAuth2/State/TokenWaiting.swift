@@ -4,6 +4,9 @@ import SluiceHTTP
 
 extension OAuth2 {
     /// The token state and the tasks that wait for it, under one lock.
+    ///
+    /// This is no ``SingleFlight``, because a refresh outlives its last waiter, later requests then join it, and the
+    /// waiters for a sign-in or sign-out try again instead of getting its value.
     struct SharedState {
         var state: TokenState
         var waiters: [Int: Waiter<WaitResult>] = [:]
