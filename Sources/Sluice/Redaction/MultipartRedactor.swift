@@ -1,49 +1,47 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// Copies a multipart form without the contents of secret and binary parts.
-struct MultipartRedactor {
+/// The parts of a multipart form (RFC 2046 §5.1.1).
+package struct MultipartParts {
     /// The maximum depth of nested forms.
-    private static let maximumDepth = 8
+    package static let maximumDepth = 8
 
-    private let redaction: Redaction
-    private let depth: Int
-    private var output = ""
+    /// A part.
+    package struct Part {
+        /// The fields, each after a line break.
+        package let head: ArraySlice<UInt8>
+        package let content: ArraySlice<UInt8>
+    }
 
-    /// Redacts a form; nil if it has no boundary, or text before the first or after the last boundary.
-    ///
-    /// - Parameters:
-    ///   - data: The form.
-    ///   - boundary: The boundary between its parts (RFC 2046 §5.1.1).
-    ///   - depth: The number of forms that contain it.
-    ///   - redaction: The secrets to remove.
-    /// - Returns: The form as text.
-    static func redacted(_ data: Data, boundary: String, depth: Int, _ redaction: Redaction) -> String? {
-        guard depth < maximumDepth, MultipartBoundary.isValid(boundary) else { return nil }
-        let delimiter = Array("\r\n--\(boundary)".utf8)
+    /// The line break, the hyphens and the boundary before each part.
+    package let delimiter: [UInt8]
+    package let parts: [Part]
+    /// The bytes after the last boundary, which begin with two hyphens.
+    package let end: ArraySlice<UInt8>
+
+    /// Finds the parts of a form; nil if it does not begin with the boundary, has no end, or has a part without a head.
+    package init?(_ form: Data, boundary: String) {
+        delimiter = Array("\r\n--\(boundary)".utf8)
         // The first boundary may be at the very start, without a line break before it.
-        let bytes = [13, 10] + Array(data)
-        let offsets = self.offsets(of: delimiter, in: bytes)
+        let bytes = [13, 10] + Array(form)
+        let offsets = Self.offsets(of: delimiter, in: bytes)
         guard offsets.first == 0, let last = offsets.last else { return nil }
-        var form = MultipartRedactor(redaction: redaction, depth: depth)
+        end = bytes[(last + delimiter.count)...]
+        guard end.starts(with: "--".utf8) else { return nil }
+        let empty = Array("\r\n\r\n".utf8)
+        var parts: [Part] = []
         for (offset, next) in zip(offsets, offsets.dropFirst()) {
-            let content = bytes[(offset + delimiter.count)..<next]
-            form.output += "--\(boundary)"
-            guard form.part(content) else { return nil }
+            let part = bytes[(offset + delimiter.count)..<next]
+            guard part.starts(with: "\r\n".utf8),
+                let end = part.indices.first(where: { part[$0] == 13 && part[$0...].starts(with: empty) })
+            else { return nil }
+            parts.append(Part(head: part[..<end], content: part[(end + empty.count)...]))
         }
-        let end = bytes[(last + delimiter.count)...]
-        guard end.starts(with: "--".utf8), end.dropFirst(2).allSatisfy({ $0 <= 0x20 }) else { return nil }
-        let shown = form.output + "--\(boundary)--\r\n"
-        // Decoding another charset may have produced text that looks like a boundary.
-        return self.offsets(of: delimiter, in: [13, 10] + Array(shown.utf8)).count == offsets.count ? shown : nil
+        self.parts = parts
     }
 
-    private init(redaction: Redaction, depth: Int) {
-        self.redaction = redaction
-        self.depth = depth
-    }
-
-    private static func offsets(of delimiter: [UInt8], in bytes: [UInt8]) -> [Int] {
+    /// Returns the positions at which the delimiter begins.
+    static func offsets(of delimiter: [UInt8], in bytes: [UInt8]) -> [Int] {
         var offsets: [Int] = []
         var start = 0
         while start + delimiter.count <= bytes.count {
@@ -57,17 +55,56 @@ struct MultipartRedactor {
         }
         return offsets
     }
+}
 
-    /// Copies a part, which begins after its boundary. Returns false if it has no head.
-    private mutating func part(_ part: ArraySlice<UInt8>) -> Bool {
-        let empty = Array("\r\n\r\n".utf8)
-        guard part.starts(with: "\r\n".utf8),
-            let end = part.indices.first(where: { part[$0] == 13 && part[$0...].starts(with: empty) }),
-            let head = Self.head(part[part.startIndex..<end])
-        else { return false }
-        for field in redaction.headers(head) { output += "\r\n\(field.name): \(field.value)" }
-        output += "\r\n\r\n\(shown(Data(part[(end + empty.count)...]), head))\r\n"
-        return true
+extension SecretRules {
+    /// Returns true if the content of a form's part is secret by the part's name (RFC 7578 §4.2).
+    ///
+    /// - Parameter disposition: The `Content-Disposition` field of the part.
+    /// - Returns: True if the name is secret, or if another form of it may be.
+    package func hidesPart(_ disposition: String) -> Bool {
+        if let name = ContentType("part/\(disposition)")?["name"] {
+            return parameterNames.contains(PercentEncoding.decoded(name.utf8, plusIsSpace: true))
+        }
+        // The name is written in another form, such as `name*=`.
+        return SecretScanner.containsSecretName(Array(disposition.utf8), self, amongParameters: true)
+    }
+}
+
+/// Copies a multipart form without the contents of secret and binary parts.
+struct MultipartRedactor {
+    private let redaction: Redaction
+    private let depth: Int
+    private var output = ""
+
+    /// Redacts a form; nil if it has no boundary, or text before the first or after the last boundary.
+    ///
+    /// - Parameters:
+    ///   - data: The form.
+    ///   - boundary: The boundary between its parts (RFC 2046 §5.1.1).
+    ///   - depth: The number of forms that contain it.
+    ///   - redaction: The secrets to remove.
+    /// - Returns: The form as text.
+    static func redacted(_ data: Data, boundary: String, depth: Int, _ redaction: Redaction) -> String? {
+        guard depth < MultipartParts.maximumDepth, MultipartBoundary.isValid(boundary),
+            let parts = MultipartParts(data, boundary: boundary), parts.end.dropFirst(2).allSatisfy({ $0 <= 0x20 })
+        else { return nil }
+        var form = MultipartRedactor(redaction: redaction, depth: depth)
+        for part in parts.parts {
+            guard let head = head(part.head) else { return nil }
+            form.output += "--\(boundary)"
+            for field in redaction.headers(head) { form.output += "\r\n\(field.name): \(field.value)" }
+            form.output += "\r\n\r\n\(form.shown(Data(part.content), head))\r\n"
+        }
+        let shown = form.output + "--\(boundary)--\r\n"
+        // Decoding another charset may have produced text that looks like a boundary.
+        let offsets = MultipartParts.offsets(of: parts.delimiter, in: [13, 10] + Array(shown.utf8))
+        return offsets.count == parts.parts.count + 1 ? shown : nil
+    }
+
+    private init(redaction: Redaction, depth: Int) {
+        self.redaction = redaction
+        self.depth = depth
     }
 
     /// Parses the head of a part, in which a line break precedes each line; nil if a line is not a field (RFC 9110
@@ -88,14 +125,8 @@ struct MultipartRedactor {
     }
 
     private func shown(_ content: Data, _ head: HTTPHeaders) -> String {
-        let disposition = head["Content-Disposition"] ?? ""
-        if let name = ContentType("part/\(disposition)")?["name"] {
-            if redaction.parameterNames.contains(PercentEncoding.decoded(name.utf8, plusIsSpace: true)) {
-                return content.isEmpty ? "" : Redaction.mark
-            }
-        } else if SecretScanner.containsSecretName(Array(disposition.utf8), redaction.rules) {
-            // The name is written in another form, such as `name*=`.
-            return Redaction.mark
+        if redaction.rules.hidesPart(head["Content-Disposition"] ?? "") {
+            return content.isEmpty ? "" : Redaction.mark
         }
         switch redaction.body(content, contentType: head[.contentType], depth: depth + 1) {
         case .text(let text): return text

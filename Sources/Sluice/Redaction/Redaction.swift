@@ -212,11 +212,13 @@ extension Redaction {
         guard let text = Self.text(of: data, type) else { return undetermined(data, type) }
         if isNone { return .text(text) }
         if type?.essence == "application/x-www-form-urlencoded" {
-            var pairs = PairRedactor(rules, Array(text.utf8))
-            pairs.pairs()
-            return .text(String(decoding: pairs.output, as: UTF8.self))
+            return .text(rules.form(text))
         }
-        if let json = json(text) { return .text(json) }
+        if let first = text.utf8.first(where: { $0 > 0x20 }), "{[\"".utf8.contains(first),
+            let json = JSONRedactor.redacted(text, rules)
+        {
+            return .text(json)
+        }
         return mayHoldSecret(Array(text.utf8)) ? .possiblySecret : .text(text)
     }
 

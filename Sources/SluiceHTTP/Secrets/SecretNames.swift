@@ -15,6 +15,8 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
 
     /// Sorted, so that equality does not depend on the order of insertion.
     private var patterns: [Pattern] = []
+    /// The names that are not secret although a pattern matches them.
+    private var exemptions: [Pattern] = []
 
     /// The maximum number of bytes compared. A longer name is reduced to its first and last 128 bytes.
     private static let lengthLimit = 256
@@ -43,42 +45,49 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         patterns.removeAll { $0 == pattern }
     }
 
-    /// Returns the union of both sets.
+    /// Returns the union of both sets. A name that either exempts is not secret.
     package func union(_ other: SecretNames) -> SecretNames {
         var union = self
-        for pattern in other.patterns where !patterns.contains(pattern) { union.patterns.append(pattern) }
-        union.patterns.sort { $0.precedes($1) }
+        union.patterns = Set(patterns + other.patterns).sorted { $0.precedes($1) }
+        union.exemptions = Set(exemptions + other.exemptions).sorted { $0.precedes($1) }
         return union
     }
 
-    /// Returns true if a value with this name is secret.
-    package func contains(_ name: String) -> Bool { contains(name.utf8, except: nil) }
-    /// Returns true if a value with this name is secret.
-    package func contains(_ name: [UInt8]) -> Bool { contains(name, except: nil) }
-    /// Returns true if a value with this name is secret.
-    package func contains(_ name: ArraySlice<UInt8>) -> Bool { contains(name, except: nil) }
+    /// Returns the set without the names that `others` matches. A compound name is exempt if its secret part is.
+    package func excluding(_ others: SecretNames) -> SecretNames {
+        var names = self
+        names.exemptions = Set(exemptions + others.patterns).sorted { $0.precedes($1) }
+        return names
+    }
 
-    /// Returns true if a value with this name is secret, unless `others` matches the name or its secret part.
-    package func contains(_ name: String, except others: SecretNames) -> Bool { contains(name.utf8, except: others) }
+    /// Returns true if a value with this name is secret.
+    package func contains(_ name: String) -> Bool { contains(bytes: name.utf8) }
+    /// Returns true if a value with this name is secret.
+    package func contains(_ name: [UInt8]) -> Bool { contains(bytes: name) }
+    /// Returns true if a value with this name is secret.
+    package func contains(_ name: ArraySlice<UInt8>) -> Bool { contains(bytes: name) }
 
-    private func contains(_ name: some BidirectionalCollection<UInt8>, except others: SecretNames?) -> Bool {
+    private func contains(bytes name: some BidirectionalCollection<UInt8>) -> Bool {
         let mask = Self.letterMask(of: name)
         guard mask != 0, patterns.contains(where: { mask & $0.letterMask == $0.letterMask }) else { return false }
         if name.contains(where: Self.isSeparator) {
-            var hasOther = false
+            var hasExemption = false
             for part in name.split(whereSeparator: Self.isSeparator) {
                 let letters = Self.letters(of: part)
-                if let others, others.matches(letters) {
-                    hasOther = true
+                if isExempt(letters) {
+                    hasExemption = true
                 } else if matches(letters) {
                     return true
                 }
             }
-            if hasOther { return false }
+            if hasExemption { return false }
         }
         let letters = Self.letters(of: name)
-        if let others, others.matches(letters) { return false }
-        return matches(letters)
+        return !isExempt(letters) && matches(letters)
+    }
+
+    private func isExempt(_ letters: [UInt8]) -> Bool {
+        !letters.isEmpty && exemptions.contains { $0.matches(letters) }
     }
 
     /// Returns true if a byte separates the parts of a compound name.

@@ -46,6 +46,18 @@ package struct SecretRules: Sendable, Hashable {
         isNone ? text : SecretScanner.redacted(text, self)
     }
 
+    /// Redacts the URLs in a text of any format, and nothing else.
+    package func urls(in text: String) -> String {
+        isNone ? text : SecretScanner.redacted(text, self, skipsNames: true)
+    }
+
+    /// Redacts a form body (`application/x-www-form-urlencoded`).
+    package func form(_ text: String) -> String {
+        var pairs = PairRedactor(self, Array(text.utf8))
+        pairs.pairs()
+        return String(decoding: pairs.output, as: UTF8.self)
+    }
+
     /// Returns true if a word is the name of an authentication scheme, and thus not a secret.
     package static func isScheme(_ word: String) -> Bool {
         switch word.lowercased() {

@@ -8,10 +8,18 @@ package struct SecretScanner {
     private var hasSecret = false
     /// True if the text is a value in a URL. URLs inside it are not parsed further, which bounds the recursion.
     private let isValue: Bool
+    /// True to redact URLs only.
+    private let skipsNames: Bool
 
     /// Returns the text with its secrets redacted.
-    package static func redacted(_ text: String, _ rules: SecretRules) -> String {
-        var scanner = SecretScanner(rules, Array(text.utf8), isValue: false)
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - rules: The rules.
+    ///   - skipsNames: True to redact the URLs in the text only.
+    /// - Returns: The redacted text.
+    package static func redacted(_ text: String, _ rules: SecretRules, skipsNames: Bool = false) -> String {
+        var scanner = SecretScanner(rules, Array(text.utf8), skipsNames: skipsNames)
         scanner.scan()
         return scanner.hasSecret ? String(decoding: scanner.output, as: UTF8.self) : text
     }
@@ -24,21 +32,27 @@ package struct SecretScanner {
     }
 
     /// Returns true if any word of the text is a secret name.
-    package static func containsSecretName(_ text: [UInt8], _ rules: SecretRules) -> Bool {
-        text.split { !isNameByte($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
-            .contains { rules.memberNames.contains($0) || rules.headerNames.contains($0) }
+    package static func containsSecretName(
+        _ text: [UInt8],
+        _ rules: SecretRules,
+        amongParameters: Bool = false
+    ) -> Bool {
+        let names = amongParameters ? rules.parameterNames : rules.memberNames
+        return text.split { !isNameByte($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
+            .contains { names.contains($0) || rules.headerNames.contains($0) }
     }
 
-    private init(_ rules: SecretRules, _ bytes: [UInt8], isValue: Bool) {
+    private init(_ rules: SecretRules, _ bytes: [UInt8], isValue: Bool = false, skipsNames: Bool = false) {
         self.rules = rules
         self.isValue = isValue
+        self.skipsNames = skipsNames
         self.bytes = bytes
         output.reserveCapacity(bytes.count)
     }
 
     private mutating func scan() {
         while position < bytes.count {
-            if Self.isNameByte(bytes[position]) {
+            if !skipsNames, Self.isNameByte(bytes[position]) {
                 name()
             } else if bytes[position] == UInt8(ascii: ":"), bytes[position...].starts(with: "://".utf8) {
                 copy(to: position + 3)
