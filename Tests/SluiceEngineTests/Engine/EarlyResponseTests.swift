@@ -49,6 +49,50 @@ extension EngineTests {
             source.finish()
         }
 
+        /// The interim and the final head arrive in one read, after the source of the body has failed.
+        @Test func headIsDeliveredIfTheBodyFailsInTheSameTurn() async throws {
+            struct Unreadable: Error {}
+            for _ in 0..<20 {
+                let answers = DispatchSemaphore(value: 0)
+                defer { answers.signal() }
+                let hasFailed = Locked(false)
+                let listener = try TestListener { descriptor in
+                    guard TestListener.readHead(descriptor) != nil else { return }
+                    answers.wait()
+                    let heads = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+                    TestListener.write(heads, to: descriptor)
+                    TestListener.discardInput(descriptor)
+                }
+                let source = AsyncThrowingStream<Data, any Error> {
+                    hasFailed.withLock { $0 = true }
+                    throw Unreadable()
+                }
+                let request = listener.request(
+                    method: .put,
+                    headers: ["Expect": "100-continue"],
+                    body: .stream(source)
+                )
+                let context = TransferContext(timeouts: Timeouts(total: .seconds(20), continueWait: .seconds(600)))
+                let answer = Locked<TransportResponse?>(nil)
+                let task = Task {
+                    let response = try await transport.send(request, context: context)
+                    answer.withLock { $0 = response }
+                }
+                defer { task.cancel() }
+                try await waitUntil("the source has failed") { hasFailed.withLock(\.self) }
+                answers.signal()
+                try await waitUntil("the caller has the answer") { answer.withLock { $0 != nil } }
+                let response = try #require(answer.withLock { $0 })
+                #expect(response.head.status == 200)
+                let (received, error) = await response.body.readToEnd()
+                #expect(received.isEmpty)
+                #expect(error?.code == .bodyUnavailable)
+                #expect(error?.underlyingError is Unreadable)
+                try await waitUntil("the connection is closed") { listener.openConnections == 0 }
+            }
+            #expect(transport.isQuiet)
+        }
+
         @Test func responseIsReadAfterWritingTheRequestFailed() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
