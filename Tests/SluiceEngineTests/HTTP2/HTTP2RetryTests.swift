@@ -165,15 +165,14 @@ extension EngineTests {
                 guard frame.kind == .headers else { return }
                 peer.head(frame.stream)
                 peer.data(frame.stream, "begun")
-                peer.reset(frame.stream, code)
             }
-            let response = try? await transport.send(server.request(), context: .http2())
-            if let response {
-                let (received, error) = await response.body.readToEnd()
-                #expect(received == Data("begun".utf8))
-                #expect([.connectionLost, .truncatedBody].contains(error?.code))
-            }
-            #expect(try await server.peer().requests.count == 1)
+            let response = try await transport.send(server.request(), context: .http2())
+            let peer = try await server.peer()
+            peer.reset(1, code)
+            let (received, error) = await response.body.readToEnd()
+            #expect(received == Data("begun".utf8))
+            #expect(error?.code == (code == HTTP2Frame.Code.noError ? .truncatedBody : .connectionLost))
+            #expect(peer.requests.count == 1)
             try await waitUntil("the transport has no requests") { transport.isQuiet }
         }
 
