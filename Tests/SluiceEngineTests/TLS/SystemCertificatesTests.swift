@@ -81,14 +81,17 @@ import Testing
         try folder.put(certificates.otherRoot.certificate, at: "0123abcd.0")
         try folder.put(certificates.root.certificate, at: "89abcdef.12")
         try folder.put(certificates.middle.certificate, at: "middle.pem")
-        let count = { (file: String?, directory: String?) in
-            SystemCertificateLocations(file: file, directory: directory).read().count
+        let read = { (file: String?, directory: String?) in
+            SystemCertificateLocations(file: file, directory: directory).read()
         }
-        #expect(count(file, "/no/such/directory") == 1)
-        #expect(count(file, "/no/such/directory:\(folder.path)") == 2)
-        #expect(count("/no/such/file.pem", folder.path) == 2)
-        #expect(count("/no/such/file.pem", "/no/such/directory") == 0)
-        #expect(count(nil, "/no/such/directory") == SystemCertificateLocations(file: nil, directory: nil).read().count)
+        let (root, otherRoot) = (certificates.root.encoded, certificates.otherRoot.encoded)
+        #expect(read(file, "/no/such/directory") == root)
+        // A certificate is read once. Files whose names are not hashes are not read.
+        #expect(read(file, "/no/such/directory:\(folder.path)") == root + otherRoot)
+        #expect(read("/no/such/file.pem", folder.path) == otherRoot + root)
+        #expect(read("/no/such/file.pem", "/no/such/directory") == [])
+        // The directory adds to the default file.
+        #expect(Set(read(nil, folder.path)) == Set(read(nil, "/no/such/directory") + root + otherRoot))
     }
 
     @Test(.enabled(if: FileManager.default.isReadableFile(atPath: "/etc/ssl/certs/ca-certificates.crt")))
@@ -115,5 +118,10 @@ import Testing
             X509_free(parsed)
         }
     }
+}
+
+extension TestCertificate {
+    /// The certificate in DER, as the only element.
+    fileprivate var encoded: [[UInt8]] { PEMCertificates.contents(of: Array(certificate)) }
 }
 #endif
