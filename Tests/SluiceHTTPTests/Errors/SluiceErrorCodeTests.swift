@@ -1,27 +1,30 @@
+import Foundation
 import SluiceHTTP
 import Testing
 
 @Suite struct SluiceErrorCodeTests {
-    private static let named: [(SluiceError.Code, String)] = [
-        (.invalidURL, "invalidURL"), (.unsupportedScheme, "unsupportedScheme"), (.invalidHeader, "invalidHeader"),
-        (.invalidMethod, "invalidMethod"), (.encodingFailed, "encodingFailed"),
-        (.cannotResolveHost, "cannotResolveHost"), (.cannotConnect, "cannotConnect"), (.tlsFailed, "tlsFailed"),
-        (.proxyFailed, "proxyFailed"), (.bodyUnavailable, "bodyUnavailable"),
-        (.bodyLengthMismatch, "bodyLengthMismatch"), (.bodyNotReplayable, "bodyNotReplayable"),
-        (.connectionLost, "connectionLost"), (.truncatedBody, "truncatedBody"), (.invalidResponse, "invalidResponse"),
-        (.headersTooLarge, "headersTooLarge"), (.bodyTooLarge, "bodyTooLarge"),
-        (.tooManyRedirects, "tooManyRedirects"), (.redirectLoop, "redirectLoop"),
-        (.redirectRefused, "redirectRefused"), (.unacceptableStatus, "unacceptableStatus"),
-        (.unacceptableContentType, "unacceptableContentType"), (.validationFailed, "validationFailed"),
-        (.decodingFailed, "decodingFailed"), (.cancelled, "cancelled"), (.timedOut, "timedOut"),
-        (.connectTimedOut, "connectTimedOut"), (.idleTimedOut, "idleTimedOut"), (.unsupported, "unsupported"),
-        (.internalFailure, "internalFailure"), (.interceptorFailed, "interceptorFailed"), (.gateFailed, "gateFailed"),
-        (.queueFull, "queueFull"), (.cookieFileFailed, "cookieFileFailed"),
-    ]
+    /// The members that the sources declare, each with the text of its code.
+    private static func declared() throws -> [(member: String, text: String)] {
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        let sources = root.appending(path: "Sources")
+        let files = try #require(FileManager.default.enumerator(atPath: sources.path))
+        var declared: [(String, String)] = []
+        for case let file as String in files where file.hasSuffix(".swift") {
+            let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+            for match in text.matches(of: /static let (\w+) = (?:SluiceError\.)?Code\("(\w+)"\)/) {
+                declared.append((String(match.1), String(match.2)))
+            }
+        }
+        return declared
+    }
 
-    @Test func descriptionIsTheNameOfTheMember() {
-        for (code, name) in Self.named { #expect(code.description == name) }
-        #expect(Set(Self.named.map(\.0)).count == Self.named.count)
+    @Test func descriptionIsTheNameOfTheMember() throws {
+        let declared = try Self.declared()
+        #expect(declared.count > 50)
+        for (member, text) in declared { #expect(text == member) }
+        #expect(Set(declared.map(\.text)).count == declared.count)
+        #expect(SluiceError.Code.timedOut.description == "timedOut")
+        #expect(SluiceError.Code("quotaUsedUp").description == "quotaUsedUp")
     }
 
     @Test func customCodeCanBeSwitchedOver() {

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceTesting
 import Testing
 
 @Suite struct LinkHeaderTests {
@@ -85,11 +86,12 @@ import Testing
 
     /// No text causes a read beyond its end or an infinite loop.
     @Test func randomTextsAreParsedWithoutATrap() {
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(seed: 1)
         let characters = Array("<>;,=\"\\ \taé*/")
         for _ in 0..<2_000 {
             let text = String(
-                (0..<Int.random(in: 0...24, using: &random)).compactMap { _ in characters.randomElement() }
+                (0..<Int.random(in: 0...24, using: &random))
+                    .compactMap { _ in characters.randomElement(using: &random) }
             )
             #expect(LinkHeader(text).links.count <= text.utf8.count / 2, "\(text)")
         }
