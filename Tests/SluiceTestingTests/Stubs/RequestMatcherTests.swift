@@ -1,6 +1,7 @@
 import Foundation
-import SluiceTesting
 import Testing
+
+@testable import SluiceTesting
 
 @Suite struct RequestMatcherTests {
     private let request = RecordedRequest(
@@ -35,6 +36,8 @@ import Testing
     )
     func matchesPathPatterns(_ pattern: String, _ path: String, _ parameters: [String: String]?) {
         let recorded = RecordedRequest(url: "http://a\(path)")
-        #expect(RequestMatcher.path(pattern).matches(recorded) == (parameters != nil))
+        let matcher = RequestMatcher.path(pattern)
+        #expect(matcher.matches(recorded) == (parameters != nil))
+        #expect(matcher.pathParameters(of: recorded) == parameters ?? [:])
     }
 }
