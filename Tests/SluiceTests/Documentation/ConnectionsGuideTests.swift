@@ -1,6 +1,7 @@
 #if os(Linux)
 import Sluice
 import SluiceEngine
+import SluiceTesting
 import XCTest
 
 /// The article on connections.
@@ -92,7 +93,7 @@ final class ConnectionsGuideTests: XCTestCase {
         XCTAssertEqual(old.configuration.connection.httpVersion, .http1)
     }
 
-    func testLimits() {
+    func testLimits() async throws {
         var configuration = SocketTransport.Configuration()
         configuration.maximumTransfersPerHost = 16
         configuration.idleConnectionTimeout = .seconds(30)
@@ -100,6 +101,17 @@ final class ConnectionsGuideTests: XCTestCase {
         let transport = SocketTransport(configuration: configuration)
         let patient = APIClient(baseURL: "https://shop.example") { $0.transport = transport }
         XCTAssertTrue(patient.configuration.transport is SocketTransport)
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/", .after(signal, .text("ok")))
+        let local = APIClient(baseURL: server.url) { $0.transport = transport }
+        let tasks = (0..<17).map { _ in Task { try await local.string.get("/").sender().value } }
+        try await waitUntil("a transfer waits") { await SocketTransport.statistics().queuedTransfers == 1 }
+        await server.waitForRequests(16)
+        XCTAssertEqual(server.requestCount, 16)
+        signal.fire()
+        for task in tasks { _ = try await task.value }
+        XCTAssertEqual(server.connections, 16)
     }
 }
 #endif

@@ -59,7 +59,8 @@ final class GatesGuideTests: XCTestCase {
 
     func testLimits() async throws {
         let server = try LoopbackServer()
-        server.on("/motto", .text("Let it flow."))
+        let signal = LoopbackSignal()
+        server.on("/motto", .after(signal, .text("Let it flow.")))
         let careful = APIClient(baseURL: server.url) {
             $0.gates = [
                 RateLimit(10, every: .seconds(1)),
@@ -67,8 +68,16 @@ final class GatesGuideTests: XCTestCase {
                 CircuitBreaker(),
             ]
         }
-        let motto = try await careful.string.get("motto").sender().value
-        XCTAssertEqual(motto, "Let it flow.")
+        let limit = try XCTUnwrap(careful.configuration.gates[1] as? ConcurrencyLimit)
+        let tasks = (0..<8).map { _ in Task { try await careful.string.get("motto").sender().value } }
+        try await waitUntil("two requests wait for a slot") { limit.waiting == 2 }
+        await server.waitForRequests(6)
+        XCTAssertEqual(server.requestCount, 6)
+        signal.fire()
+        for task in tasks {
+            let motto = try await task.value
+            XCTAssertEqual(motto, "Let it flow.")
+        }
     }
 
     func testCustomGate() async throws {

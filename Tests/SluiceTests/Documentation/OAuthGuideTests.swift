@@ -50,6 +50,8 @@ final class OAuthGuideTests: XCTestCase {
         } catch {
             if error.code == .authorizationRequired { print("Please sign in.") }
         }
+        let failure = await shop.string.get("orders").sender().result.failure
+        XCTAssertEqual(failure?.code, .authorizationRequired)
         XCTAssertEqual(server.requestCount, 0)
     }
 

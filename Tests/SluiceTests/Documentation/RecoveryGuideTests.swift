@@ -6,9 +6,10 @@ import XCTest
 final class RecoveryGuideTests: XCTestCase {
     func testRetriesAndHedges() async throws {
         let server = try LoopbackServer()
-        server.on("/report", .text("ok"))
-        server.on("/orders", .text("ok"))
-        server.on("/prices", .text("ok"))
+        let busy = LoopbackResponse.status(.serviceUnavailable, headers: ["Retry-After": "0"])
+        server.on("/report", busy, busy, busy, busy, .text("ok"))
+        server.on("/orders", busy, .text("ok"))
+        server.on("/prices", .hang, .text("ok"))
         let shop = APIClient(baseURL: server.url) {
             $0.retry = .standard
         }
@@ -20,7 +21,9 @@ final class RecoveryGuideTests: XCTestCase {
         _ = try await patient.sender().value
         _ = try await order.sender().value
         _ = try await quick.sender().value
-        XCTAssertEqual(server.requests.count, 3)
+        XCTAssertEqual(server.requests(to: "/report").count, 5)
+        XCTAssertEqual(server.requests(to: "/orders").count, 2)
+        XCTAssertEqual(server.requests(to: "/prices").count, 2)
     }
 
     func testRetryWithTestClock() async throws {
