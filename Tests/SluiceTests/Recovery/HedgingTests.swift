@@ -46,15 +46,19 @@ final class HedgingTests: XCTestCase {
         let first = LoopbackSignal()
         let second = LoopbackSignal()
         server.on("/", .after(first, .status(.badGateway)), .after(second, .text("ok")))
-        let client = client(server, clock)
-        let request = Task { try await client.string.request("").sender().value }
+        let observer = NotingObserver(.received)
+        let client = client(server, clock) { $0.observers = [observer] }
+        let request = Task { await client.string.request("").sender().result }
         await server.waitForRequests(1)
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(2))
         await server.waitForRequests(2)
         first.fire()
+        try await waitUntil("the first attempt has failed") { observer.events.contains("1 received 502") }
+        let isDone = await TaskRace.isDone(request)
+        XCTAssertFalse(isDone)
         second.fire()
-        let text = try await request.value
+        let text = try await request.value.get()
         XCTAssertEqual(text, "ok")
     }
 
@@ -72,13 +76,22 @@ final class HedgingTests: XCTestCase {
         let clock = TestClock()
         let answer = LoopbackSignal()
         server.on("/", .after(answer, .text("ok")))
-        let client = client(server, clock) { $0.retryBudget = RetryBudget(ratio: 0, reserve: 0) }
-        let request = Task { try await client.string.request("").sender().value }
+        let observer = NotingObserver([.retrying, .finished])
+        let client = client(server, clock) {
+            $0.retryBudget = RetryBudget(ratio: 0, reserve: 0)
+            $0.observers = [observer]
+        }
+        let request = Task { await client.string.request("").sender().result }
         await server.waitForRequests(1)
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(2))
+        // A hedge would begin now.
+        let isDone = await TaskRace.isDone(request)
+        XCTAssertFalse(isDone)
         answer.fire()
-        _ = try await request.value
+        _ = try await request.value.get()
+        await client.observersCaughtUp()
+        XCTAssertEqual(observer.events, ["0 finished 200"])
         XCTAssertEqual(server.requests(to: "/").count, 1)
     }
 

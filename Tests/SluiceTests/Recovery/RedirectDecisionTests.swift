@@ -60,12 +60,17 @@ import Testing
 
     @Test(arguments: ["http://a.b/", "ftp://a.b/", "https://a:b@c.d/"])
     func decisionCannotOverrideRefusedLocation(_ location: String) throws {
-        let policy = RedirectPolicy { .send($0.request) }
+        let calls = Locked(0)
+        let policy = RedirectPolicy { proposal in
+            calls.withLock { $0 += 1 }
+            return .send(proposal.request)
+        }
         let head = HTTPResponse(status: 302, headers: [.location: location])
         let error = #expect(throws: SluiceError.self) {
             try policy.next(after: head, to: try Self.request(), visited: [])
         }
         #expect(error?.code == .redirectRefused)
+        #expect(calls.withLock(\.self) == 0)
     }
 
     @Test func repeatedURLIsLoopOnlyWithoutCookies() throws {
