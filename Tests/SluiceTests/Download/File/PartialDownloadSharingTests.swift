@@ -61,13 +61,14 @@ import Testing
         try await first.begin(.digits)
         try await first.write("01234", at: 0)
         lease.end()
-        let parts = try await withThrowingTaskGroup(of: PartialDownload.self) { group in
-            for _ in 0..<10 { group.addTask { try await folder.open() } }
-            await first.close()
-            var parts: [PartialDownload] = []
-            for try await part in group { parts.append(part) }
-            return parts
+        let waiters = (0..<10).map { _ in Task { try await folder.open() } }
+        for waiter in waiters {
+            let isDone = Task { (try? await waiter.value) != nil }
+            #expect(await TaskRace.isDone(isDone) == false)
         }
+        await first.close()
+        var parts: [PartialDownload] = []
+        for waiter in waiters { parts.append(try await waiter.value) }
         #expect(parts.filter { !$0.completed.isEmpty }.count == 1)
         for part in parts { await part.discard() }
         #expect(folder.names.isEmpty)

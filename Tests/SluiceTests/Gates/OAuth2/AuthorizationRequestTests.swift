@@ -92,8 +92,9 @@ import Testing
         }
     }
 
-    @Test func acceptsAnyIssuerIfNoneIsConfigured() throws {
-        #expect(try AuthorizationResponse("?code=c&state=s&iss=any").code(state: "s", issuer: nil) == "c")
+    @Test(arguments: ["&iss=any", "&iss=https%3A%2F%2Fevil.example", "&iss=", ""])
+    func acceptsAnyIssuerIfNoneIsConfigured(_ issuer: String) throws {
+        #expect(try AuthorizationResponse("?code=c&state=s\(issuer)").code(state: "s", issuer: nil) == "c")
     }
 
     @Test func keepsDescriptionAndURIOfRefusal() {

@@ -1,7 +1,8 @@
 import Foundation
-import Sluice
 import SluiceTesting
 import XCTest
+
+@testable import Sluice
 
 /// Authorization servers that fail or violate the standard.
 final class OAuth2FailureTests: XCTestCase {
@@ -45,15 +46,17 @@ final class OAuth2FailureTests: XCTestCase {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
         guarded.server.on(.post, "/token", .after(signal, .status(.serviceUnavailable)), .token("t"))
-        let client = guarded.client(guarded.gate())
-        let results = await withTaskGroup(of: OAuth2Error.Code?.self) { group in
-            for _ in 0..<20 { group.addTask { await client.get("x").oauth2?.code } }
-            await guarded.server.waitForRequests(1)
-            signal.fire()
-            return await group.reduce(into: []) { $0.append($1) }
+        let oauth = guarded.gate()
+        let client = guarded.client(oauth)
+        let tasks = (0..<20).map { _ in Task { await client.get("x").oauth2?.code } }
+        try await waitUntil("all requests wait for the token") { oauth.shared.withLock { $0.state.waiting } == 20 }
+        signal.fire()
+        for task in tasks {
+            let code = await task.value
+            XCTAssertEqual(code, .invalidResponse)
         }
+        XCTAssertEqual(guarded.server.requestCount, 1)
         // A request after the failure gets the token of the next attempt.
-        XCTAssertTrue(results.contains(.invalidResponse))
         let carried = try await client.string.get("x").sender().value
         XCTAssertEqual(carried, "Bearer t")
     }
