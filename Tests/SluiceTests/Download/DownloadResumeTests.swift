@@ -245,13 +245,24 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(file.resumedBytes, 0)
     }
 
-    func testProgressOfAResumedDownloadEndsAtTheWholeLength() async throws {
+    func testProgressOfAResumedDownloadCoversTheWholeLength() async throws {
         let fixture = try await interrupted()
+        let signal = LoopbackSignal()
+        fixture.server.on("/file", .resource(fixture.resource).held(after: 100_000, until: signal))
         let sender = fixture.download().sender()
-        _ = try await sender.value
+        async let value = sender.value
+        // The bytes of the earlier download count from the start.
+        try await waitUntil("a part of the rest has arrived") {
+            await sender.downloadProgress.first { _ in true }?.completed == 500_000
+        }
+        let half = await sender.downloadProgress.first { _ in true }
+        XCTAssertEqual(half?.total, 1_000_000)
+        signal.fire()
+        _ = try await value
         let last = await sender.downloadProgress.reduce(into: nil as TransferProgress?) { $0 = $1 }
         XCTAssertEqual(last?.attempt, 1)
         XCTAssertEqual(last?.completed, 1_000_000)
+        XCTAssertEqual(last?.total, 1_000_000)
     }
 
     func testRetriesResumeTheDownload() async throws {

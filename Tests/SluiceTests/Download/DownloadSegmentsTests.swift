@@ -86,15 +86,20 @@ final class DownloadSegmentsTests: XCTestCase {
             let isLast = request.headers["Range"] == "bytes=775000-999999"
             return isLast ? .status(.internalServerError) : resource.response(to: request)
         }
+        let observer = NotingObserver([.began, .finished])
         let activity = ActivityCounter()
-        let client = APIClient(baseURL: fixture.server.url) { $0.observers = [activity] }
+        let client = APIClient(baseURL: fixture.server.url) { $0.observers = [observer, activity] }
         let download = fixture.download(by: client).segments(4, ofAtLeast: 100_000)
         _ = await download.sender().response
         await client.observersCaughtUp()
+        let began = observer.events.count { $0.contains("began") }
+        XCTAssertEqual(began, 5)
+        XCTAssertEqual(observer.events.count { $0.contains("finished") }, began)
         XCTAssertEqual(activity.count, 0)
         try Data().write(to: fixture.file)
         _ = await download.sender().response
         await client.observersCaughtUp()
+        XCTAssertEqual(observer.events.last, "0 finished fileExists")
         XCTAssertEqual(activity.count, 0)
     }
 
