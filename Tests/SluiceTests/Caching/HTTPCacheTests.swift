@@ -245,7 +245,16 @@ final class HTTPCacheTests: XCTestCase {
     func testRequestCanDisableHTTPCaching() async throws {
         let client = try client()
         serve("one", "max-age=60")
-        for _ in 0..<2 { _ = try await client.string.get("page").httpCaching(nil).sender().value }
-        XCTAssertEqual(server?.requests.count, 2)
+        _ = try await read(client)
+        serve("two", "max-age=60")
+        for count in 2...3 {
+            let text = try await client.string.get("page").httpCaching(nil).sender().value
+            XCTAssertEqual(text, "two")
+            XCTAssertEqual(server?.requests.count, count)
+        }
+        // The stored response has not been replaced.
+        let stored = try await read(client)
+        XCTAssertEqual(try stored.result.get(), "one")
+        XCTAssertEqual(server?.requests.count, 3)
     }
 }

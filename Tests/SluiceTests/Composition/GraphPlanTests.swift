@@ -1,3 +1,4 @@
+import SluiceTesting
 import Testing
 
 @testable import Sluice
@@ -98,8 +99,8 @@ import Testing
     }
 
     @Test func randomGraphRunsStepsAfterTheirDependencies() throws {
-        var random = SystemRandomNumberGenerator()
-        for _ in 0..<50 {
+        for seed in 0..<50 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
             let count = 60
             // Each step needs some steps with smaller numbers. They are added in random order.
             let steps = (0..<count).map { number in

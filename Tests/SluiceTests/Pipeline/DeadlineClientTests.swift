@@ -72,7 +72,9 @@ final class DeadlineClientTests: XCTestCase {
             do {
                 _ = try await bare.batch(bare.string.get("a"), bare.string.get("b"))
                 XCTFail("The batch did not fail.")
-            } catch {}
+            } catch {
+                XCTAssertEqual((error as? APIError)?.code, .timedOut)
+            }
         }
         XCTAssertEqual(server.requestCount, 0)
         let after = try await bare.string.get("in-time").sender().value
