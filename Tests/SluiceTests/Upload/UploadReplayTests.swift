@@ -114,19 +114,33 @@ final class UploadReplayTests: XCTestCase {
         }
     }
 
+    /// The transport replaces a connection that was used before. A new connection that fails is left to the policy.
     func testClosedConnectionResendsSameBytesOrFails() async throws {
-        try await forEachSource { source, server, client, name in
-            server.on("/warm", .text("warm"))
-            server.on("/upload", .drop, .text("done"))
-            _ = try await client.string.get("warm").sender().value
-            let response = await source.request(client).put().sender().response
-            let uploads = server.requests(to: "/upload")
-            if source.isReplayable {
-                XCTAssertEqual(response.status, .ok, name)
-                XCTAssertEqual(Set(uploads.map(\.body)).count, 1, name)
-            } else {
-                XCTAssertNotNil(response.result.failure, name)
-                XCTAssertLessThanOrEqual(uploads.count, 1, name)
+        for isReused in [true, false] {
+            try await forEachSource { source, server, client, name in
+                let name = isReused ? name : name + ", new connection"
+                server.on("/warm", .text("warm"))
+                server.on("/upload", .drop, .text("done"))
+                let observer = NotingObserver([.retrying, .finished])
+                var request = source.request(client).put().observer(observer)
+                if isReused {
+                    _ = try await client.string.get("warm").sender().value
+                    request = request.retry(.none)
+                }
+                let response = await request.sender().response
+                await eventually { observer.events.contains { $0.contains("finished") } }
+                let retries = observer.events.count { $0.contains("retrying") }
+                let uploads = server.requests(to: "/upload")
+                if source.isReplayable {
+                    XCTAssertEqual(response.status, .ok, name)
+                    XCTAssertEqual(uploads.count, 2, name)
+                    XCTAssertEqual(Set(uploads.map(\.body)).count, 1, name)
+                    XCTAssertEqual(retries, isReused ? 0 : 1, name)
+                } else {
+                    XCTAssertEqual(response.failure?.code, isReused ? .bodyNotReplayable : .connectionLost, name)
+                    XCTAssertEqual(uploads.count, 1, name)
+                    XCTAssertEqual(retries, 0, name)
+                }
             }
         }
     }
