@@ -1,6 +1,7 @@
 import Fetching
 import Foundation
 import Sluice
+import SluiceHTTP
 import SluiceTesting
 import XCTest
 
@@ -19,10 +20,28 @@ final class FetchTests: XCTestCase {
     func testDownloadsSeveralFilesUnderTheirNames() async throws {
         let server = try LoopbackServer()
         let files = (0..<5).map { LoopbackResource(.random(100_000, seed: UInt64($0)), eTag: "\"\($0)\"") }
-        for (index, file) in files.enumerated() { server.on("/file\(index).bin", .resource(file)) }
+        let signals = files.map { _ in LoopbackSignal() }
+        let counts = Locked((running: 0, most: 0))
+        for (index, file) in files.enumerated() {
+            server.on("/file\(index).bin") { request in
+                counts.withLock { counts in
+                    counts.running += 1
+                    counts.most = max(counts.most, counts.running)
+                }
+                return .after(signals[index], file.response(to: request))
+            }
+        }
         let urls = files.indices.map { "\(server.url)/file\($0).bin" }
-        let end = try FetchProcess(["-d", folder.path, "-j", "2"] + urls).end()
+        let process = try FetchProcess(["-d", folder.path, "-j", "2"] + urls)
+        // Two at a time: each file starts when the one before the last has ended.
+        for index in files.indices {
+            await server.waitForRequests(min(index + 2, 5))
+            counts.withLock { $0.running -= 1 }
+            signals[index].fire()
+        }
+        let end = try process.end()
         XCTAssertEqual(end.status, 0, end.errors)
+        XCTAssertEqual(counts.withLock(\.most), 2)
         for (index, file) in files.enumerated() {
             XCTAssertEqual(try Data(contentsOf: folder.appending(path: "file\(index).bin")), file.data)
             XCTAssertTrue(end.errors.contains("file\(index).bin: 98 KiB in 0:0"), end.errors)

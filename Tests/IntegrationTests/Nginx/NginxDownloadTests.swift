@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Sluice
+import SluiceHTTP
 import SluiceTesting
 import Testing
 
@@ -81,14 +82,38 @@ final class NginxDownloadTests {
         #expect(try Data(contentsOf: file.url) == other)
     }
 
+    /// Records the connections of partial responses, by the number that nginx gives them.
+    private final class SegmentRecorder: RequestObserver {
+        private let seen = Locked<[String]>([])
+
+        let interests: RequestEvent.Kinds = .received
+        var connections: [String] { seen.withLock { $0 } }
+
+        func observe(_ event: RequestEvent, of request: ObservedRequest) {
+            guard case .received(.success(let response)) = event, response.head.status == .partialContent else {
+                return
+            }
+            seen.withLock { $0.append(response.head.headers["X-Connection"] ?? "none") }
+        }
+    }
+
     @Test func downloadsInSegmentsOverEveryProtocol() async throws {
         for (index, url) in urls.enumerated() {
-            let download = client(url).download("film.bin", to: .file(destination("\(index)")))
-                .segments(4, ofAtLeast: 500_000)
+            let recorder = SegmentRecorder()
+            let client = client(url)
+            // The limited rate keeps the four segments in progress at the same time.
+            let download = client.download("slow/film.bin", to: .file(destination("\(index)")))
+                .segments(4, ofAtLeast: 500_000).observer(recorder)
             let response = await download.sender().response
             let file = try response.result.get()
             #expect(response.head?.status == .partialContent)
             #expect(try Data(contentsOf: file.url) == film)
+            await client.observersCaughtUp()
+            // The first request learns the length. The others fetch the rest.
+            #expect(recorder.connections.count == 5)
+            // HTTP/2 carries all segments on one connection. HTTP/1.1 needs one for each.
+            let connections = Set(recorder.connections).count
+            #expect(index == 0 ? connections == 1 : connections >= 4, "\(connections) connections to \(url)")
         }
     }
 
@@ -96,7 +121,11 @@ final class NginxDownloadTests {
         let download = client(nginx.plainURL).download("slow/film.bin", to: .file(destination("film")))
         await cancel(download, after: 1_000_000)
         try Data("short".utf8).write(to: served("slow/film.bin"), options: .atomic)
-        let file = try await download.sender().value
+        let response = await download.sender().response
+        let file = try response.result.get()
+        // With If-Range, the server sends the new file and not 416.
+        #expect(response.head?.status == .ok)
+        #expect(file.resumedBytes == 0)
         #expect(try Data(contentsOf: file.url) == Data("short".utf8))
     }
 

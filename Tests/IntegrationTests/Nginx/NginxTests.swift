@@ -122,15 +122,28 @@ struct NginxTests {
     }
 
     @Test func cancellationsKeepHTTP2ConnectionOpen() async throws {
+        let film = Data((0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
+        try film.write(to: nginx.directory.appending(path: "files/slow/film.bin"))
         let client = client(nginx.http2URL, trusting: nginx.certificateFile)
         let before = await client.data.request("user.json").sender().response.head?.headers["X-Connection"]
-        for _ in 0..<50 {
-            let sender = client.data.request("large.txt").sender()
-            let task = Task { await sender.result }
-            await Task.yield()
+        #expect(before != nil)
+        // A request that is in progress on the connection meanwhile.
+        let other = Task { await client.data.request("slow/film.bin").sender().response }
+        for index in 0..<50 {
+            let sender = client.data.request("slow/film.bin").sender()
+            let task = Task { await sender.response.failure?.code }
+            if index.isMultiple(of: 5) {
+                // Cancelled in the body.
+                for await progress in sender.downloadProgress where progress.completed > 0 { break }
+            } else {
+                await Task.yield()
+            }
             sender.cancel()
-            _ = await task.value
+            #expect(await task.value == .cancelled)
         }
+        let response = await other.value
+        #expect(try response.result.get() == film)
+        #expect(response.head?.headers["X-Connection"] == before)
         let after = await client.data.request("user.json").sender().response.head?.headers["X-Connection"]
         #expect(before == after)
     }
