@@ -126,33 +126,66 @@ extension EngineTests {
             #expect(users.withLock { $0 } == ["ada\0localhost\0"])
         }
 
+        /// True if localhost has an address of each family, which depends on the system.
+        private static let localhostHasBothAddresses: Bool = {
+            var hints = addrinfo()
+            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+            var list: UnsafeMutablePointer<addrinfo>?
+            guard getaddrinfo("localhost", nil, &hints, &list) == 0 else { return true }
+            defer { freeaddrinfo(list) }
+            var families: Set<Int32> = []
+            var next = list
+            while let entry = next {
+                families.insert(entry.pointee.ai_family)
+                next = entry.pointee.ai_next
+            }
+            return families.count == 2
+        }()
+
         /// The next address of a host is tried over a new connection to the proxy.
-        @Test func nextAddressIsTriedAfterARefusal() async throws {
+        @Test(.enabled(if: localhostHasBothAddresses, "localhost has one address"))
+        func nextAddressIsTriedAfterARefusal() async throws {
             let origin = try TestListener(Self.origin)
             let requests = Locked<[[UInt8]]>([])
             let proxy = try TestProxy { client in
                 guard client.read(exactly: 3) != nil, client.write([5, 0]), let head = client.read(exactly: 4),
-                    let rest = client.read(exactly: head[3] == 4 ? 18 : 6)
+                    let address = client.read(exactly: head[3] == 4 ? 16 : 4), client.read(exactly: 2) != nil
                 else { return }
                 let isFirst = requests.withLock { requests in
-                    requests.append(rest)
+                    requests.append(address)
                     return requests.count == 1
                 }
-                // Refuses the first address. If localhost has only one, the request fails.
                 guard !isFirst else { return _ = client.write([5, 5, 0, 1, 0, 0, 0, 0, 0, 0]) }
                 client.write(Self.granted)
                 client.relay(to: origin.port)
             }
             let context = try TransferContext.by(.socks5(proxy.address, names: .byClient))
             let request = HTTPRequest(scheme: "http", authority: "localhost:\(origin.port)", path: "/")
-            let result = await transport.result(of: request, context)
-            let attempted = requests.withLock { $0 }
-            if attempted.count == 1 {
-                #expect(result.error?.reason.hasSuffix("the server refused the connection.") == true)
-            } else {
-                #expect(try result.get().text == "ok")
-                #expect(attempted.count == 2 && attempted[0] != attempted[1])
+            #expect(try await transport.exchange(request, context).text == "ok")
+            let loopback: Set<[UInt8]> = [[UInt8](repeating: 0, count: 15) + [1], [127, 0, 0, 1]]
+            #expect(Set(requests.withLock { $0 }) == loopback)
+            #expect(requests.withLock { $0.count } == 2)
+            #expect(proxy.connections == 2)
+        }
+
+        @Test func eachAddressIsTriedOnceIfAllAreRefused() async throws {
+            let requests = Locked<[[UInt8]]>([])
+            let proxy = try TestProxy { client in
+                guard client.read(exactly: 3) != nil, client.write([5, 0]), let head = client.read(exactly: 4),
+                    let address = client.read(exactly: head[3] == 4 ? 18 : 6)
+                else { return }
+                requests.withLock { $0.append(address) }
+                client.write([5, 5, 0, 1, 0, 0, 0, 0, 0, 0])
             }
+            let context = try TransferContext.by(.socks5(proxy.address, names: .byClient))
+            let request = HTTPRequest(scheme: "http", authority: "localhost:80", path: "/")
+            let error = await transport.failure(of: request, context)
+            #expect(error?.code == .proxyFailed)
+            #expect(error?.reason.hasSuffix("the server refused the connection.") == true)
+            let attempted = requests.withLock { $0 }
+            #expect(attempted.count == (Self.localhostHasBothAddresses ? 2 : 1))
+            #expect(Set(attempted).count == attempted.count)
+            #expect(transport.isQuiet)
         }
     }
 }
