@@ -56,7 +56,7 @@ public struct CassetteRedaction: Sendable {
             headerNames: SecretNames(headers).excluding(exempt),
             parameterNames: SecretNames(members + parameters).excluding(exempt),
             memberNames: SecretNames(members).excluding(exempt),
-            hidesCredentials: !(headers.isEmpty && names.isEmpty && items.isEmpty)
+            hidesCredentials: !(headers.isEmpty && members.isEmpty && parameters.isEmpty)
         )
     }
 

@@ -6,17 +6,20 @@ import SluiceTesting
 struct FetchProcess {
     /// The result of the process.
     struct End {
+        /// The exit status, or the number of the signal that killed the process.
         let status: Int32
+        let isKilled: Bool
         let output: String
         let errors: String
     }
 
     private let process = Process()
     private let output = Pipe()
-    private let errors = Pipe()
+    private let errors: Pipe
 
     /// Starts the process. It is killed after a minute.
-    init(_ arguments: [String], environment: [String: String] = [:]) throws {
+    init(_ arguments: [String], environment: [String: String] = [:], errors: Pipe = Pipe()) throws {
+        self.errors = errors
         process.executableURL = RealServer.products.appending(path: "fetch")
         process.arguments = arguments
         process.standardOutput = output
@@ -47,6 +50,7 @@ struct FetchProcess {
         process.waitUntilExit()
         return End(
             status: process.terminationStatus,
+            isKilled: process.terminationReason == .uncaughtSignal,
             output: String(decoding: outputData, as: UTF8.self),
             errors: String(decoding: errorData, as: UTF8.self)
         )

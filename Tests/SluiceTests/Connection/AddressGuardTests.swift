@@ -94,13 +94,16 @@ final class AddressGuardTests: XCTestCase {
     #endif
 
     func testRefusedAddressIsNotRetried() async throws {
+        let observer = NotingObserver([.retrying, .finished])
         let client = APIClient(baseURL: "http://127.0.0.1:1") {
             $0.connection.addresses = .publicOnly
-            $0.retry = .standard
-            $0.clock = TestClock()
+            $0.retry = RetryPolicy(backoff: .constant(.zero))
+            $0.observers = [observer]
         }
         let error = await failure(client, "http://127.0.0.1:1/")
         XCTAssertEqual(error?.code, .addressRefused)
+        await client.observersCaughtUp()
+        XCTAssertEqual(observer.events, ["0 finished addressRefused"])
     }
 
     func testHostsOutsideTheAllowListAreRefused() async throws {
@@ -166,9 +169,11 @@ final class AddressGuardTests: XCTestCase {
             $0.gates = [oauth]
             $0.connection.addresses = .publicOnly
         }
-        let response = await client.data.get("/").sender().response
-        XCTAssertFalse(response.isSuccess)
-        XCTAssertTrue(server.requests.isEmpty)
+        let failure = await client.data.get("/").sender().result.failure?.error
+        let cause = failure?.authorizationError
+        XCTAssertEqual(cause?.code, .unreachable)
+        XCTAssertEqual((cause?.underlyingError as? SluiceError)?.code, .addressRefused)
+        XCTAssertEqual(server.connections, 0)
     }
 
     func testDeniedHostsAreRefusedWithoutAnAllowList() async throws {

@@ -164,19 +164,32 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(sent.read, 110)
     }
 
-    func testTotalTimeoutCoversWaitAtConstraint() async throws {
+    func testTotalTimeoutCoversAttemptsPausesAndConstraints() async throws {
         let server = try LoopbackServer()
         let clock = TestClock()
         server.on("/", .status(.serviceUnavailable))
         let never = AsyncSignal()
-        let client = client(server, clock) { $0.constraints = [ScriptedConstraint { _, _ in await never.wait() }] }
+        defer { never.open() }
+        // Admits the first attempt, and lets the second one wait.
+        let constraint = ScriptedConstraint { constraint, _ in
+            if constraint.satisfactions > 1 { await never.wait() }
+        }
+        let client = client(server, clock) { $0.constraints = [constraint] }
         let request = Task { await client.data.request("").timeout(total: .seconds(5)).sender().result.failure }
-        while await !TaskRace.isDone(request) { clock.advance(by: .seconds(5)) }
+        try await waitUntil("the first attempt has failed") { clock.pendingSleeps.contains(.milliseconds(250)) }
+        constraint.set(false)
+        clock.advance(by: .milliseconds(250))
+        try await waitUntil("the second attempt waits") { constraint.satisfactions == 2 }
+        clock.advance(by: .milliseconds(4740))
+        let isEarly = await TaskRace.isDone(request)
+        XCTAssertFalse(isEarly)
+        clock.advance(by: .milliseconds(10))
+        try await waitUntil("the request has ended") { await TaskRace.isDone(request) }
         let error = await request.value
         XCTAssertEqual(error?.code, .timedOut)
+        XCTAssertEqual(error?.error.step, .gate)
         XCTAssertTrue("\(error?.error.reason ?? "")".contains("5.0 seconds"))
-        XCTAssertEqual(server.connections, 0)
-        never.open()
+        XCTAssertEqual(server.requestCount, 1)
     }
 
     func testRetriesAfterAttemptTimeout() async throws {
