@@ -106,7 +106,7 @@ final class ConnectionsGuideTests: XCTestCase {
         server.on("/", .after(signal, .text("ok")))
         let local = APIClient(baseURL: server.url) { $0.transport = transport }
         let tasks = (0..<17).map { _ in Task { try await local.string.get("/").sender().value } }
-        try await waitUntil("a transfer waits") { await SocketTransport.statistics().queuedTransfers == 1 }
+        try await waitUntil("a transfer waits") { SocketTransport.statistics().queuedTransfers == 1 }
         await server.waitForRequests(16)
         XCTAssertEqual(server.requestCount, 16)
         signal.fire()

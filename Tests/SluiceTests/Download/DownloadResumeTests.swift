@@ -248,7 +248,7 @@ final class DownloadResumeTests: XCTestCase {
     func testProgressOfAResumedDownloadCoversTheWholeLength() async throws {
         let fixture = try await interrupted()
         let signal = LoopbackSignal()
-        fixture.server.on("/file", .resource(fixture.resource).held(after: 100_000, until: signal))
+        fixture.server.on("/file", .resource(fixture.resource).paused(after: 100_000, until: signal))
         let sender = fixture.download().sender()
         async let value = sender.value
         // The bytes of the earlier download count from the start.

@@ -138,7 +138,7 @@ final class StreamedResponseTests: XCTestCase {
 
     func testSecondReadingContinuesWithTheNextChunk() async throws {
         let signal = LoopbackSignal()
-        let (_, client) = try server(.text("one\ntwo\nthree\n").held(after: 8, until: signal))
+        let (_, client) = try server(.text("one\ntwo\nthree\n").paused(after: 8, until: signal))
         let response = try await client.stream("log").response()
         // The first reading takes the chunk with both lines, so the second line is not read again.
         for try await line in response.lines {
