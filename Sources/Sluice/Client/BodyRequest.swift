@@ -138,4 +138,90 @@ extension BodyRequest {
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> { request.outcome() }
 }
 
+// MARK: - Requests that take no body
+
+extension APIRequest {
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func body(_ body: RequestBody) -> Self { self }
+
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func body(_ body: HTTPBody, contentType: String? = nil) -> Self { self }
+
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func data(_ data: Data, contentType: String = "") -> Self { self }
+
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func json(_ value: some Encodable & Sendable, root: String? = nil, encoder: JSONEncoder? = nil) -> Self {
+        self
+    }
+
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func json(_ parameters: Parameters, root: String? = nil, encoder: JSONEncoder? = nil) -> Self { self }
+
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func form(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> Self { self }
+
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func form(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self { self }
+
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func multipart(_ form: MultipartForm) -> Self { self }
+
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func propertyList(_ value: some Encodable & Sendable) -> Self { self }
+
+    /// Unavailable: the request has a method without a body, or its body already.
+    @available(
+        *,
+        unavailable,
+        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
+    )
+    public func file(_ url: URL, contentType: String? = nil) -> Self { self }
+}
+
 extension BodyRequest: CustomStringConvertible, CustomReflectable {}

@@ -12,6 +12,8 @@ final class NetworkNginx {
     let shortIdlePort: Int
     /// A port that closes a connection after three requests.
     let limitedPort: Int
+    /// A port that answers `Active connections: N`, with that of the question among them.
+    let statusPort: Int
     let socket: String
     let http2Socket: String
 
@@ -21,6 +23,7 @@ final class NetworkNginx {
         http2Port = try RealServer.freePort()
         shortIdlePort = try RealServer.freePort()
         limitedPort = try RealServer.freePort()
+        statusPort = try RealServer.freePort()
         socket = folder.appending(path: "http.sock").path
         http2Socket = folder.appending(path: "http2.sock").path
         let locations = """
@@ -37,6 +40,7 @@ final class NetworkNginx {
                 server { listen 127.0.0.1:\(http2Port) http2; \(locations) }
                 server { listen 127.0.0.1:\(shortIdlePort); keepalive_timeout 1s; \(locations) }
                 server { listen 127.0.0.1:\(limitedPort); keepalive_requests 3; \(locations) }
+                server { listen 127.0.0.1:\(statusPort); location / { stub_status; } }
                 """
         )
     }

@@ -140,9 +140,3 @@ func otherErrorModel() {
     let request = shop.get("users/1", as: User.self)
     send(request)
 }
-
-// error: has no member 'json'
-func bodyOfAGet() async throws {
-    let user: User = try await shop.get("users", as: User.self).json(User(id: 1, name: "Ada")).sender().value
-    show(user)
-}
