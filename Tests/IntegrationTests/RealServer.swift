@@ -102,8 +102,9 @@ enum RealServer {
             guard !more.isEmpty else { throw Failure(description: "\(program) ended: \(text)") }
             text += String(decoding: more, as: UTF8.self)
         }
-        // Keeps reading, since a full pipe would block the process.
-        output.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
+        // Keeps reading, since a full pipe would block the process. A thread does that, because a dispatch source crashes when
+        // another process inherits the descriptor and holds it open.
+        Thread.detachNewThread { while !output.availableData.isEmpty {} }
         return process
     }
 

@@ -6,8 +6,10 @@ struct Charset: Sendable, Hashable {
     enum Decoder: Sendable, Hashable {
         case utf8
         case utf16(isBigEndian: Bool)
-        case windows1252
-        /// An encoding that the system converts, with its name for glibc's iconv.
+        /// An encoding with one byte for each character, with its name for glibc's iconv.
+        case singleByte(String)
+        case eucJP(String)
+        /// Another encoding that the system converts, with its name for glibc's iconv.
         case iconv(String)
     }
 
@@ -25,7 +27,8 @@ struct Charset: Sendable, Hashable {
             switch decoder {
             case .utf8: UnicodeConversion.utf8(bytes)
             case .utf16(let isBigEndian): UnicodeConversion.utf16(bytes, isBigEndian: isBigEndian)
-            case .windows1252: .text(Windows1252.decode(bytes))
+            case .singleByte(let converter): SingleByteCharset.decode(bytes, named: name, iconvName: converter)
+            case .eucJP(let converter): EUCJPDecoder.decode(bytes, named: name, iconvName: converter)
             case .iconv(let converter): SystemConversion.decode(bytes, named: name, iconvName: converter)
             }
         }
@@ -88,25 +91,29 @@ extension Charset {
             (.utf8, "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8"),
             (.utf16BigEndian, "unicodefffe"),
             (.utf16LittleEndian, "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16"),
+            (Charset(name: "euc-jp", decoder: .eucJP("EUC-JP-MS")), "cseucpkdfmtjapanese x-euc-jp"),
             (
-                Charset(name: "windows-1252", decoder: .windows1252),
+                Charset(name: "windows-1252", decoder: .singleByte("CP1252")),
                 """
                 ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 \
                 iso_8859-1:1987 l1 latin1 us-ascii x-cp1252
                 """
             ),
         ]
-        let others = converted.map { (Charset(name: $0.name, decoder: .iconv($0.iconv)), $0.labels) }
-        for (charset, labels) in builtIn + others {
+        let singleByteCharsets = Self.singleByte.map {
+            (Charset(name: $0.name, decoder: .singleByte($0.iconv)), $0.labels)
+        }
+        let multibyteCharsets = Self.multibyte.map { (Charset(name: $0.name, decoder: .iconv($0.iconv)), $0.labels) }
+        for (charset, labels) in builtIn + singleByteCharsets + multibyteCharsets {
             charsets[charset.name] = charset
             for label in labels.split(separator: " ") { charsets[String(label)] = charset }
         }
         return charsets
     }()
 
-    /// The encodings that the system converts: the name in the standard, the name for glibc's iconv, and the other
+    /// The encodings with one byte for each character: the name in the standard, the name for glibc's iconv, and the other
     /// labels. Some iconv names are those of Microsoft's supersets, which browsers use too.
-    private static let converted: [(name: String, iconv: String, labels: String)] = [
+    private static let singleByte: [(name: String, iconv: String, labels: String)] = [
         ("ibm866", "IBM866", "866 cp866 csibm866"),
         (
             "iso-8859-2", "ISO-8859-2",
@@ -167,10 +174,13 @@ extension Charset {
         ("windows-1257", "CP1257", "cp1257 x-cp1257"),
         ("windows-1258", "CP1258", "cp1258 x-cp1258"),
         ("x-mac-cyrillic", "MAC-UK", "x-mac-ukrainian"),
+    ]
+
+    /// The encodings whose characters have several bytes.
+    private static let multibyte: [(name: String, iconv: String, labels: String)] = [
         ("gbk", "GB18030", "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 iso-ir-58 x-gbk"),
         ("gb18030", "GB18030", ""),
         ("big5", "BIG5-HKSCS", "big5-hkscs cn-big5 csbig5 x-x-big5"),
-        ("euc-jp", "EUC-JP-MS", "cseucpkdfmtjapanese x-euc-jp"),
         ("iso-2022-jp", "ISO-2022-JP", "csiso2022jp"),
         ("shift_jis", "CP932", "csshiftjis ms932 ms_kanji shift-jis sjis windows-31j x-sjis"),
         (

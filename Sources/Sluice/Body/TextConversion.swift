@@ -48,29 +48,145 @@ enum UnicodeConversion {
     }
 }
 
-/// Decodes windows-1252, which has a character for every byte (WHATWG Encoding §9.1).
-enum Windows1252 {
-    static func decode(_ bytes: UnsafeRawBufferPointer) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count)
-        for byte in bytes {
-            if byte < 0x80 {
-                text.append(byte)
-            } else {
-                let scalar = byte > 0x9F ? Unicode.Scalar(byte) : upperControls[Int(byte) - 0x80]
-                text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+/// A charset with one byte for each character (WHATWG Encoding §9). The characters are the system's, except where the
+/// standard has others.
+struct SingleByteCharset: Sendable {
+    /// The characters of the bytes 0x80 to 0xFF; nil where the standard has none.
+    private let characters: [Unicode.Scalar?]
+
+    /// Reads the characters from the system; nil if it has no converter.
+    private init?(named name: String, iconvName: String) {
+        let others = Self.corrections[name] ?? [:]
+        var characters: [Unicode.Scalar?] = []
+        for byte in UInt8(0x80)...0xFF {
+            let conversion = withUnsafeBytes(of: byte) { bytes in
+                SystemConversion.decode(bytes, named: name, iconvName: iconvName)
+            }
+            switch conversion {
+            case .unavailable: return nil
+            case .text(let text): characters.append(others[byte] ?? text.unicodeScalars.first)
+            case .invalid:
+                // The standard keeps the controls of the Windows charsets that Microsoft has not assigned.
+                let isControl = name.hasPrefix("windows-") && byte < 0xA0
+                characters.append(others[byte] ?? (isControl ? Unicode.Scalar(byte) : nil))
             }
         }
-        return String(decoding: text, as: UTF8.self)
+        self.characters = characters
     }
 
-    /// The characters for the bytes 0x80 to 0x9F, which are controls in Latin-1. Five of them remain controls.
-    private static let upperControls = Array(
-        ("\u{20AC}\u{81}\u{201A}\u{192}\u{201E}\u{2026}\u{2020}\u{2021}\u{2C6}\u{2030}\u{160}\u{2039}\u{152}\u{8D}"
-            + "\u{17D}\u{8F}\u{90}\u{2018}\u{2019}\u{201C}\u{201D}\u{2022}\u{2013}\u{2014}\u{2DC}\u{2122}\u{161}\u{203A}"
-            + "\u{153}\u{9D}\u{17E}\u{178}")
-            .unicodeScalars
-    )
+    private static let corrections: [String: [UInt8: Unicode.Scalar]] = [
+        "koi8-u": [0xAE: "\u{45E}", 0xBE: "\u{40E}"],
+        "macintosh": [0xC6: "\u{2206}", 0xF0: "\u{F8FF}"],
+        "windows-1255": [0xCA: "\u{5BA}"],
+        "x-mac-cyrillic": [0xFF: "\u{20AC}"],
+    ]
+
+    /// The charsets that were used before, by name.
+    private static let known = Locked<[String: SingleByteCharset]>([:])
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, named name: String, iconvName: String) -> TextConversion {
+        let known = known.withLock { $0[name] }
+        guard let charset = known ?? SingleByteCharset(named: name, iconvName: iconvName) else { return .unavailable }
+        if known == nil { Self.known.withLock { $0[name] = charset } }
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        for (offset, byte) in bytes.enumerated() {
+            if byte < 0x80 {
+                text.append(byte)
+            } else if let scalar = charset.characters[Int(byte) - 0x80] {
+                text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+            } else {
+                return .invalid(at: offset)
+            }
+        }
+        return .text(String(decoding: text, as: UTF8.self))
+    }
+}
+
+/// EUC-JP (WHATWG Encoding §12.1). Its two-byte characters are those of Shift_JIS in another form. The system's EUC-JP has
+/// other characters in their place.
+struct EUCJPDecoder {
+    private var text = ""
+    /// The characters from ``start`` on, in Shift_JIS.
+    private var shifted: [UInt8] = []
+    private var start = 0
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, named name: String, iconvName: String) -> TextConversion {
+        var decoder = EUCJPDecoder()
+        var offset = 0
+        while offset < bytes.count {
+            let lead = bytes[offset]
+            let length = lead < 0x80 ? 1 : lead == 0x8F ? 3 : 2
+            let character = UnsafeRawBufferPointer(rebasing: bytes[offset..<min(offset + length, bytes.count)])
+            let isComplete = character.count == length && character.dropFirst().allSatisfy { 0xA1...0xFE ~= $0 }
+            var failure: TextConversion?
+            switch lead {
+            case 0..<0x80: decoder.shifted.append(lead)
+            case 0x8E where isComplete && character[1] <= 0xDF: decoder.shifted.append(character[1])
+            case 0xA1...0xFE where isComplete: decoder.appendPair(lead, character[1])
+            // The standard has none of the characters that the system adds in the last rows.
+            case 0x8F where isComplete && character[1] < 0xF3:
+                failure = decoder.flush()
+                decoder.start = offset
+                failure = failure ?? decoder.appendTriple(character, named: name, iconvName: iconvName)
+                decoder.start = offset + length
+            default: failure = decoder.flush() ?? .invalid(at: offset)
+            }
+            if let failure { return failure }
+            offset += length
+        }
+        return decoder.flush() ?? .text(decoder.text)
+    }
+
+    private mutating func appendPair(_ lead: UInt8, _ trail: UInt8) {
+        let index = (Int(lead) - 0xA1) * 94 + Int(trail) - 0xA1
+        let (row, column) = index.quotientAndRemainder(dividingBy: 188)
+        shifted.append(UInt8(row + (row < 0x1F ? 0x81 : 0xC1)))
+        shifted.append(UInt8(column + (column < 0x3F ? 0x40 : 0x41)))
+    }
+
+    /// Appends a character of JIS X 0212. Returns the failure, if any.
+    private mutating func appendTriple(
+        _ character: UnsafeRawBufferPointer,
+        named name: String,
+        iconvName: String
+    ) -> TextConversion? {
+        let conversion = SystemConversion.decode(character, named: name, iconvName: iconvName)
+        guard case .text(let part) = conversion else {
+            return if case .invalid = conversion { .invalid(at: start) } else { conversion }
+        }
+        // The system has the full-width form of U+00A6.
+        text += part == "\u{FFE4}" ? "\u{A6}" : part
+        return nil
+    }
+
+    /// Decodes the characters in Shift_JIS. Returns the failure, if any.
+    private mutating func flush() -> TextConversion? {
+        defer { shifted.removeAll(keepingCapacity: true) }
+        let conversion = shifted.withUnsafeBytes {
+            SystemConversion.decode($0, named: "shift_jis", iconvName: "CP932")
+        }
+        switch conversion {
+        case .text(let part):
+            text += part
+            return nil
+        case .invalid(let index):
+            return .invalid(at: index.map { offset(of: $0) })
+        case .unavailable: return .unavailable
+        }
+    }
+
+    /// Returns the offset in EUC-JP of a byte in Shift_JIS.
+    private func offset(of index: Int) -> Int {
+        var offset = start
+        var position = 0
+        while position < index {
+            let byte = shifted[position]
+            position += byte < 0x80 || 0xA1...0xDF ~= byte ? 1 : 2
+            offset += byte < 0x80 ? 1 : 2
+        }
+        return offset
+    }
 }
 
 /// Decodes the charsets that the system supports.

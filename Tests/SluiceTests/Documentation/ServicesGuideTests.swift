@@ -1,0 +1,67 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// The article on services.
+final class ServicesGuideTests: XCTestCase {
+    struct Upstream: WebService {
+        let client: APIClient
+
+        init(url: String, metrics: RequestMetrics) {
+            client = APIClient(baseURL: url) {
+                $0.requestInterceptors = [UserAgent(product: "orders", version: "1.4"), TraceParent()]
+                $0.gates = [ConcurrencyLimit(64, maximumWaiting: 256), CircuitBreaker()]
+                $0.timeouts.connect = .seconds(2)
+                $0.timeouts.total = .seconds(10)
+                $0.retry = .standard
+                $0.cache = CacheStore(storage: nil)
+                $0.observers = [metrics, RequestLog()]
+            }
+        }
+
+        func user(_ id: Int) -> APIRequest<User, APIError> {
+            server.get("users/\(id)")
+        }
+    }
+
+    func status(for error: APIError) -> Int {
+        switch error.code {
+        case .timedOut: 504
+        case .rateLimited, .queueFull, .circuitOpen: 503
+        case .unacceptableStatus where error.status == .notFound: 404
+        default: 502
+        }
+    }
+
+    func testUpstreamWithinADeadline() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/17", .json(#"{"id":17,"name":"Ada"}"#))
+        server.on("/users/1", .json(#"{"id":1,"name":"Grace"}"#))
+        let metrics = RequestMetrics()
+        let upstream = Upstream(url: server.url, metrics: metrics)
+        let (user, manager) = try await Deadline.withDeadline(.milliseconds(800)) {
+            async let user = upstream.user(17).sender().value
+            async let manager = upstream.user(1).sender().value
+            return try await (user, manager)
+        }
+        XCTAssertEqual([user.name, manager.name], ["Ada", "Grace"])
+        await upstream.client.observersCaughtUp()
+        let page = metrics.snapshot().openMetrics
+        XCTAssertTrue(page.contains(#"route="users/{}""#), page)
+    }
+
+    func testStatusForTheCaller() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/2", .status(.notFound))
+        server.on("/users/3", .text("<html>"))
+        let upstream = Upstream(url: server.url, metrics: RequestMetrics())
+        for (id, expected) in [(2, 404), (3, 502)] {
+            do {
+                _ = try await upstream.user(id).sender().value
+                XCTFail("The request must fail.")
+            } catch {
+                XCTAssertEqual(status(for: error), expected)
+            }
+        }
+    }
+}
