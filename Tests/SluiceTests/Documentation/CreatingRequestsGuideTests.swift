@@ -84,12 +84,15 @@ final class CreatingRequestsGuideTests: XCTestCase {
             }
             $0.requestMapping = { request in
                 var request = request
+                if request.method == .patch { request.method = .put }
                 request.headers["X-Path"] = request.path
                 return request
             }
         }
         let request = try tracing.data.request(Shop.user(1)).httpRequest()
         XCTAssertEqual([request.headers["X-Shop"], request.headers["X-Path"]], ["1", "/v1/users/1"])
+        let change = tracing.codable.request(Shop.user(1), as: User.self).patch().json(["name": "Ada"])
+        XCTAssertEqual(try change.httpRequest().method, .put)
     }
 
     func testAService() async throws {
