@@ -1,10 +1,11 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// An expectation of a test that was not met.
 ///
 /// A thrown error fails a test in both XCTest and Swift Testing, so the expectations depend on neither library. Call them
 /// with `try`.
-public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
+public struct ExpectationFailure: LocalizedError, Sendable, CustomStringConvertible {
     /// The expected and the actual result.
     package let reason: String
     /// The position of the expectation, as `file:line`.
@@ -17,6 +18,9 @@ public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
 
     /// The reason and the location.
     public var description: String { "\(reason) (\(location))" }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 /// Expects that an operation fails with a `SluiceError` of the given code.

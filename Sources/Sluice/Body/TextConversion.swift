@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -247,7 +249,7 @@ enum SystemConversion {
 }
 
 /// The reason a body cannot be decoded as text: the underlying error of ``SluiceError/Code/decodingFailed``.
-public struct TextFailure: Error, Sendable, Hashable, CustomStringConvertible {
+public struct TextFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The name of the charset in the WHATWG Encoding Standard, or the label in the response if it is unknown.
     public let charset: String
     /// The offset of the first invalid byte; nil if the charset is unknown or has no converter, or the system does not
@@ -275,4 +277,7 @@ public struct TextFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// A one-sentence description without any of the text.
     public var description: String { "The response could not be decoded as text: \(reason)." }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 }

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The reason why a rate limit, a concurrency limit or a circuit breaker did not admit a request.
@@ -6,12 +7,12 @@ import SluiceHTTP
 /// ``SluiceError/Code/circuitOpen``.
 ///
 /// ```swift
-/// catch let error as SluiceError where error.code == .rateLimited {
-///     let refusal = error.underlyingError as? GateRefusal
-///     print("Try again in \(refusal?.retryAfter ?? .zero)")
+/// catch {
+///     guard let refusal = error.underlyingError as? GateRefusal else { throw error }
+///     print("Try again in \(refusal.retryAfter ?? .zero)")
 /// }
 /// ```
-public struct GateRefusal: Error, Sendable, Equatable {
+public struct GateRefusal: LocalizedError, Sendable, Equatable, CustomStringConvertible {
     /// The gate's name.
     public let gate: String
     /// The time after which the gate may admit a request; nil if it is not known.
@@ -22,6 +23,15 @@ public struct GateRefusal: Error, Sendable, Equatable {
         self.gate = gate
         self.retryAfter = retryAfter
     }
+
+    /// One sentence with the gate's name and the time to wait.
+    public var description: String {
+        let delay = retryAfter.map { " Try again in \($0.roundedUpToMilliseconds)." } ?? ""
+        return "The \(gate) did not admit the request.\(delay)"
+    }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 extension SluiceError.Code {

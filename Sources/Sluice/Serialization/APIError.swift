@@ -2,7 +2,7 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// A general error model that contains all information about a failure.
-public struct APIError: ErrorSerializable, CustomStringConvertible {
+public struct APIError: ErrorSerializable, LocalizedError, CustomStringConvertible {
     /// The error and the step that failed.
     public let error: SluiceError
     /// The body of the failed response; empty if none was received.
@@ -34,11 +34,13 @@ public struct APIError: ErrorSerializable, CustomStringConvertible {
 
     /// One sentence without query, headers or body.
     public var description: String { error.description }
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 /// An ``APIError`` with the decoded error body.
 @dynamicMemberLookup
-public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, CustomStringConvertible {
+public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, LocalizedError, CustomStringConvertible {
     /// The error without its decoded body. Its members are also available on this type.
     public let apiError: APIError
     /// The decoded error body; nil if no response was received or its body could not be decoded.
@@ -50,6 +52,15 @@ public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, Cust
         errorBody = try? failure.decoded(as: Body.self)
     }
 
+    // Dynamic lookup would find the unavailable members of `Error` first.
+
+    /// The code of the error.
+    public var code: SluiceError.Code { apiError.code }
+    /// The status of the response; nil if none was received.
+    public var status: HTTPStatus? { apiError.status }
+    /// True if the request was cancelled.
+    public var isCancellation: Bool { apiError.isCancellation }
+
     /// A member of ``apiError``.
     public subscript<Value>(dynamicMember member: KeyPath<APIError, Value>) -> Value {
         apiError[keyPath: member]
@@ -57,6 +68,8 @@ public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, Cust
 
     /// One sentence without query, headers or body.
     public var description: String { apiError.description }
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 extension APIError: CustomReflectable {

@@ -1,7 +1,7 @@
 import SluiceFoundation
 
 /// The reason a body could not be decoded: the underlying error of ``SluiceError/Code/decodingFailed``.
-public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
+public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible {
     /// The model's type.
     public let type: String
     /// The coding path in the body, such as `items[0].id`; empty for the body itself.
@@ -63,6 +63,9 @@ public struct DecodingFailure: Error, Sendable, CustomStringConvertible {
     public var description: String {
         "\(sentence) The body begins with: \(bodyPrefix)"
     }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 
     /// Returns a copy for a value at a path in the body.
     func inside(_ path: JSONPath) -> DecodingFailure {

@@ -130,7 +130,7 @@ extension JSON {
 
 /// The code and message of an envelope that reports a failure: the underlying error of
 /// ``SluiceError/Code/envelopeFailed``.
-public struct EnvelopeFailure: Error, Sendable, Hashable, CustomStringConvertible {
+public struct EnvelopeFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The API's status code.
     public let code: JSON
     /// The API's human-readable message; nil if there is none.
@@ -146,6 +146,9 @@ public struct EnvelopeFailure: Error, Sendable, Hashable, CustomStringConvertibl
     public var description: String {
         message.map { "\(code.stringValue): \($0)" } ?? code.stringValue
     }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 extension RequestFailure {

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A template of a URL or a part of one, with variables (RFC 6570, up to level 4).
@@ -214,7 +215,7 @@ extension URITemplate {
 // MARK: - Failure
 
 /// The reason why a ``URITemplate`` cannot be expanded.
-public struct URITemplateFailure: Error, Sendable, Hashable, CustomStringConvertible {
+public struct URITemplateFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The template.
     public let template: String
     /// The position of the error in the template, in Unicode scalars from 0.
@@ -233,6 +234,9 @@ public struct URITemplateFailure: Error, Sendable, Hashable, CustomStringConvert
     public var description: String {
         "The URI template “\(template)” cannot be expanded: at position \(position), \(reason)."
     }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 extension URITemplate.Variables: CustomReflectable {

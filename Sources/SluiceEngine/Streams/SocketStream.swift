@@ -1,6 +1,7 @@
 #if os(Linux)
 import CLinux
 import Glibc
+import SluiceFoundation
 
 /// The byte stream of a connection: a non-blocking socket, with or without TLS. It never raises SIGPIPE.
 ///
@@ -130,12 +131,15 @@ struct SocketStream {
 }
 
 /// An error number of the system: the underlying error of a failed connection attempt.
-public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SystemError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The value of `errno`.
     public let number: Int32
 
     /// The message of the system.
     public var description: String { String(cString: strerror(number)) }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 
     /// The message in lower case, for the middle of a sentence.
     var message: String { description.lowercased() }

@@ -1,9 +1,18 @@
+import SluiceFoundation
+
 /// An error of the library.
 ///
 /// A struct with a ``Code`` rather than an enum, so that a new kind of failure never breaks a `switch`:
 ///
 /// ```swift
-/// catch let error as SluiceError where error.code == .timedOut { … }
+/// do {
+///     user = try await request.sender().value
+/// } catch {
+///     switch error.code {
+///     case .timedOut: user = .guest
+///     default: throw error
+///     }
+/// }
 /// ```
 ///
 /// `description` is one sentence without query, headers or body, and is safe to log. ``expandedDescription`` contains
@@ -96,16 +105,22 @@ public struct SluiceError: Error, Sendable {
     /// The error that caused this one.
     public var underlyingError: (any Error)? { storage.underlyingError }
 
+    /// The status of the response; nil if none was received.
+    public var status: HTTPStatus? { response?.status }
+
     /// True if the request was cancelled.
     public var isCancellation: Bool { code == .cancelled }
 }
 
-extension SluiceError: CustomStringConvertible {
+extension SluiceError: CustomStringConvertible, LocalizedError {
     /// One sentence without query, headers or body.
     public var description: String {
         guard let request else { return reason }
         return "\(request.method) \(request.redactedURL): \(reason)"
     }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 
     /// All known details for a developer: the URL with its query, the names of header fields, the cause.
     ///

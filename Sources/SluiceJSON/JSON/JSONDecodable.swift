@@ -101,7 +101,7 @@ extension JSON {
 ///     throw JSONDecodingFailure(expected: "a colour as #rrggbb", found: json)
 /// }
 /// ```
-public struct JSONDecodingFailure: Error, Sendable, CustomStringConvertible {
+public struct JSONDecodingFailure: LocalizedError, Sendable, CustomStringConvertible {
     /// The path from the decoded value; empty for that value itself.
     public var path: JSONPath
     /// The expected content: “a string”, or the name of a model type.
@@ -148,6 +148,9 @@ public struct JSONDecodingFailure: Error, Sendable, CustomStringConvertible {
     public var description: String {
         path.isEmpty ? "The value is not valid: \(reason)." : "At “\(path)”, \(reason)."
     }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 // MARK: - Models of the standard library and Foundation

@@ -1,3 +1,5 @@
+import SluiceFoundation
+
 /// Validates a JSON text (RFC 8259) and writes its values to a tape.
 ///
 /// The text is followed by zero bytes. JSON never contains a zero byte, so every scan stops at the end without a bounds
@@ -229,7 +231,7 @@ package struct JSONParser {
 /// ```
 /// The text is not valid JSON: a value is expected (line 3, column 14).
 /// ```
-public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct JSONSyntaxError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The offset in the text, in bytes.
     public let offset: Int
     /// The line, counted from 1.
@@ -243,6 +245,9 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
     public var description: String {
         "The text is not valid JSON: \(reason) (line \(line), column \(column))."
     }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 
     /// Creates an error with the line and column of an offset.
     init(_ reason: String, offset: Int, in text: UnsafeBufferPointer<UInt8>) {

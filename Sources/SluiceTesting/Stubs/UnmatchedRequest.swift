@@ -1,10 +1,11 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A request that matched no rule of a ``StubTransport``, with the rules and the reasons why each did not match.
 ///
 /// The `description` may contain the query, headers and body of the request. Values with secret names are replaced by
 /// `REDACTED`. This error is the `underlyingError` of the error with the code `requestUnmatched`.
-public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
+public struct UnmatchedRequest: LocalizedError, Sendable, CustomStringConvertible {
     /// A rule that did not match the request.
     package struct Miss: Sendable {
         /// The conditions of the rule.
@@ -36,6 +37,9 @@ public struct UnmatchedRequest: Error, Sendable, CustomStringConvertible {
         }
         return (["\(summary). The rules, closest first:"] + lines).joined(separator: "\n")
     }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 
     /// Returns the error for the request. Its message contains neither query, headers nor body.
     func error(of request: HTTPRequest) -> SluiceError {

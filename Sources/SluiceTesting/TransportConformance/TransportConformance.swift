@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// The cases that every `Transport` must pass. Each case runs against its own ``LoopbackServer``.
@@ -91,7 +92,7 @@ public enum TransportConformance {
 }
 
 /// A requirement that a transport does not meet.
-public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
+public struct ConformanceFailure: LocalizedError, Sendable, CustomStringConvertible {
     /// The name of the case.
     package let caseName: String
     /// The expected and the actual result.
@@ -99,6 +100,9 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
 
     /// The case name and the reason.
     public var description: String { "\(caseName): \(reason)" }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 
     init(_ caseName: String, _ reason: String) {
         self.caseName = caseName

@@ -1,7 +1,7 @@
 import SluiceFoundation
 
 /// A failed check of a TLS connection: the underlying error of ``SluiceError/Code/tlsFailed``.
-public struct TLSFailure: Error, Sendable, Hashable {
+public struct TLSFailure: LocalizedError, Sendable, Hashable {
     /// The checks of a TLS connection. Each case describes the failure.
     public enum Check: Sendable, Hashable {
         /// The certificate has expired.
@@ -102,6 +102,9 @@ extension TLSFailure: CustomStringConvertible {
     public var description: String {
         detail.isEmpty || reason.contains(detail) ? reason : "\(reason) (\(detail))"
     }
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 /// A summary of a certificate's contents.

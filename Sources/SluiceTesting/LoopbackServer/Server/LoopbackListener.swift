@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 #if canImport(Glibc)
@@ -81,9 +82,12 @@ final class LoopbackListener: Sendable {
 }
 
 /// An error that prevents a ``LoopbackServer`` from starting.
-public struct LoopbackFailure: Error, Sendable, CustomStringConvertible {
+public struct LoopbackFailure: LocalizedError, Sendable, CustomStringConvertible {
     /// The failed system call and the error message of the system.
     public let description: String
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 
     /// Creates a failure, by default with the current `errno`.
     init(_ call: String, errno code: Int32 = errno) {

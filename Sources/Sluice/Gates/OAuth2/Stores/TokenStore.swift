@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// A store that keeps the token of an ``OAuth2`` gate between runs of the program.
@@ -28,9 +29,12 @@ public protocol TokenStore: Sendable {
 }
 
 /// A failure of one of Sluice's token stores.
-public struct TokenStoreError: Error, Sendable, CustomStringConvertible {
+public struct TokenStoreError: LocalizedError, Sendable, CustomStringConvertible {
     /// A sentence for the user, which contains no part of the token.
     public let description: String
+
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
 
     /// Creates an error.
     public init(_ description: String) {
