@@ -55,18 +55,19 @@ public struct CacheContainer: Sendable {
     /// The headers and body of the request, which may contain secrets, and the transfer metrics are not stored.
     ///
     /// - Parameters:
-    ///   - response: The response.
+    ///   - response: The response: an ``APIResponse``, whatever its model, or a ``ServerResponse``.
     ///   - name: The name.
     ///   - expiration: The expiration; nil for the store's ``CacheStore/Configuration/expiration``.
     ///   - tags: Tags by which entries can be removed together.
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not write the response, which is then in memory
-    ///   only.
+    /// - Throws: The error for which no response was received; ``SluiceError/Code/cacheFailed`` if storage could not
+    ///   write the response, which is then in memory only.
     public func set(
-        _ response: ServerResponse,
+        _ response: some ReceivedResponse,
         for name: String,
         expiration: CacheExpiration? = nil,
         tags: Set<String> = []
     ) async throws(SluiceError) {
+        let response = try response.received()
         let now = store.date
         let stored = StoredResponse(
             method: response.request.method,
@@ -268,14 +269,14 @@ extension CacheStore {
     /// Stores a response in memory and storage: its request without headers and body, its head and its body.
     ///
     /// - Parameters:
-    ///   - response: The response.
+    ///   - response: The response: an ``APIResponse``, whatever its model, or a ``ServerResponse``.
     ///   - name: The name.
     ///   - expiration: The expiration; nil for the store's ``CacheStore/Configuration/expiration``.
     ///   - tags: Tags by which entries can be removed together.
-    /// - Throws: ``SluiceError/Code/cacheFailed`` if storage could not write the response, which is then in memory
-    ///   only.
+    /// - Throws: The error for which no response was received; ``SluiceError/Code/cacheFailed`` if storage could not
+    ///   write the response, which is then in memory only.
     public nonisolated func set(
-        _ response: ServerResponse,
+        _ response: some ReceivedResponse,
         for name: String,
         expiration: CacheExpiration? = nil,
         tags: Set<String> = []

@@ -35,6 +35,21 @@ public struct APIClient: Sendable {
         self.init(baseURL: baseURL) { _ in }
     }
 
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - baseURL: An absolute http or https URL, to which the paths of requests are appended.
+    ///   - configure: Called with the default configuration, to change it. An error it throws is rethrown.
+    public init(baseURL: URL, configure: (inout Configuration) throws -> Void = { _ in }) rethrows {
+        try self.init(baseURL: baseURL.absoluteString, configure: configure)
+    }
+
+    /// Unavailable: the URL is optional.
+    @available(*, unavailable, message: "Unwrap the URL, or pass its text.")
+    public init(baseURL: URL?, configure: (inout Configuration) throws -> Void = { _ in }) rethrows {
+        self.init()
+    }
+
     /// The configuration that the client was created with.
     public var configuration: Configuration { pipeline.configuration }
 

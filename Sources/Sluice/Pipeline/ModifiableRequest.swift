@@ -199,6 +199,13 @@ extension ModifiableRequest {
         }
     }
 
+    /// Sets the time from the call to the last byte, with gates, all attempts, pauses and redirects included.
+    public consuming func timeout(_ total: Duration) -> Self { timeout(total: total) }
+
+    /// Unavailable: the number has no unit.
+    @available(*, unavailable, message: "Give the time-out a unit: \"timeout(.seconds(5))\".")
+    public func timeout(_ seconds: Double) -> Self { self }
+
     /// Sets all time-outs at once. A nil value in them means no time-out.
     public consuming func timeouts(_ timeouts: Timeouts) -> Self {
         modified { $0.options.timeouts.replace(with: timeouts) }

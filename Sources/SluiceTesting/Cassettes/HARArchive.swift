@@ -91,7 +91,9 @@ package struct HARArchive: Sendable {
 
     private static func text(of node: JSONNode?) throws(RecordingFailure) -> Data {
         guard let text = node?["text"]?.string else { return Data() }
-        guard node?["encoding"]?.string?.lowercased() == "base64" else { return Data(text.utf8) }
+        // HAR defines `encoding` for responses only, so recorders write that of a request body as `_encoding`.
+        let encoding = node?["encoding"]?.string ?? node?["_encoding"]?.string
+        guard encoding?.lowercased() == "base64" else { return Data(text.utf8) }
         guard let bytes = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
             throw RecordingFailure("has a body that is not valid base64")
         }
