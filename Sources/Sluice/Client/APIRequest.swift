@@ -20,6 +20,8 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
     let serializer: any ResponseSerializer<Model>
     /// Nil for the client's decoder.
     let errorDecoder: (any DataDecoder)?
+    /// Nil for the initializer of the error model.
+    var errorSerializer: (@Sendable (RequestFailure) -> ErrorModel)?
 
     init(
         _ client: APIClient,
@@ -27,8 +29,22 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
         _ serializer: any ResponseSerializer<Model>,
         _ errorDecoder: (any DataDecoder)? = nil
     ) {
+        self.init(
+            client,
+            RequestDraft(endpoint, client.pipeline.configuration.endpointMapping),
+            serializer,
+            errorDecoder
+        )
+    }
+
+    private init(
+        _ client: APIClient,
+        _ draft: RequestDraft,
+        _ serializer: any ResponseSerializer<Model>,
+        _ errorDecoder: (any DataDecoder)?
+    ) {
         self.client = client
-        self.draft = RequestDraft(endpoint, client.pipeline.configuration.endpointMapping)
+        self.draft = draft
         self.serializer = serializer
         self.errorDecoder = errorDecoder
     }
@@ -43,7 +59,11 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
         self.draft = draft
         self.serializer = serializer
         errorDecoder = request.errorDecoder
+        errorSerializer = request.errorSerializer
     }
+
+    /// Creates the error model of a failure.
+    func errorModel(_ failure: RequestFailure) -> ErrorModel { errorSerializer?(failure) ?? ErrorModel(failure) }
 
     /// Creates a sender, which sends the request once, when its outcome is first read.
     public func sender() -> RequestSender<Model, ErrorModel> {
@@ -102,11 +122,35 @@ extension APIRequest {
     }
 }
 
+// MARK: - Errors
+
+extension APIRequest {
+    /// Creates the errors of this request by a closure, instead of the initializer of the error model.
+    ///
+    /// ```swift
+    /// let request = shop.get("cart", as: Cart.self).serializingErrors { failure in
+    ///     failure.response?.status == .notFound ? ShopError.noCart : ShopError(failure)
+    /// }
+    /// ```
+    ///
+    /// - Parameter serialize: Called with each failure of the request; returns its error model.
+    /// - Returns: A request with that error model.
+    public func serializingErrors<Other: ErrorSerializable>(
+        by serialize: @escaping @Sendable (RequestFailure) -> Other
+    ) -> APIRequest<Model, Other> {
+        var request = APIRequest<Model, Other>(client, draft, serializer, errorDecoder)
+        request.errorSerializer = serialize
+        return request
+    }
+}
+
 // MARK: - Envelopes
 
 extension APIRequest {
-    /// Returns the contents of the envelope as the model, so that a failure in the envelope does not fail the request.
+    /// Returns the contents of the envelope as the model, so that a failure does not fail the request.
     ///
+    /// A failure in the envelope, a status that is not accepted, and a server that cannot be reached have an outcome.
+    /// Only these requests fail: one that is cancelled or could not be built, and one whose model cannot be decoded.
     /// The request fails with ``SluiceError/Code/unsupported`` if neither it nor the client declares an ``Envelope``.
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> {
         var draft = draft

@@ -17,13 +17,57 @@ public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Senda
     public let source: ResponseSource
     /// The model or the error.
     public let result: Result<Model, ErrorModel>
-    /// The underlying error; nil on success.
+    /// The underlying error; nil if there is none. A request for an ``EnvelopeOutcome`` has a model and an error if the
+    /// server could not be reached or reported a failure.
     public let failure: SluiceError?
+    /// The origin of the client's decoder and envelope; nil for a response that was created directly.
+    var origin: ResponseOrigin<Model>?
 
     /// The status of the response; nil if no response was received.
     public var status: HTTPStatus? { head?.status }
     /// True if the request has produced a model.
-    public var isSuccess: Bool { failure == nil }
+    public var isSuccess: Bool {
+        if case .success = result { true } else { false }
+    }
+}
+
+extension APIResponse {
+    /// Creates a response, for tests and previews.
+    ///
+    /// ```swift
+    /// let preview = APIResponse<User, ShopError>(result: .success(User(id: 1, name: "Ada")))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - result: The model or the error.
+    ///   - request: The request as it was sent.
+    ///   - head: Status, headers and version. ``ReceivedResponse`` requires it.
+    ///   - body: The body.
+    ///   - trailers: The trailer section.
+    ///   - metrics: The metrics of the transfer.
+    ///   - source: The source of the response.
+    ///   - failure: The underlying error.
+    public init(
+        result: Result<Model, ErrorModel>,
+        request: HTTPRequest? = nil,
+        head: HTTPResponse? = nil,
+        body: Data = Data(),
+        trailers: HTTPHeaders = [:],
+        metrics: TransferMetrics? = nil,
+        source: ResponseSource = .server,
+        failure: SluiceError? = nil
+    ) {
+        self.init(
+            request: request,
+            head: head,
+            body: body,
+            trailers: trailers,
+            metrics: metrics,
+            source: source,
+            result: result,
+            failure: failure
+        )
+    }
 }
 
 extension APIResponse {
@@ -47,7 +91,8 @@ extension APIResponse {
                     metrics: response.metrics,
                     source: response.source,
                     result: .success(model),
-                    failure: nil
+                    failure: nil,
+                    origin: ResponseOrigin(request)
                 )
             } catch {
                 self.init(failure: error, of: request, response)
@@ -62,12 +107,16 @@ extension APIResponse {
         _ response: ServerResponse? = nil
     ) {
         let configuration = request.client.pipeline.configuration
+        let envelope = request.draft.options.modelLocation.envelope(orOf: configuration.envelope)
         let failure = RequestFailure(
             error: error,
             body: response?.body ?? Data(),
             decoder: request.errorDecoder ?? configuration.errorDecoder,
-            envelope: request.draft.options.modelLocation.envelope(orOf: configuration.envelope)
+            envelope: envelope
         )
+        let outcome =
+            request.draft.options.modelLocation.isOutcome
+            ? (request.serializer as? any EnvelopeReading<Model>)?.outcome(of: failure) : nil
         self.init(
             request: error.request,
             head: error.response,
@@ -75,10 +124,36 @@ extension APIResponse {
             trailers: response?.trailers ?? [:],
             metrics: response?.metrics,
             source: response?.source ?? .server,
-            result: .failure(ErrorModel(failure)),
-            failure: error
+            result: outcome.map(Result.success) ?? .failure(request.errorModel(failure)),
+            failure: error,
+            origin: ResponseOrigin(request)
         )
     }
+}
+
+/// The origin of the client's decoder and envelope, by which a response is decoded in other ways.
+struct ResponseOrigin<Model: Sendable>: Sendable {
+    private let pipeline: Pipeline
+    private let serializer: any ResponseSerializer<Model>
+    private let envelope: ModelLocation.EnvelopeRule
+
+    init<ErrorModel>(_ request: APIRequest<Model, ErrorModel>) {
+        pipeline = request.client.pipeline
+        serializer = request.serializer
+        envelope = request.draft.options.modelLocation.envelope
+    }
+
+    var decoding: ResponseDecoding {
+        ResponseDecoding(
+            decoder: (serializer as? any DecodingSerializer)?.decoder ?? pipeline.modelDecoder,
+            envelope: envelope,
+            clientsEnvelope: pipeline.configuration.envelope
+        )
+    }
+}
+
+extension APIResponse: DecodableResponse {
+    var decoding: ResponseDecoding? { origin?.decoding }
 }
 
 extension APIResponse: ReceivedResponse {
@@ -88,9 +163,9 @@ extension APIResponse: ReceivedResponse {
     /// - Throws: The error for which no response was received.
     public func received() throws(SluiceError) -> ServerResponse {
         if let failure, ![.validation, .serialization].contains(failure.step) { throw failure }
-        guard let request, let head else { throw SluiceError(.internalFailure, "There is no response.") }
+        guard let head else { throw SluiceError(.internalFailure, "There is no response.") }
         return ServerResponse(
-            request: request,
+            request: request ?? HTTPRequest(scheme: "https", authority: "", path: ""),
             head: head,
             body: body,
             metrics: metrics ?? TransferMetrics(),

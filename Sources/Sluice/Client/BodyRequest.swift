@@ -134,6 +134,13 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
 }
 
 extension BodyRequest {
+    /// Creates the errors of this request by a closure, instead of the initializer of the error model.
+    public func serializingErrors<Other: ErrorSerializable>(
+        by serialize: @escaping @Sendable (RequestFailure) -> Other
+    ) -> BodyRequest<Model, Other> {
+        BodyRequest<Model, Other>(request: request.serializingErrors(by: serialize))
+    }
+
     /// Returns the contents of the envelope as the model, for the request without a body.
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> { request.outcome() }
 }

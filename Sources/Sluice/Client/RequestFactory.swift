@@ -484,6 +484,21 @@ extension APIClient {
         SerializedRequests(client: self, serializer: serializer)
     }
 
+    /// Returns a factory of requests whose model comes from a closure.
+    ///
+    /// ```swift
+    /// let prices = try await shop.serialized { try PriceList($0.body) }.get("prices").sender().value
+    /// ```
+    ///
+    /// - Parameter serialize: Called with each accepted response. An error it throws fails the request, with
+    ///   ``SluiceError/Code/decodingFailed`` unless it is a ``SluiceError``.
+    /// - Returns: The factory.
+    public func serialized<Model: Sendable>(
+        by serialize: @escaping @Sendable (ServerResponse) throws -> Model
+    ) -> SerializedRequests<Model> {
+        serialized(by: ClosureSerializer(closure: serialize))
+    }
+
     /// Creates a request whose model is decoded from JSON, with the error model ``APIError``.
     ///
     /// - Parameters:

@@ -28,7 +28,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             ? nil
             : DataSourceRequest(pipeline, draft, meter) { stored in
                 let response = APIResponse(.success(stored), to: request)
-                return response.isSuccess ? response : nil
+                return response.failure == nil ? response : nil
             }
         self.dataSource = dataSource
         flight = SingleFlight(cancelled: CallOutcome.cancelled) { complete, caller in
@@ -112,7 +112,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         guard let callOutcome else { return APIResponse(failure: .cancelled, of: request) }
         let response = callOutcome.decoded as? APIResponse ?? APIResponse(callOutcome.outcome, to: request)
         decoded = response
-        if let dataSource, callOutcome.decoded == nil, response.isSuccess,
+        if let dataSource, callOutcome.decoded == nil, response.failure == nil,
             case .success(let answer) = callOutcome.outcome
         {
             dataSource.store(answer)

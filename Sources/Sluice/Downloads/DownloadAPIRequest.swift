@@ -26,6 +26,8 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
     var options = DownloadOptions()
     let serializer: any DownloadSerializer<Model>
     let errorDecoder: (any DataDecoder)?
+    /// Nil for the initializer of the error model.
+    var errorSerializer: (@Sendable (RequestFailure) -> ErrorModel)?
 
     /// Creates a sender, which sends the request once, when its outcome is first read.
     public func sender() -> DownloadRequestSender<Model, ErrorModel> {
@@ -50,9 +52,12 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
             await part.discard()
             lease.end()
         } catch {
-            throw ErrorModel(RequestFailure(error: error))
+            throw errorModel(RequestFailure(error: error))
         }
     }
+
+    /// Creates the error model of a failure.
+    func errorModel(_ failure: RequestFailure) -> ErrorModel { errorSerializer?(failure) ?? ErrorModel(failure) }
 
     /// Converts the file into a model.
     ///
@@ -67,8 +72,26 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
             destination: destination,
             options: options,
             serializer: serializer,
-            errorDecoder: errorDecoder
+            errorDecoder: errorDecoder,
+            errorSerializer: errorSerializer
         )
+    }
+
+    /// Converts the file into a model by a closure.
+    ///
+    /// ```swift
+    /// let rows: Int = try await shop.download("orders.csv", to: .temporary)
+    ///     .serialized { file, _ in try CSV(at: file.url).rows.count }
+    ///     .sender().value
+    /// ```
+    ///
+    /// - Parameter serialize: Called with the file at its destination and the last response, without its body. Any
+    ///   error it throws fails the request, with ``SluiceError/Code/decodingFailed`` unless it is a ``SluiceError``.
+    /// - Returns: The request with that model.
+    public func serialized<Other: Sendable>(
+        by serialize: @escaping @Sendable (DownloadedFile, ServerResponse) async throws -> Other
+    ) -> DownloadAPIRequest<Other, ErrorModel> {
+        serialized(by: FileClosureSerializer(serialize: serialize))
     }
 
     /// Decodes the file with the client's decoder. The whole file is read into memory.
@@ -193,7 +216,8 @@ extension APIRequest {
             draft: draft,
             destination: destination,
             serializer: DownloadedFileSerializer(),
-            errorDecoder: errorDecoder
+            errorDecoder: errorDecoder,
+            errorSerializer: errorSerializer
         )
     }
 }

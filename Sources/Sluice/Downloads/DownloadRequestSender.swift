@@ -69,7 +69,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         get async throws(ErrorModel) {
             let response = await response
             _ = try response.result.get()
-            guard let file = response.file else { throw ErrorModel(RequestFailure(error: .noResponse)) }
+            guard let file = response.file else { throw request.errorModel(RequestFailure(error: .noResponse)) }
             return file.url
         }
     }

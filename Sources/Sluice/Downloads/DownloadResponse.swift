@@ -77,7 +77,7 @@ extension DownloadResponse {
             body: failure.body,
             trailers: response?.trailers ?? [:],
             metrics: response?.metrics,
-            result: .failure(ErrorModel(failure)),
+            result: .failure(request.errorModel(failure)),
             failure: error
         )
     }

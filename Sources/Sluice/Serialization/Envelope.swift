@@ -178,20 +178,45 @@ extension APIError {
 /// let (ok, message) = try await shop.empty.post("logout").outcome().sender().value.summary
 /// ```
 public struct EnvelopeOutcome<Payload: Sendable>: Sendable {
-    /// True if the status is one of the success values.
+    /// True if the status is one of the success values and the request did not fail.
     public let isSuccess: Bool
-    /// The API's status code.
+    /// The API's status code; null if no envelope was received.
     public let code: JSON
-    /// The API's human-readable message; nil if there is none.
+    /// The API's human-readable message, nil if there is none; the description of ``failure`` if no envelope was
+    /// received.
     public let message: String?
     /// The payload of a success; nil for a failure.
     public let payload: Payload?
+    /// The error of a request that failed: a status that is not accepted, or a server that could not be reached. Nil if
+    /// the envelope alone reports a failure.
+    public let failure: SluiceError?
+
+    /// Creates an outcome, for tests and previews.
+    public init(
+        isSuccess: Bool,
+        code: JSON = .null,
+        message: String? = nil,
+        payload: Payload? = nil,
+        failure: SluiceError? = nil
+    ) {
+        self.isSuccess = isSuccess
+        self.code = code
+        self.message = message
+        self.payload = payload
+        self.failure = failure
+    }
 
     /// The success and the message only.
     public var summary: (isSuccess: Bool, message: String?) { (isSuccess, message) }
 }
 
-extension EnvelopeOutcome: Equatable where Payload: Equatable {}
+extension EnvelopeOutcome: Equatable where Payload: Equatable {
+    /// Returns true if both outcomes have equal contents, and failures with the same code or none.
+    public static func == (lhs: EnvelopeOutcome, rhs: EnvelopeOutcome) -> Bool {
+        lhs.isSuccess == rhs.isSuccess && lhs.code == rhs.code && lhs.message == rhs.message
+            && lhs.payload == rhs.payload && lhs.failure?.code == rhs.failure?.code
+    }
+}
 
 /// A serializer that reads the envelope itself.
 protocol EnvelopeReading<Model>: ResponseSerializer {
@@ -200,6 +225,9 @@ protocol EnvelopeReading<Model>: ResponseSerializer {
         at location: ModelLocation,
         _ clientsEnvelope: Envelope?
     ) throws(SluiceError) -> Model
+
+    /// Returns the model of a failed request; nil if the failure is the request's.
+    func outcome(of failure: RequestFailure) -> Model?
 }
 
 /// Reads an envelope and serializes the payload of a success.
@@ -208,6 +236,17 @@ struct EnvelopeOutcomeSerializer<Payload: Sendable>: EnvelopeReading {
 
     func serialize(_ response: ServerResponse) throws(SluiceError) -> EnvelopeOutcome<Payload> {
         try serialize(response, at: ModelLocation(), nil)
+    }
+
+    func outcome(of failure: RequestFailure) -> EnvelopeOutcome<Payload>? {
+        let error = failure.error
+        guard failure.declaredEnvelope != nil, !error.isCancellation,
+            error.step != .building && error.step != .serialization
+        else { return nil }
+        guard let envelope = failure.envelope else {
+            return EnvelopeOutcome(isSuccess: false, message: error.description, failure: error)
+        }
+        return EnvelopeOutcome(isSuccess: false, code: envelope.code, message: envelope.message, failure: error)
     }
 
     func serialize(

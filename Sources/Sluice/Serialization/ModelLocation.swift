@@ -8,7 +8,7 @@ struct ModelLocation: Sendable {
         /// The client's envelope, for serializers that read JSON.
         case client
         /// The request's envelope, for any serializer.
-        case request(Envelope)
+        indirect case request(Envelope)
     }
 
     var envelope = EnvelopeRule.client
@@ -39,7 +39,9 @@ struct ModelLocation: Sendable {
         if isOutcome, let serializer = serializer as? any EnvelopeReading<Model> {
             return try serializer.serialize(response, at: self, clientsEnvelope)
         }
-        if response.body.isEmpty && allowsEmptyBody && serializer.readsJSON {
+        if response.body.isEmpty && serializer.readsJSON,
+            allowsEmptyBody || response.isWithoutContent && Model.self is any OptionalModel.Type
+        {
             return try emptyModel(of: response, by: serializer)
         }
         let clientsEnvelope = serializer.readsJSON ? clientsEnvelope : nil
@@ -87,6 +89,19 @@ struct ModelLocation: Sendable {
             if let model = try? serializer.serialize(substitute) { return model }
         }
         return try serializer.serialize(response)
+    }
+}
+
+/// An optional model, which is nil if the response has no content.
+private protocol OptionalModel {}
+
+extension Optional: OptionalModel {}
+
+extension ServerResponse {
+    /// True if the response has no content by its definition: 204, 205 (RFC 9110 §15.3.5, §15.3.6) or a response to
+    /// HEAD (§9.3.2).
+    fileprivate var isWithoutContent: Bool {
+        head.status == .noContent || head.status.rawValue == 205 || request.method == .head
     }
 }
 

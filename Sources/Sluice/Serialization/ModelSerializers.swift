@@ -1,9 +1,14 @@
 import SluiceFoundation
 import SluiceHTTP
 
+/// A serializer that uses a decoder.
+protocol DecodingSerializer {
+    var decoder: SharedDecoder { get }
+}
+
 /// Decodes a `Decodable` model from a JSON body.
-struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer {
-    private let decoder: SharedDecoder
+struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, DecodingSerializer {
+    let decoder: SharedDecoder
 
     init(decoder: any DataDecoder = JSONDecoder()) {
         self.decoder = SharedDecoder(decoder)

@@ -68,21 +68,37 @@ extension ReceivedResponse {
         String(decoding: try model(at: path, by: DataSerializer()), as: UTF8.self)
     }
 
-    /// Decodes a part of the JSON body, or all of it without a path.
+    /// Decodes the body, or a part of it, as the request would: an ``APIResponse`` by the decoder and the ``Envelope``
+    /// of its request or client, a ``ServerResponse`` by a `JSONDecoder` and without an envelope.
+    ///
+    /// ```swift
+    /// let failure = try response.decoded(as: Failure.self)                            // the payload, if there is an envelope
+    /// let whole = try response.received().decoded(as: Document.self)                  // the body as it is
+    /// let user = try response.decoded(as: User?.self, failsOnEmptyData: false)        // nil for an empty body
+    /// ```
     ///
     /// - Parameters:
     ///   - model: The type to decode.
-    ///   - path: The location of the value in the body.
-    ///   - decoder: The decoder to use.
+    ///   - path: The location of the value in the body, or in the payload of the envelope.
+    ///   - decoder: The decoder to use; nil for the one of the request or client.
+    ///   - failsOnEmptyData: False to decode an empty body from `null`, `{}` or `[]`, whichever the model accepts.
     /// - Returns: The model.
-    /// - Throws: ``SluiceError/Code/decodingFailed``, which names the type and the path, or the error for which no
-    ///   response was received.
+    /// - Throws: ``SluiceError/Code/decodingFailed``, which names the type and the path;
+    ///   ``SluiceError/Code/envelopeFailed`` if the envelope reports a failure; or the error for which no response was
+    ///   received.
     public func decoded<Model: Decodable & Sendable>(
         as model: Model.Type = Model.self,
-        at path: JSONPath = "",
-        by decoder: any DataDecoder = JSONDecoder()
+        at path: JSONPath? = nil,
+        by decoder: (any DataDecoder)? = nil,
+        failsOnEmptyData: Bool = true
     ) throws(SluiceError) -> Model {
-        try self.model(at: path, by: CodableSerializer(decoder: decoder))
+        let decoding = (self as? any DecodableResponse)?.decoding ?? .standard
+        let location = ModelLocation(envelope: decoding.envelope, keyPath: path, allowsEmptyBody: !failsOnEmptyData)
+        let serializer = CodableSerializer<Model>(decoder.map(SharedDecoder.init) ?? decoding.decoder)
+        let response = try received()
+        return try response.addingContext { () throws(SluiceError) in
+            try location.model(in: response, decoding.clientsEnvelope, by: serializer)
+        }
     }
 
     private func model<Model>(
@@ -94,6 +110,26 @@ extension ReceivedResponse {
             try ModelLocation(keyPath: path).model(in: response, nil, by: serializer)
         }
     }
+}
+
+/// The decoder and the envelope of a client, as far as a request does not replace them.
+struct ResponseDecoding: Sendable {
+    let decoder: SharedDecoder
+    let envelope: ModelLocation.EnvelopeRule
+    let clientsEnvelope: Envelope?
+
+    /// A `JSONDecoder`, and no envelope.
+    static let standard = ResponseDecoding(
+        decoder: SharedDecoder(JSONDecoder()),
+        envelope: .none,
+        clientsEnvelope: nil
+    )
+}
+
+/// A response that knows how its request decodes it.
+protocol DecodableResponse {
+    /// Nil for a response without a request.
+    var decoding: ResponseDecoding? { get }
 }
 
 extension ServerResponse {

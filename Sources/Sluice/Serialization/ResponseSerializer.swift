@@ -29,3 +29,23 @@ struct DataSerializer: ResponseSerializer {
         response.body
     }
 }
+
+/// Creates the model by a closure.
+struct ClosureSerializer<Model: Sendable>: ResponseSerializer {
+    let closure: @Sendable (ServerResponse) throws -> Model
+
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+        do {
+            return try closure(response)
+        } catch let error as SluiceError {
+            throw error
+        } catch {
+            throw SluiceError(
+                .decodingFailed,
+                "The response could not be converted to \(Model.self).",
+                step: .serialization,
+                underlyingError: error
+            )
+        }
+    }
+}

@@ -58,6 +58,15 @@ struct DownloadedFileSerializer: DownloadSerializer {
     func model(from file: DownloadedFile, response: ServerResponse) -> DownloadedFile { file }
 }
 
+/// Converts the file by a closure.
+struct FileClosureSerializer<Model: Sendable>: DownloadSerializer {
+    let serialize: @Sendable (DownloadedFile, ServerResponse) async throws -> Model
+
+    func model(from file: DownloadedFile, response: ServerResponse) async throws -> Model {
+        try await serialize(file, response)
+    }
+}
+
 /// Decodes the file in memory, as a response body is decoded.
 struct DecodableFileSerializer<Model: Decodable & Sendable>: DownloadSerializer {
     let decoder: SharedDecoder

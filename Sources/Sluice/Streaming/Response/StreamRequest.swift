@@ -23,6 +23,8 @@ public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
     public var draft: RequestDraft
     /// The error decoder; nil for the client's decoder.
     let errorDecoder: (any DataDecoder)?
+    /// Nil for the initializer of the error model.
+    var errorSerializer: (@Sendable (RequestFailure) -> ErrorModel)?
 
     init(_ client: APIClient, _ draft: RequestDraft, _ errorDecoder: (any DataDecoder)? = nil) {
         self.client = client
@@ -99,7 +101,9 @@ extension APIClient {
 extension APIRequest {
     /// Returns this request with its response read while it arrives instead of decoded.
     public consuming func stream() -> StreamRequest<ErrorModel> {
-        StreamRequest(client, draft, errorDecoder)
+        var request = StreamRequest<ErrorModel>(client, draft, errorDecoder)
+        request.errorSerializer = errorSerializer
+        return request
     }
 }
 
@@ -159,14 +163,13 @@ extension StreamRequest {
     /// Creates the error model for a failure.
     func model(of failure: StreamFailure) -> ErrorModel {
         let configuration = client.pipeline.configuration
-        return ErrorModel(
-            RequestFailure(
-                error: failure.error,
-                body: failure.body,
-                decoder: errorDecoder ?? configuration.errorDecoder,
-                envelope: draft.options.modelLocation.envelope(orOf: configuration.envelope)
-            )
+        let failure = RequestFailure(
+            error: failure.error,
+            body: failure.body,
+            decoder: errorDecoder ?? configuration.errorDecoder,
+            envelope: draft.options.modelLocation.envelope(orOf: configuration.envelope)
         )
+        return errorSerializer?(failure) ?? ErrorModel(failure)
     }
 }
 
