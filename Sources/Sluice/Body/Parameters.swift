@@ -1,3 +1,6 @@
+import SluiceFoundation
+import SluiceHTTP
+
 /// Parameters of any types, by name and in order, for a query, a form or a JSON object without a dedicated type.
 ///
 /// ```swift
@@ -51,6 +54,72 @@ public struct Parameters: Sendable {
     public init(contentsOf values: some Sequence<(key: String, value: Value)>, nilValues: NilValues = .dropped) {
         self.nilValues = nilValues
         for (name, value) in values { self[name] = value }
+    }
+
+    /// Creates parameters from values whose types are not known, such as a `[String: Any]`, in the order of their names.
+    ///
+    /// ```swift
+    /// let request = shop.post("users", as: User.self).json(try Parameters(any: values))
+    /// ```
+    ///
+    /// Values are strings, numbers, booleans, dates, URLs, UUIDs, `Data`, arrays and dictionaries of them, and those of
+    /// `JSONSerialization`, whose `NSNull` becomes null. Any other `Encodable` value is encoded at once, by a
+    /// `JSONEncoder`.
+    ///
+    /// - Parameters:
+    ///   - values: The parameters. A value that is a nil optional counts as nil.
+    ///   - nilValues: The handling of nil parameters.
+    /// - Throws: ``SluiceError/Code/encodingFailed`` for a value of any other type. The error names the value.
+    public init(any values: [String: Any], nilValues: NilValues = .dropped) throws(SluiceError) {
+        try self.init(values, nilValues, path: "")
+    }
+
+    private init(_ values: [String: Any], _ nilValues: NilValues, path: String) throws(SluiceError) {
+        self.nilValues = nilValues
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            self[name] = try Self.encodable(value, nilValues, path: path.isEmpty ? name : "\(path).\(name)")
+        }
+    }
+
+    /// Returns a value with its type as a parameter.
+    private static func encodable(_ value: Any, _ nilValues: NilValues, path: String) throws(SluiceError) -> Value {
+        switch "\(type(of: value))" {
+        case "NSNull": return JSON.null
+        // As a number, a boolean of JSONSerialization is 0 or 1, and as a boolean, a number 0 or 1 is one.
+        case "__NSCFBoolean": return (value as? Bool) ?? nil
+        default: break
+        }
+        switch value {
+        case let value as any WrappedValue where value.isNil: return nil
+        case let value as String: return value
+        case let value as any FixedWidthInteger & Encodable & Sendable: return value
+        case let value as any BinaryFloatingPoint & Encodable & Sendable: return value
+        case let value as Bool where type(of: value) == Bool.self: return value
+        case let value as Int: return value
+        case let value as Double: return value
+        case let value as Date: return value
+        case let value as URL: return value
+        case let value as UUID: return value
+        case let value as Data: return value
+        case let value as Decimal: return value
+        case let value as JSON: return value
+        case let value as Parameters: return value
+        case let value as [String: Any]: return try Parameters(value, nilValues, path: path)
+        case let value as [Any]:
+            var elements: [Value] = []
+            for (index, element) in value.enumerated() {
+                elements.append(try encodable(element, nilValues, path: "\(path)[\(index)]"))
+            }
+            return ParameterList(elements: elements)
+        case let value as any Encodable:
+            if let json = try? JSON(encoding: value) { return json }
+        default: break
+        }
+        throw SluiceError(
+            .encodingFailed,
+            "The parameter “\(path)” has the type \(type(of: value)), which cannot be encoded.",
+            step: .building
+        )
     }
 
     /// The names in order, including those of nil values.
@@ -137,6 +206,18 @@ extension Parameters: Encodable {
             } else if nilValues == .null {
                 try container.encodeNil(forKey: Name(stringValue: name))
             }
+        }
+    }
+}
+
+/// An array of values of any types.
+private struct ParameterList: Encodable, Sendable {
+    let elements: [Parameters.Value]
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for element in elements {
+            if let element { try container.encode(element) } else { try container.encodeNil() }
         }
     }
 }

@@ -111,6 +111,24 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
         body(.form(parameters, encoder: encoder))
     }
 
+    /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
+    @available(
+        *,
+        unavailable,
+        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
+    )
+    @_disfavoredOverload
+    public func json(_ values: [String: Any], root: String? = nil, encoder: JSONEncoder? = nil) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
+    @available(
+        *,
+        unavailable,
+        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
+    )
+    @_disfavoredOverload
+    public func form(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> APIRequest<Model, ErrorModel> { request }
+
     /// Sets a multipart form body. Files and streams are read while they are sent (RFC 7578).
     public consuming func multipart(_ form: MultipartForm) -> APIRequest<Model, ErrorModel> { body(.multipart(form)) }
 

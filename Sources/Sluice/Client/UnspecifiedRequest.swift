@@ -58,6 +58,24 @@ extension UnspecifiedRequest {
     public func form(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> Self { self }
     /// Returns the request. The body is not kept, since the request cannot be sent.
     public func form(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self { self }
+    /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
+    @available(
+        *,
+        unavailable,
+        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
+    )
+    @_disfavoredOverload
+    public func json(_ values: [String: Any], root: String? = nil, encoder: JSONEncoder? = nil) -> Self { self }
+
+    /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
+    @available(
+        *,
+        unavailable,
+        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
+    )
+    @_disfavoredOverload
+    public func form(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> Self { self }
+
     /// Returns the request. The body is not kept, since the request cannot be sent.
     public func multipart(_ form: MultipartForm) -> Self { self }
 }

@@ -40,13 +40,18 @@ public struct APIClient: Sendable {
     /// - Parameters:
     ///   - baseURL: An absolute http or https URL, to which the paths of requests are appended.
     ///   - configure: Called with the default configuration, to change it. An error it throws is rethrown.
-    public init(baseURL: URL, configure: (inout Configuration) throws -> Void = { _ in }) rethrows {
+    public init(baseURL: URL, configure: (inout Configuration) throws -> Void) rethrows {
         try self.init(baseURL: baseURL.absoluteString, configure: configure)
+    }
+
+    /// Creates a client with the default configuration.
+    public init(baseURL: URL) {
+        self.init(baseURL: baseURL.absoluteString)
     }
 
     /// Unavailable: the URL is optional.
     @available(*, unavailable, message: "Unwrap the URL, or pass its text.")
-    public init(baseURL: URL?, configure: (inout Configuration) throws -> Void = { _ in }) rethrows {
+    public init(baseURL: URL?, configure: (inout Configuration) -> Void = { _ in }) {
         self.init()
     }
 

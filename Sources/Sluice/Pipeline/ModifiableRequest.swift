@@ -135,6 +135,24 @@ extension ModifiableRequest {
     public consuming func parameters(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self {
         modified { $0.options.parameters.append(RequestParameters(value: parameters, encoder: encoder)) }
     }
+
+    /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
+    @available(
+        *,
+        unavailable,
+        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
+    )
+    @_disfavoredOverload
+    public func query(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> Self { self }
+
+    /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
+    @available(
+        *,
+        unavailable,
+        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
+    )
+    @_disfavoredOverload
+    public func parameters(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> Self { self }
 }
 
 // MARK: - Headers

@@ -35,6 +35,7 @@ import Testing
     @Test func readsPostedTextOrParameters() throws {
         let cases = [
             (#","postData":{"mimeType":"a/b","text":"raw"}"#, "raw"),
+            (#","postData":{"mimeType":"a/b","text":"aGk=","_encoding":"base64"}"#, "hi"),
             (#","postData":{"params":[{"name":"a","value":"1"},{"name":"b"}]}"#, "a=1&b="),
         ]
         for (posted, expected) in cases {

@@ -50,6 +50,42 @@ import Testing
         #expect(try json(Parameters(["a": nil], nilValues: .null)) == #"{"a":null}"#)
     }
 
+    @Test func valuesOfUnknownTypesAreEncodedByName() throws {
+        struct Point: Codable { var x = 1.5 }
+        let values: [String: Any] = [
+            "name": "Ada", "age": 36, "big": UInt64.max, "ratio": 0.5, "exact": true, "one": 1, "nobody": nobody as Any,
+            "some": name as Any, "tags": ["a", 1, false] as [Any], "filter": ["z": ["k": nobody as Any], "a": 2] as [String: Any],
+            "point": Point(), "url": URL(string: "https://a.test/x") as Any, "price": Decimal(string: "1.10") as Any,
+            "json": JSON.array([1]), "ids": [Int?.none as Any],
+        ]
+        #expect(
+            try json(Parameters(any: values)) == #"""
+                {"age":36,"big":18446744073709551615,"exact":true,"filter":{"a":2,"z":{}},"ids":[null],"json":[1],"name":"Ada",\#
+                "one":1,"point":{"x":1.5},"price":1.1,"ratio":0.5,"some":"Ada","tags":["a",1,false],"url":"https:\/\/a.test\/x"}
+                """#
+        )
+        let parameters = try Parameters(any: ["b": nobody as Any, "a": ["c": nobody as Any]], nilValues: .null)
+        #expect(parameters.names == ["a", "b"])
+        #expect(try json(parameters) == #"{"a":{"c":null},"b":null}"#)
+    }
+
+    @Test func valuesOfJSONSerializationAreEncoded() throws {
+        let text = #"{"a":[true,false,0,1],"b":null,"c":1.5,"d":{"e":"x"},"f":12}"#
+        let values = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(try json(Parameters(any: values)) == text)
+    }
+
+    @Test func valueThatCannotBeEncodedIsNamed() throws {
+        struct Plain {}
+        let error = #expect(throws: SluiceError.self) {
+            try Parameters(any: ["user": ["friends": [1, Plain()] as [Any]] as [String: Any]])
+        }
+        #expect(error?.code == .encodingFailed)
+        #expect(error?.description.contains("“user.friends[1]”") == true, "\(error?.description ?? "")")
+        #expect(error?.description.contains("Plain") == true)
+        #expect(throws: SluiceError.self) { try Parameters(any: ["x": Double.nan as any Encodable, "y": Plain()]) }
+    }
+
     @Test func nestedOptionalsAreNil() throws {
         let hidden: any Encodable & Sendable = String??.some(.none)
         var parameters: Parameters = ["a": hidden]

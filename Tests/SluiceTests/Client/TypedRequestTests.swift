@@ -120,7 +120,7 @@ final class TypedRequestTests: XCTestCase {
     func testTotalTimeOutOfTheRequestFailsIt() async throws {
         let server = try LoopbackServer()
         server.on("/slow", .hang)
-        let request = APIClient(baseURL: server.url).data.request("slow").timeout(total: .milliseconds(50))
+        let request = APIClient(baseURL: server.url).data.request("slow").timeout(.milliseconds(50))
         let result = await request.sender().result
         XCTAssertEqual(result.failure?.code, .timedOut)
     }

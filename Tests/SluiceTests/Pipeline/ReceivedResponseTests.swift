@@ -70,6 +70,47 @@ final class ReceivedResponseTests: XCTestCase {
         XCTAssertThrowsError(try response.filterSuccesses())
     }
 
+    func testDecodesByDecoderAndEnvelopeOfClient() async throws {
+        let server = try LoopbackServer()
+        server.on("/ok", .json(#"{"code":0,"msg":"ok","data":{"user":{"id":"1","name":"Ada"}}}"#))
+        server.on("/no", .json(#"{"code":7,"msg":"no","data":null}"#))
+        let client = APIClient(baseURL: server.url) {
+            $0.modelDecoder = LenientJSONDecoder()
+            $0.envelope = Envelope(status: "code", success: 0, message: "msg", payload: "data")
+        }
+        let response = await client.data.get("ok").sender().response
+        XCTAssertEqual(try response.decoded(at: "user"), User(id: 1, name: "Ada"))
+        XCTAssertEqual(try response.decoded(as: [String: User].self)["user"]?.name, "Ada")
+        XCTAssertThrowsError(try response.decoded(as: User.self, at: "user", by: JSONDecoder()))
+        // The body itself, which the other functions read too.
+        XCTAssertEqual(try response.received().decoded(as: Int.self, at: "code"), 0)
+        XCTAssertEqual(try response.string(at: "data.user.name"), "Ada")
+        let refused = await client.get("no", as: User.self).sender().response
+        XCTAssertThrowsError(try refused.decoded(as: User.self)) { error in
+            XCTAssertEqual((error as? SluiceError)?.code, .envelopeFailed)
+        }
+        let bare = await client.get("ok", as: JSON.self).envelope(nil).sender().response
+        XCTAssertEqual(try bare.decoded(as: Int.self, at: "code"), 0)
+        let strict = await client.codable(modelDecoder: JSONDecoder()).get("ok", as: JSON.self).sender().response
+        XCTAssertThrowsError(try strict.decoded(as: User.self, at: "user"))
+    }
+
+    func testResponseThatIsCreatedIsReadLikeAReceivedOne() throws {
+        let preview = APIResponse<User, ShopError>(
+            result: .success(User(id: 1, name: "Ada")),
+            head: HTTPResponse(status: .created, headers: ["ETag": "1"]),
+            body: Data(#"{"id":1,"name":"Ada"}"#.utf8)
+        )
+        XCTAssertTrue(preview.isSuccess)
+        XCTAssertEqual(preview.status, .created)
+        XCTAssertEqual(try preview.filterSuccesses().decoded(as: User.self), User(id: 1, name: "Ada"))
+        let refusal = ShopError(RequestFailure(error: SluiceError(.timedOut, "It took too long.")))
+        let failed = APIResponse<User, ShopError>(result: .failure(refusal))
+        XCTAssertFalse(failed.isSuccess)
+        XCTAssertThrowsError(try failed.result.get())
+        XCTAssertThrowsError(try failed.decoded(as: User.self))
+    }
+
     func testFiltersClosedRangesAndSingleStatuses() async throws {
         let missing = try await response(.json("{}", status: .notFound))
         XCTAssertEqual(try missing.filter(statuses: 404...404).filter(status: .notFound).status, .notFound)

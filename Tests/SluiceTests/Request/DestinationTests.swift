@@ -20,6 +20,17 @@ final class DestinationTests: XCTestCase {
         XCTAssertEqual(own.target, "/v1/api.php?route=users&a=b")
     }
 
+    func testBaseURLIsAURLOrItsText() async throws {
+        let url = try XCTUnwrap(URL(string: "https://shop.test/v1?key=ä"))
+        let client = APIClient(baseURL: url)
+        XCTAssertEqual(try client.get("users", as: Int.self).httpRequest().url, "https://shop.test/v1/users?key=%C3%A4")
+        let configured = APIClient(baseURL: url) { $0.headers["X-Shop"] = "1" }
+        XCTAssertEqual(try configured.data.get("x").httpRequest().headers["X-Shop"], "1")
+        let folder = APIClient(baseURL: URL(fileURLWithPath: "/tmp"))
+        let failure = await folder.data.get("x").sender().result.failure
+        XCTAssertEqual(failure?.code, .invalidURL)
+    }
+
     func testFailingURLBuilderFailsRequest() async throws {
         struct Lost: Error {}
         let request = APIClient(baseURL: "http://a.b").data.request("x")

@@ -104,6 +104,55 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertNil(payload)
     }
 
+    func testOutcomeOfAFailedStatusHasItsMessage() async throws {
+        let shop = try shop(#"{"code":500,"msg":"Try later."}"#, status: .internalServerError)
+        let response = await shop.codable.request("x", as: User.self).outcome().sender().response
+        let outcome = try response.result.get()
+        XCTAssertFalse(outcome.isSuccess)
+        XCTAssertEqual(outcome.code, 500)
+        XCTAssertEqual(outcome.message, "Try later.")
+        XCTAssertEqual(outcome.failure?.code, .unacceptableStatus)
+        XCTAssertEqual(response.status, .internalServerError)
+        XCTAssertEqual(response.failure?.code, .unacceptableStatus)
+        let page = try self.shop("<html>", status: .badGateway)
+        let gateway = try await page.empty.post("logout").outcome().sender().value
+        XCTAssertFalse(gateway.isSuccess)
+        XCTAssertEqual(gateway.code, .null)
+        XCTAssertEqual(gateway.message?.contains("502"), true)
+    }
+
+    func testOutcomeWithoutConnectionSaysSo() async throws {
+        let envelope = Envelope(status: "code", success: 0, message: "msg", payload: "data")
+        let client = APIClient(baseURL: "http://127.0.0.1:1") { $0.envelope = envelope }
+        let (isSuccess, message) = try await client.empty.post("logout").outcome().sender().value.summary
+        XCTAssertFalse(isSuccess)
+        XCTAssertEqual(message?.isEmpty, false)
+        let outcome = try await client.get("x", as: User.self).outcome().sender().value
+        XCTAssertEqual(outcome.failure?.code, .cannotConnect)
+        XCTAssertEqual(outcome, EnvelopeOutcome(isSuccess: false, message: outcome.message, failure: outcome.failure))
+        // A request that cannot be sent at all is a mistake of the program.
+        let invalid = await client.get("x", as: User.self).baseURL("no URL").outcome().sender().result.failure
+        XCTAssertEqual(invalid?.code, .invalidURL)
+        let sender = client.get("x", as: User.self).outcome().sender()
+        sender.cancel()
+        let cancelled = await sender.result.failure
+        XCTAssertEqual(cancelled?.isCancellation, true)
+    }
+
+    func testFailedOutcomeIsNotStored() async throws {
+        let server = try LoopbackServer()
+        servers.append(server)
+        server.on("/x", .json(#"{"code":500,"msg":"Try later."}"#, status: .internalServerError))
+        let client = APIClient(baseURL: server.url) {
+            $0.envelope = Envelope(status: "code", success: 0, message: "msg", payload: "data")
+            $0.cache = CacheStore(storage: nil)
+        }
+        let request = client.get("x", as: User.self).outcome()
+        _ = try await request.dataSource(.cacheElseServer).sender().value
+        let stored = try await request.dataSource(.cache).sender().value
+        XCTAssertEqual(stored.failure?.code, .cacheMiss)
+    }
+
     func testRequestOverridesOrDisablesEnvelope() async throws {
         let shop = try shop(#"{"error":{"used":true,"text":"hi"},"result":[{"id":1,"name":"Ada"}]}"#)
         let other = Envelope(status: "error.used", success: true, message: "error>text", payload: "result>0")

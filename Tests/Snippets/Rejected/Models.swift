@@ -81,13 +81,6 @@ func unknownTerminal() async throws {
     show(user)
 }
 
-// error: cannot convert value of type '[String : Any]'
-func dictionaryOfAny() async throws {
-    let values: [String: Any] = ["id": 1]
-    let user: User = try await shop.post("users").json(values).sender().value
-    show(user)
-}
-
 // error: Say what the response is
 func noModelOfARequestInAVariable() async throws {
     let request = shop.get("users/1")

@@ -27,6 +27,22 @@ import Testing
         #expect(back == value, sourceLocation: location)
     }
 
+    @Test func responsesOfSendersAreReadBack() async throws {
+        let client = APIClient(baseURL: "https://a.test")
+        let stub = Stub.json(#"{"id":1,"name":"Ada"}"#, status: .created, headers: ["ETag": "1"])
+        let response = await client.get("users/1", as: User.self).stub(stub, mode: .immediate).sender().response
+        try await store.set(response, for: "user")
+        let stored = try #require(try await store.response(for: "user"))
+        #expect(stored.head.status == .created)
+        #expect(stored.request.url == "https://a.test/users/1")
+        #expect(try stored.decoded(as: User.self) == User(id: 1, name: "Ada"))
+        try await store.memory.set(response.received(), for: "user")
+        #expect(try await store.memory.response(for: "user")?.body == response.body)
+        let lost = await client.get("x", as: User.self).stub(.failure(.cannotConnect), mode: .immediate).sender().response
+        await #expect(throws: SluiceError.self) { try await store.set(lost, for: "lost") }
+        #expect(try await store.response(for: "lost") == nil)
+    }
+
     @Test func valuesOfAllTypesAreReadBack() async throws {
         try await expectRoundTrip(1)
         try await expectRoundTrip(UInt64.max)

@@ -1,0 +1,94 @@
+import Foundation
+import Sluice
+
+// Values whose types are not known, or not those of a function.
+
+// error: The types of these values are not known
+func dictionaryOfAny() async throws {
+    let values: [String: Any] = ["id": 1]
+    let user: User = try await shop.post("users").json(values).sender().value
+    show(user)
+}
+
+// error: The types of these values are not known
+func dictionaryOfAnyWithoutModel() async throws {
+    let values: [String: Any] = ["id": 1]
+    _ = try await shop.post("users").json(values).sender().value
+}
+
+// error: The types of these values are not known
+func dictionaryOfAnyWithErrorModel() -> APIRequest<User, ShopError> {
+    let values: [String: Any] = ["id": 1]
+    return shop.post("users").json(values)
+}
+
+// error: The types of these values are not known
+func formOfADictionaryOfAny() async throws {
+    let values: [String: Any] = ["id": 1]
+    _ = try await shop.empty.post("users").form(values).sender().value
+}
+
+// error: The types of these values are not known
+func queryOfADictionaryOfAny() async throws {
+    let values: [String: Any] = ["id": 1]
+    let user: User = try await shop.get("users").query(values).sender().value
+    show(user)
+}
+
+// error: The types of these values are not known
+func parametersOfADictionaryOfAny() async throws {
+    let values: [String: Any] = ["id": 1]
+    let user = try await shop.get("users", as: User.self).parameters(values).sender().value
+    show(user)
+}
+
+// error: The types of these values are not known
+func taskOfADictionaryOfAny() {
+    let values: [String: Any] = ["id": 1]
+    let task = RequestTask.parameters(values)
+    show(task)
+}
+
+// error: The types of these values are not known
+func jsonTaskOfADictionaryOfAny() -> RequestTask {
+    let values: [String: Any] = ["id": 1]
+    return .json(values)
+}
+
+// error: The types of these values are not known
+func valueOfADictionaryThatIsNotEncodable() async throws {
+    struct Plain: Sendable {}
+    _ = try await shop.empty.post("users").json(["id": Plain(), "name": "Ada"]).sender().value
+}
+
+// error: Give the time-out a unit
+func timeoutWithoutUnit() async throws {
+    let user: User = try await shop.get("users/1").timeout(5).sender().value
+    show(user)
+}
+
+// error: Give the time-out a unit
+func timeoutOfANumber() async throws {
+    let seconds = 2.5
+    let user = try await shop.get("users/1", as: User.self).timeout(seconds).sender().value
+    show(user)
+}
+
+// error: Unwrap the URL
+func clientOfAnOptionalURL() {
+    let client = APIClient(baseURL: URL(string: "https://shop.example"))
+    show(client)
+}
+
+// error: Unwrap the URL
+func configuredClientOfAnOptionalURL() {
+    let url = URL(string: "https://shop.example")
+    let client = APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }
+    show(client)
+}
+
+// error: Unwrap the URL
+func clientOfNil() {
+    let client = APIClient(baseURL: nil)
+    show(client)
+}
