@@ -35,7 +35,10 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             let finish: @Sendable (CallOutcome) -> Void = { callOutcome in
                 meter.end(after: callOutcome.outcome)
                 // No caller waits any longer, so none reports the end of the request.
-                if !complete(callOutcome), !callOutcome.isShared { callOutcome.call?.finish(.failure(.cancelled)) }
+                if !complete(callOutcome), !callOutcome.isShared, let call = callOutcome.call {
+                    call.finish(.failure(.cancelled))
+                    call.notifyPlugins(APIResponse(failure: .cancelled, of: request).result)
+                }
             }
             return dataSource?.begin(finish) ?? pipeline.begin(draft, meter, caller: caller, completion: finish)
         }
@@ -118,6 +121,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             dataSource.store(answer)
         }
         callOutcome.call?.finish(response.failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
+        callOutcome.call?.notifyPlugins(response.result)
         return response
     }
 }

@@ -9,11 +9,14 @@ struct Download: Sendable {
         let result: Result<DownloadedFile, SluiceError>
         /// The last response, with its body if that was not written to the file.
         let response: ServerResponse?
+        /// The call of the last request; nil if none was sent.
+        var call: Call?
     }
 
     private struct Failure: Error {
         let error: SluiceError
         var response: ServerResponse?
+        var call: Call?
         /// True if the resource has changed and must be requested again from the start.
         var isChanged = false
     }
@@ -58,7 +61,7 @@ struct Download: Sendable {
             written = try await fetch(part)
         } catch {
             if key.isRepeatable { await part.close() } else { await part.discard() }
-            return Outcome(result: .failure(error.error), response: error.response)
+            return Outcome(result: .failure(error.error), response: error.response, call: error.call)
         }
         do throws(SluiceError) {
             if let expected = options.length, let length = part.resource?.length, length != expected {
@@ -69,12 +72,12 @@ struct Download: Sendable {
             if lease.isEnding { throw .cancelled }
             let file = try await part.moveToDestination(sha256: options.sha256)
             written.finish()
-            return Outcome(result: .success(file), response: written.response)
+            return Outcome(result: .success(file), response: written.response, call: written.call)
         } catch {
             if key.isRepeatable { await part.close() } else { await part.discard() }
             let error = error.with(request: written.response.request, response: written.response.head)
             written.call?.finish(.failure(error))
-            return Outcome(result: .failure(error), response: written.response)
+            return Outcome(result: .failure(error), response: written.response, call: written.call)
         }
     }
 
@@ -109,7 +112,7 @@ struct Download: Sendable {
                 last = written
                 let completed = part.completed.count
                 guard isFirst || completed > before || completed == part.resource?.length else {
-                    throw Failure(error: .stalled, response: written.response)
+                    throw Failure(error: .stalled, response: written.response, call: written.call)
                 }
             } catch {
                 guard error.isChanged, restarts < Self.restarts else {
@@ -176,6 +179,8 @@ struct Download: Sendable {
             return WrittenResponse(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)
         } catch {
             callOutcome.call?.finish(.failure(error.error))
+            var error = error
+            error.call = callOutcome.call
             throw error
         }
     }

@@ -36,10 +36,12 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
                 progress: progress
             )
             let task = Task {
-                let response = await DownloadResponse(await download.run(), to: request)
+                let outcome = await download.run()
+                let response = await DownloadResponse(outcome, to: request)
                 lease.end()
                 upload.end()
                 progress.meter.end()
+                outcome.call?.notifyPlugins(response.result)
                 _ = complete(response)
             }
             return {

@@ -222,6 +222,14 @@ final class Call: Sendable {
     func finish(_ outcome: @autoclosure () -> TransportOutcome) {
         notify(.finished, 0) { .finished(outcome()) }
     }
+
+    /// Notifies the plugins of the model or the error that a caller gets.
+    func notifyPlugins(_ result: @autoclosure () -> Result<some Sendable, some Error>) {
+        if steps.plugins.isEmpty { return }
+        let context = RequestContext(attempt: max(1, attempts), within: transfer.timeouts.total, of: self)
+        let result = result().map { $0 as any Sendable }.mapError { $0 as any Error }
+        for plugin in steps.plugins { plugin.didFinish(result, context: context) }
+    }
 }
 
 /// The outcome of an attempt.

@@ -210,9 +210,10 @@ struct DataSourceLookup: Sendable {
         return CallOutcome(.success(response), call, decoded: decoded)
     }
 
-    /// Returns a call, which notifies the observers; nil if there are no observers.
+    /// Returns a call, which notifies the observers and plugins; nil if there are none.
     private func observed(_ request: HTTPRequest) -> Call? {
-        if pipeline.steps.observers.isEmpty && draft.options.steps.observers.isEmpty { return nil }
+        let (steps, own) = (pipeline.steps, draft.options.steps)
+        if steps.observers.isEmpty, own.observers.isEmpty, steps.plugins.isEmpty, own.plugins.isEmpty { return nil }
         return pipeline.call(of: request, draft, meter)
     }
 }

@@ -73,6 +73,8 @@ public protocol Target: Endpoint {
     var cachePolicy: CachePolicy { get }
     /// The tags, by which gates and interceptors distinguish requests; none by default.
     var tags: Set<String> { get }
+    /// Values of the target's own, which plugins and the other steps can read; none by default. They are not sent.
+    var userInfo: [String: any Sendable] { get }
     /// The stub that answers instead of the server, where ``APIClient/Configuration/stubMode``
     /// enables stubs; nil by default.
     var stub: Stub? { get }
@@ -99,6 +101,8 @@ extension Target {
     public var cachePolicy: CachePolicy { .standard }
     /// The default: no tags.
     public var tags: Set<String> { [] }
+    /// The default: none.
+    public var userInfo: [String: any Sendable] { [:] }
     /// The default: no stub.
     public var stub: Stub? { nil }
 
@@ -112,6 +116,8 @@ extension Target {
         draft.networkAccess = networkAccess
         draft.usesCookies = usesCookies
         if cachePolicy != .standard { draft = draft.cachePolicy(cachePolicy) }
+        let userInfo = userInfo
+        if !userInfo.isEmpty { draft.options.userInfo = userInfo }
         if let stub { draft.stub = stub }
         if let validation { draft.options.validation.replace(with: validation) }
         if let timeouts { draft.options.timeouts.replace(with: timeouts) }

@@ -282,6 +282,21 @@ extension ModifiableRequest {
     /// Adds tags, by which gates and interceptors distinguish requests.
     public consuming func tags(_ tags: String...) -> Self { modified { $0.tags.formUnion(tags) } }
 
+    /// Sets a value of the request's own, which gates, interceptors, plugins and observers can read. It is not sent.
+    ///
+    /// ```swift
+    /// let user = shop.codable.get("users/1", as: User.self).userInfo("screen", Screen.profile)
+    /// // In a plugin: context.userInfo["screen"] as? Screen
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - value: The value; nil removes the key.
+    /// - Returns: A copy with that value.
+    public consuming func userInfo(_ key: String, _ value: (any Sendable)?) -> Self {
+        modified { $0.options.userInfo[key] = value }
+    }
+
     /// Sets a name that similar requests share in metrics and logs, such as `users/{id}`.
     ///
     /// The default is the text of a ``URITemplate``. For any other path, it is the path without

@@ -41,6 +41,10 @@ public struct ObservedRequest: Sendable {
     public var route: String { subject.draft.route ?? RoutePattern.route(of: subject.draft.path) }
     /// The tags that the request was given.
     public var tags: Set<String> { subject.draft.tags }
+    /// The target that the request was created from; nil for a path, a URL or a template.
+    public var target: (any Target)? { subject.draft.options.target }
+    /// The values that the request was given: ``ModifiableRequest/userInfo(_:_:)``.
+    public var userInfo: [String: any Sendable] { subject.draft.options.userInfo }
     /// The time at which the request began, for computing durations.
     public var began: ContinuousClock.Instant { subject.began }
     /// The date at which the request began.
@@ -64,6 +68,8 @@ public struct ObservedRequest: Sendable {
     ///   - method: The method of the request.
     ///   - route: The route that requests of the same kind share.
     ///   - tags: The tags of the request.
+    ///   - target: The target that the request was created from; nil for another endpoint.
+    ///   - userInfo: The request's own values.
     ///   - elapsed: The time since the request began.
     ///   - began: The time at which the request began.
     ///   - beganDate: The date at which the request began.
@@ -74,6 +80,8 @@ public struct ObservedRequest: Sendable {
         method: HTTPMethod = .get,
         route: String = "",
         tags: Set<String> = [],
+        target: (any Target)? = nil,
+        userInfo: [String: any Sendable] = [:],
         elapsed: Duration = .zero,
         began: ContinuousClock.Instant = .now,
         beganDate: Date = Date(),
@@ -82,6 +90,8 @@ public struct ObservedRequest: Sendable {
         var draft = RequestDraft(method: method, path: "")
         draft.route = route
         draft.tags = tags
+        draft.options.target = target
+        draft.options.userInfo = userInfo
         self.init(
             Subject(id: id, draft: draft, began: began, beganDate: beganDate, secretHeaders: secretHeaders),
             attempt: attempt,

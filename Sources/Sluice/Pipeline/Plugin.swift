@@ -10,6 +10,8 @@ import SluiceHTTP
 ///
 /// Plugins run after the interceptors, in the order given. First each plugin prepares the request, then each is
 /// notified that it will be sent. When the response has arrived, each is notified before each may change the outcome.
+/// These four functions are called for each attempt. Finally each is notified of the model or of the error. The context
+/// has the request's ``RequestContext/target``, ``RequestContext/userInfo`` and ``RequestContext/tags``.
 /// All functions have a default implementation that does nothing.
 public protocol Plugin: Sendable {
     /// Returns the request to send in place of this one. An error fails the request.
@@ -33,6 +35,27 @@ public protocol Plugin: Sendable {
 
     /// Returns the outcome to use in place of this one.
     func process(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome
+
+    /// Called once at the end of a request, with its model or its error model, as the caller gets them. Must not block.
+    ///
+    /// ```swift
+    /// func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) {
+    ///     switch result {
+    ///     case .success(let user as User): log.info("\(user.name) has signed in.")
+    ///     case .failure(let error as ShopError): log.warning("\(error.message)")
+    ///     default: break
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Responses that a ``DataSource`` takes from the cache have no other calls before this one. Not called for a
+    /// request that could not be built, or for a streamed response, which has no model.
+    ///
+    /// - Parameters:
+    ///   - result: The model of the request's type; the ``DownloadedFile`` of a download, unless it is decoded; or the
+    ///     error of the request's error type, also for a cancellation.
+    ///   - context: The context of the last attempt.
+    func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext)
 }
 
 extension Plugin {
@@ -48,4 +71,6 @@ extension Plugin {
     public func didReceive(_ outcome: TransportOutcome, context: RequestContext) {}
     /// Returns the outcome unchanged.
     public func process(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome { outcome }
+    /// Does nothing.
+    public func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) {}
 }

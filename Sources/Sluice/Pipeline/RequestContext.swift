@@ -30,23 +30,34 @@ public struct RequestContext: Sendable {
     ///   - request: The request.
     ///   - transfer: Time-outs and limits.
     ///   - tags: The request's tags.
+    ///   - target: The target that the request was created from; nil for another endpoint.
+    ///   - userInfo: The request's own values.
     ///   - client: The client that sends the request.
     ///   - attempt: The number of the attempt, starting at 1.
     public init(
         request: HTTPRequest,
         transfer: TransferContext = TransferContext(),
         tags: Set<String> = [],
+        target: (any Target)? = nil,
+        userInfo: [String: any Sendable] = [:],
         client: APIClient = APIClient(),
         attempt: Int = 1
     ) {
         var draft = RequestDraft(method: request.method, path: request.path)
         draft.tags = tags
+        draft.options.target = target
+        draft.options.userInfo = userInfo
         let call = Call(request, draft, transfer, .none, by: client, on: client.configuration.transport)
         self.init(attempt: attempt, within: transfer.timeouts.total, of: call)
     }
 
     /// The tags that the request was given.
     public var tags: Set<String> { call.draft.tags }
+    /// The target that the request was created from: `if case Shop.user(let id) = context.target`. Nil for a path, a
+    /// URL or a template.
+    public var target: (any Target)? { call.draft.options.target }
+    /// The values that the request was given: ``ModifiableRequest/userInfo(_:_:)``.
+    public var userInfo: [String: any Sendable] { call.draft.options.userInfo }
     /// The client that sends the request. Steps can use it to send requests themselves.
     public var client: APIClient { call.client }
     /// The ID of the request, unique in the process and the same for all its attempts.

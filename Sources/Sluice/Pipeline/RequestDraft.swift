@@ -78,6 +78,9 @@ struct RequestOptions: Sendable {
     var caching = Override<Caching>()
     var sharing: RequestSharing?
     var modelLocation = ModelLocation()
+    /// The target that the request was created from; nil for another endpoint.
+    var target: (any Target)?
+    var userInfo: [String: any Sendable] = [:]
     /// True if the request changes the steps of the client.
     var changesSteps: Bool { !steps.isEmpty || retry != nil || hedging != nil || redirects != nil }
     /// The reason why the draft could not be created.
@@ -146,6 +149,8 @@ extension RequestDraft {
             self.init(path: "")
             options.failure = .building(error, "The endpoint could not be converted to a request")
         }
+        // Most endpoints are strings. The comparison of types takes less time than the cast.
+        if type(of: endpoint) != String.self, let target = endpoint as? any Target { options.target = target }
     }
 
     /// Builds the request that passes through the pipeline.
