@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 /// Sends the requests of a batch, a limited number at a time, and counts their outcomes.
@@ -116,14 +117,21 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
     private enum State {
         case waiting
         case sending(RequestSender<Model, ErrorModel>)
-        case over(Result<Model, ErrorModel>, BatchBytes)
+        case over(APIResponse<Model, ErrorModel>, BatchBytes)
     }
 
     private let request: APIRequest<Model, ErrorModel>
+    private let keepsBody: Bool
     private let state = Locked(State.waiting)
 
-    init(_ request: APIRequest<Model, ErrorModel>) {
+    /// Creates a slot.
+    ///
+    /// - Parameters:
+    ///   - request: The request to send.
+    ///   - keepsBody: False to release the body as soon as the model is made, where only the models are read.
+    init(_ request: APIRequest<Model, ErrorModel>, keepsBody: Bool = true) {
         self.request = request
+        self.keepsBody = keepsBody
     }
 
     func send() async -> BatchSlotEnd {
@@ -134,12 +142,12 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
             return true
         }
         guard isFirst else { return .cancelled }
-        // Only the model is kept. The sender and the body are released.
         let response = await sender.response
         let bytes = sender.bytes
+        let kept = keepsBody ? response : response.withoutBody
         let isRecorded = state.withLock { state in
             guard case .sending = state else { return false }
-            state = .over(response.result, bytes)
+            state = .over(kept, bytes)
             return true
         }
         guard isRecorded, response.failure?.isCancellation != true else { return .cancelled }
@@ -162,11 +170,11 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
         }
     }
 
-    func check(_ reading: BatchReading) throws { _ = try result(reading).get() }
+    func check(_ reading: BatchReading) throws { _ = try response(reading).result.get() }
 
-    func result(_ reading: BatchReading) -> Result<Model, ErrorModel> {
-        let recorded: Result<Model, ErrorModel>? = state.withLock { state in
-            if reading == .ended, case .over(let result, _) = state { result } else { nil }
+    func response(_ reading: BatchReading) -> APIResponse<Model, ErrorModel> {
+        let recorded: APIResponse<Model, ErrorModel>? = state.withLock { state in
+            if reading == .ended, case .over(let response, _) = state { response } else { nil }
         }
         return recorded ?? cancellation
     }
@@ -181,8 +189,22 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
         }
     }
 
-    private var cancellation: Result<Model, ErrorModel> {
-        APIResponse(failure: .cancelled, of: request).result
+    private var cancellation: APIResponse<Model, ErrorModel> { APIResponse(failure: .cancelled, of: request) }
+}
+
+extension APIResponse {
+    /// The same response with an empty body.
+    fileprivate var withoutBody: Self {
+        APIResponse(
+            request: request,
+            head: head,
+            body: Data(),
+            trailers: trailers,
+            metrics: metrics,
+            source: source,
+            result: result,
+            failure: failure
+        )
     }
 }
 

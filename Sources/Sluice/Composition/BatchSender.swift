@@ -8,26 +8,29 @@ import SluiceHTTP
 /// for await progress in sender.progress { bar.update(progress.fractionCompleted) }
 /// ```
 ///
-/// The requests are sent when the first of ``value`` and ``results`` is read. All reads, from any number of tasks, give
-/// the same outcome. A cancelled task stops waiting at once. The transfers stop when the last waiting task is
-/// cancelled, or by ``cancel()``.
+/// The requests are sent when the first of ``value``, ``results`` and ``responses`` is read. All reads, from any number
+/// of tasks, give the same outcome. A cancelled task stops waiting at once. The transfers stop when the last waiting
+/// task is cancelled, or by ``cancel()``. A sender holds the bodies of its responses in memory.
 ///
-/// `Models` and `Results` are arrays or tuples in the order of the requests. `Failure` is their error model, or
-/// `any Error` if there are several.
-public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Error>: Sendable {
+/// `Models`, `Results` and `Responses` are arrays or tuples in the order of the requests. `Failure` is their error
+/// model, or `any Error` if there are several.
+public final class BatchSender<Models: Sendable, Results: Sendable, Responses: Sendable, Failure: Error>: Sendable {
     private let run: BatchRun
     private let flight: SingleFlight<Void>
     private let modelsOfAll: @Sendable (BatchReading) throws(Failure) -> Models
     private let resultsOfAll: @Sendable (BatchReading) -> Results
+    private let responsesOfAll: @Sendable (BatchReading) -> Responses
 
     init(
         _ run: BatchRun,
         models: @escaping @Sendable (BatchReading) throws(Failure) -> Models,
-        results: @escaping @Sendable (BatchReading) -> Results
+        results: @escaping @Sendable (BatchReading) -> Results,
+        responses: @escaping @Sendable (BatchReading) -> Responses
     ) {
         self.run = run
         modelsOfAll = models
         resultsOfAll = results
+        responsesOfAll = responses
         flight = SingleFlight(cancelled: ()) { complete, _ in
             let task = Task {
                 await run.send()
@@ -56,6 +59,11 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Failure: Err
     /// cancelled, have a cancellation.
     public var results: Results {
         get async { resultsOfAll(await reading()) }
+    }
+
+    /// The complete outcome of each request, in order: status, headers, body, metrics and result.
+    public var responses: Responses {
+        get async { responsesOfAll(await reading()) }
     }
 
     /// The index of the request that failed first; nil if all succeeded, or the batch was cancelled before one failed.
@@ -142,7 +150,7 @@ extension APIClient {
         _ requests: [APIRequest<Model, ErrorModel>],
         maximumInFlight: Int = APIClient.batchLimit
     ) async throws(ErrorModel) -> [Model] {
-        try await batchSender(requests, maximumInFlight: maximumInFlight).value
+        try await batchSender(requests, upTo: maximumInFlight, failsFast: true, keepsBodies: false).value
     }
 
     /// Explains how to specify a model, where neither the requests nor the context does.
@@ -152,28 +160,34 @@ extension APIClient {
     /// Creates a sender for requests with any models and errors. It sends them once, when an outcome is first read.
     ///
     /// ```swift
-    /// let (user, repos) = await github.batchSender(userRequest, reposRequest, failsFast: false).results
+    /// let (user, repos) = await github.batchSender(userRequest, reposRequest, failsFast: false).responses
+    /// print(user.status ?? 0, repos.head?.headers["Link"] ?? "")
     /// ```
     ///
     /// - Parameters:
     ///   - request: The requests, each of which is sent by its own client.
     ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; nil, the default, for all.
     ///   - failsFast: True to cancel the other requests after the first failure; true by default.
-    /// - Returns: A sender whose models and results are tuples in the requests' order.
+    /// - Returns: A sender whose models, results and responses are tuples in the requests' order.
     public func batchSender<each Model: Sendable, each ErrorModel: ErrorSerializable>(
         _ request: repeat APIRequest<each Model, each ErrorModel>,
         maximumInFlight: Int? = nil,
         failsFast: Bool = true
-    ) -> BatchSender<(repeat each Model), (repeat Result<each Model, each ErrorModel>), any Error> {
+    ) -> BatchSender<
+        (repeat each Model), (repeat Result<each Model, each ErrorModel>),
+        (repeat APIResponse<each Model, each ErrorModel>), any Error
+    > {
         let slots = (repeat BatchSlot(each request))
         var members: [any BatchMember] = []
         for slot in repeat each slots { members.append(slot) }
         let run = BatchRun(members, upTo: maximumInFlight ?? .max, failsFast: failsFast, clock: pipeline.clock)
         return BatchSender(run) { reading in
             if let first = run.firstFailure { try run.members[first].check(reading) }
-            return (repeat try (each slots).result(reading).get())
+            return (repeat try (each slots).response(reading).result.get())
         } results: { reading in
-            (repeat (each slots).result(reading))
+            (repeat (each slots).response(reading).result)
+        } responses: { reading in
+            (repeat (each slots).response(reading))
         }
     }
 
@@ -189,19 +203,30 @@ extension APIClient {
     ///   - requests: The requests, each of which is sent by its own client.
     ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; ``batchLimit`` by default.
     ///   - failsFast: True to cancel the other requests after the first failure; true by default.
-    /// - Returns: A sender whose models and results are arrays in the requests' order.
+    /// - Returns: A sender whose models, results and responses are arrays in the requests' order.
     public func batchSender<Model: Sendable, ErrorModel: ErrorSerializable>(
         _ requests: [APIRequest<Model, ErrorModel>],
         maximumInFlight: Int = APIClient.batchLimit,
         failsFast: Bool = true
-    ) -> BatchSender<[Model], [Result<Model, ErrorModel>], ErrorModel> {
-        let slots = requests.map { BatchSlot($0) }
+    ) -> BatchSender<[Model], [Result<Model, ErrorModel>], [APIResponse<Model, ErrorModel>], ErrorModel> {
+        batchSender(requests, upTo: maximumInFlight, failsFast: failsFast, keepsBodies: true)
+    }
+
+    private func batchSender<Model: Sendable, ErrorModel: ErrorSerializable>(
+        _ requests: [APIRequest<Model, ErrorModel>],
+        upTo maximumInFlight: Int,
+        failsFast: Bool,
+        keepsBodies: Bool
+    ) -> BatchSender<[Model], [Result<Model, ErrorModel>], [APIResponse<Model, ErrorModel>], ErrorModel> {
+        let slots = requests.map { BatchSlot($0, keepsBody: keepsBodies) }
         let run = BatchRun(slots, upTo: maximumInFlight, failsFast: failsFast, clock: pipeline.clock)
         return BatchSender(run) { (reading) throws(ErrorModel) in
-            if let first = run.firstFailure { _ = try slots[first].result(reading).get() }
-            return try slots.map { (slot) throws(ErrorModel) in try slot.result(reading).get() }
+            if let first = run.firstFailure { _ = try slots[first].response(reading).result.get() }
+            return try slots.map { (slot) throws(ErrorModel) in try slot.response(reading).result.get() }
         } results: { reading in
-            slots.map { $0.result(reading) }
+            slots.map { $0.response(reading).result }
+        } responses: { reading in
+            slots.map { $0.response(reading) }
         }
     }
 }
