@@ -109,7 +109,7 @@ struct AsynchronousDriver: Sendable {
                 machine.advance()
             case .cache, .send, .redirect, .collect:
                 call.beginStage(.transport)
-                let transfer = AttemptTransfer(pipeline, context.transfer, call, context.attempt)
+                let transfer = AttemptTransfer(pipeline, context.transfer(of: request), call, context.attempt)
                 outcome = await transfer.outcome(of: request, unread: response.take(), &machine)
             case .report:
                 call.report(outcome, context.attempt)

@@ -71,6 +71,11 @@ public protocol Target: Endpoint {
     var usesCookies: Bool { get }
     /// The instructions for caches; none by default.
     var cachePolicy: CachePolicy { get }
+    /// The source of the response: the server, or a stored response to an earlier request. Nil, the default, for the
+    /// client's. Like the client's, it applies to safe methods only.
+    var dataSource: DataSource? { get }
+    /// The expiration of the responses that the ``dataSource`` stores; nil, the default, for the client's.
+    var cacheExpiration: CacheExpiration? { get }
     /// The tags, by which gates and interceptors distinguish requests; none by default.
     var tags: Set<String> { get }
     /// Values of the target's own, which plugins and the other steps can read; none by default. They are not sent.
@@ -99,6 +104,10 @@ extension Target {
     public var usesCookies: Bool { true }
     /// The default: no instructions for caches.
     public var cachePolicy: CachePolicy { .standard }
+    /// The default: the client's data source.
+    public var dataSource: DataSource? { nil }
+    /// The default: the client's expiration.
+    public var cacheExpiration: CacheExpiration? { nil }
     /// The default: no tags.
     public var tags: Set<String> { [] }
     /// The default: none.
@@ -121,6 +130,8 @@ extension Target {
         if let stub { draft.stub = stub }
         if let validation { draft.options.validation.replace(with: validation) }
         if let timeouts { draft.options.timeouts.replace(with: timeouts) }
+        if let dataSource, method.isSafe { draft = draft.dataSource(dataSource) }
+        if let cacheExpiration { draft = draft.caching { $0.expiration = cacheExpiration } }
         task.apply(to: &draft)
         return draft
     }

@@ -94,6 +94,20 @@ extension ModifiableRequest {
         modified { $0.add(.item(name: name, value: nil)) }
     }
 
+    /// Removes items from the query: those of the path, of a target and of earlier modifiers. Items that are added later
+    /// stay.
+    ///
+    /// ```swift
+    /// let second = client.data.request(Shop.search("tea")).withoutQuery("page").query("page", 2)
+    /// ```
+    ///
+    /// - Parameter names: The names of the items, before percent-encoding. `tags` also removes `tags[]` and `tags[0]`.
+    ///   Without a name, the whole query is removed. Parameters that are sent as the body stay.
+    /// - Returns: A copy without those items.
+    public consuming func withoutQuery(_ names: String...) -> Self {
+        modified { $0.remove(names.isEmpty ? .all : .some(names)) }
+    }
+
     /// Appends an encodable value to the query, for any method.
     ///
     /// ```swift

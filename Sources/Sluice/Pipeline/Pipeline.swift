@@ -326,7 +326,7 @@ final class Pipeline: Sendable {
         timeouts.total = nil
         var limits = configuration.limits
         limits.body = nil
-        transfer.timeouts = draft.options.timeouts.applied(to: timeouts)
+        transfer.timeouts = draft.options.timeouts.applied(to: timeouts).changed(by: request)
             .within(Deadline.earliest(draft.options.deadline), on: clock)
         transfer.limits = draft.options.limits.applied(to: limits)
         let call = call(of: request, draft, transfer, into: sink)
@@ -417,7 +417,7 @@ final class Pipeline: Sendable {
         _ meter: TransferMeter?
     ) -> TransferContext {
         TransferContext(
-            timeouts: options.timeouts.applied(to: configuration.timeouts)
+            timeouts: options.timeouts.applied(to: configuration.timeouts).changed(by: request)
                 .within(Deadline.earliest(options.deadline), on: clock),
             limits: options.limits.applied(to: configuration.limits),
             networkAccess: options.networkAccess,

@@ -73,6 +73,7 @@ extension QueryPart: CustomReflectable {
         switch self {
         case .item(let name, _): [name]
         case .encoded(let parameters): parameters.names
+        case .removal: []
         }
     }
 

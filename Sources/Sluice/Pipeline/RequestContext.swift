@@ -24,6 +24,16 @@ public struct RequestContext: Sendable {
         return transfer
     }
 
+    /// The time-outs and limits of the transfers of a request that interceptors have prepared, with the time-outs that
+    /// they have set. Their total time ends with that of the attempt at the latest.
+    func transfer(of request: HTTPRequest) -> TransferContext {
+        var transfer = transfer
+        if request.timeoutChanges.isEmpty { return transfer }
+        transfer.timeouts = transfer.timeouts.changed(by: request)
+        transfer.timeouts.total = [transfer.timeouts.total, total].compactMap(\.self).min()
+        return transfer
+    }
+
     /// Creates a context to test a gate or an interceptor with.
     ///
     /// - Parameters:

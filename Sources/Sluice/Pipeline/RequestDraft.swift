@@ -33,6 +33,14 @@ public struct RequestDraft: ModifiableRequest {
         query.append(part)
     }
 
+    /// Removes items from the query so far, and from the parameters so far where they are sent in the query.
+    mutating func remove(_ names: QueryNames) {
+        add(.removal(names))
+        if !options.parameters.isEmpty {
+            for index in options.parameters.indices { options.parameters[index].removed.append(names) }
+        }
+    }
+
     /// A class, because the options are the largest part of a request, and requests are copied often.
     private final class OptionsBox: Sendable {
         static let none = OptionsBox(RequestOptions())
@@ -231,6 +239,8 @@ struct RequestParameters: Sendable {
     let value: any Encodable & Sendable
     /// Nil for the client's encoder.
     let encoder: URLEncodedFormEncoder?
+    /// The names that are removed where the value is sent in the query.
+    var removed: [QueryNames] = []
 
     /// Returns the text of a query, without the question mark, or of a form body; empty if the value has no members.
     func text(by standard: URLEncodedFormEncoder) throws(SluiceError) -> String {
@@ -247,6 +257,29 @@ enum QueryPart: Sendable {
     case item(name: String, value: String?)
     /// Indirect, because it is rare and much larger.
     indirect case encoded(RequestParameters)
+    /// Removes items that precede it.
+    case removal(QueryNames)
+}
+
+/// Names of query items to remove.
+enum QueryNames: Sendable {
+    case all
+    /// Also removes the members of the names, as in `name[]` and `name[key]`.
+    case some([String])
+
+    /// Returns an encoded query without the items of these names.
+    func removed(from query: some Sequence<UInt8>) -> [UInt8] {
+        guard case .some(let names) = self else { return [] }
+        let removed = names.map { Array($0.utf8) }
+        let items = Array(query).split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        let kept = items.filter { item in
+            let name = PercentEncoding.decoded(item.prefix { $0 != UInt8(ascii: "=") }, plusIsSpace: true)
+            return !removed.contains { other in
+                name.starts(with: other) && (name.count == other.count || name[other.count] == UInt8(ascii: "["))
+            }
+        }
+        return Array(kept.joined(separator: [UInt8(ascii: "&")]))
+    }
 }
 
 extension HTTPMethod {

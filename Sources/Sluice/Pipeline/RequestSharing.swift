@@ -110,6 +110,7 @@ struct SharedTransferKey: Hashable {
     /// The significant headers as they are sent.
     private let headers: [UInt8]
     private let body: Data?
+    private let timeoutChanges: [TimeoutChange]
     private let rules: Rules
 
     /// The options of a request that affect its transfer.
@@ -166,6 +167,7 @@ struct SharedTransferKey: Hashable {
         scheme = request.scheme
         authority = request.authority
         path = request.path
+        timeoutChanges = request.timeoutChanges
         headers = sharing.significant(of: request.headers, secrets: pipeline.steps.secretHeaders).bytes
         rules = Rules(draft.options, pipeline.configuration)
     }

@@ -93,7 +93,7 @@ final class SynchronousDriver: Sendable {
             default: break preparation
             }
         }
-        var transfer = context.transfer
+        var transfer = context.transfer(of: request)
         transfer.onInformational = call.informationalHandler(context.attempt)
         let driver = SynchronousDriver(
             pipeline,

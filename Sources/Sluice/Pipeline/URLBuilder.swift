@@ -102,7 +102,8 @@ extension RequestLocation {
     mutating func add(_ parts: [QueryPart], _ encoder: URLEncodedFormEncoder) throws(SluiceError) {
         var text = Array((query ?? "").utf8)
         text.reserveCapacity(text.count + 32 * parts.count)
-        var isAdding = false
+        var isChanged = false
+        var isRemoving = false
         for part in parts {
             switch part {
             case .item(let name, let value):
@@ -114,12 +115,16 @@ extension RequestLocation {
                 }
             case .encoded(let parameters):
                 let items = try parameters.text(by: encoder)
-                if items.isEmpty { continue }
+                let kept = parameters.removed.reduce(Array(items.utf8)) { $1.removed(from: $0) }
+                if kept.isEmpty { continue }
                 if !text.isEmpty { text.append(UInt8(ascii: "&")) }
-                text += items.utf8
+                text += kept
+            case .removal(let names):
+                text = names.removed(from: text)
+                isRemoving = true
             }
-            isAdding = true
+            isChanged = true
         }
-        if isAdding { query = String(decoding: text, as: UTF8.self) }
+        if isChanged { query = isRemoving && text.isEmpty ? nil : String(decoding: text, as: UTF8.self) }
     }
 }

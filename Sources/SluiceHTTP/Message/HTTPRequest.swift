@@ -15,6 +15,8 @@ public struct HTTPRequest: Sendable {
     public var headers: HTTPHeaders
     /// The body.
     public var body: HTTPBody
+    /// The time-outs that differ from those of the transfer, in the order in which they were set.
+    package private(set) var timeoutChanges: [TimeoutChange] = []
 
     /// Creates a request from its parts.
     public init(
@@ -31,6 +33,26 @@ public struct HTTPRequest: Sendable {
         self.path = path
         self.headers = headers
         self.body = body
+    }
+
+    /// Sets time-outs in an interceptor, a plugin or a client's `requestMapping`. Those that are omitted keep their
+    /// values. They are not sent, and have no effect on a request that is given to a transport directly.
+    ///
+    /// ```swift
+    /// func adapt(_ request: inout HTTPRequest, context: RequestContext) {
+    ///     if context.tags.contains("search") { request.setTimeouts(idle: .seconds(2)) }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - total: The time until the last byte. An interceptor limits its attempt, within the time left for the request.
+    ///     A `requestMapping` limits the whole request, with gates, all attempts and pauses.
+    ///   - connect: The time until the connection is established.
+    ///   - idle: The time without a byte in either direction.
+    public mutating func setTimeouts(total: Duration? = nil, connect: Duration? = nil, idle: Duration? = nil) {
+        if let total { timeoutChanges.append(.total(total)) }
+        if let connect { timeoutChanges.append(.connect(connect)) }
+        if let idle { timeoutChanges.append(.idle(idle)) }
     }
 
     /// The whole URL, including the query.
@@ -71,6 +93,13 @@ extension HTTPRequest: CustomStringConvertible, CustomReflectable {
             displayStyle: .struct
         )
     }
+}
+
+/// A time-out that a request sets: ``HTTPRequest/setTimeouts(total:connect:idle:)``.
+package enum TimeoutChange: Sendable, Hashable {
+    case total(Duration)
+    case connect(Duration)
+    case idle(Duration)
 }
 
 /// A request method (RFC 9110 §9).

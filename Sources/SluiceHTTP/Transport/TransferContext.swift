@@ -107,6 +107,22 @@ public struct Timeouts: Sendable, Hashable {
     }
 }
 
+extension Timeouts {
+    /// Returns the time-outs with those that a request sets.
+    package func changed(by request: HTTPRequest) -> Timeouts {
+        if request.timeoutChanges.isEmpty { return self }
+        var timeouts = self
+        for change in request.timeoutChanges {
+            switch change {
+            case .total(let total): timeouts.total = total
+            case .connect(let connect): timeouts.connect = connect
+            case .idle(let idle): timeouts.idle = idle
+            }
+        }
+        return timeouts
+    }
+}
+
 /// The limits on the size of a response.
 public struct ResponseLimits: Sendable, Hashable {
     /// The maximum size of the response's head in bytes; 64 KiB by default.
