@@ -7,7 +7,7 @@ struct Admission: Sendable {
 
     /// Asks the gates without waiting. Returns false at the first gate that has to wait, and keeps the permits so far.
     mutating func admitImmediately(_ context: RequestContext, _ gates: [any ImmediateGate], _ call: Call) -> Bool {
-        for (index, gate) in gates.enumerated() where !call.skips(gate.name) {
+        for (index, gate) in gates.enumerated() where !call.skips(gate) {
             guard let permit = gate.admitImmediately(context) else { return false }
             add(permit, from: index, context, call)
         }
@@ -63,7 +63,7 @@ struct Admission: Sendable {
     }
 
     private func isPending(_ index: Int, _ call: Call) -> Bool {
-        !permits.contains { $0.gate == index } && !call.skips(call.steps.gates[index].name)
+        !permits.contains { $0.gate == index } && !call.skips(call.steps.gates[index])
     }
 
     private mutating func add(_ permit: Permit, from index: Int, _ context: RequestContext, _ call: Call) {

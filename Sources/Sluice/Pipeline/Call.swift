@@ -153,9 +153,9 @@ final class Call: Sendable {
     }
 
     /// Returns true if the request bypasses this gate.
-    func skips(_ gate: String) -> Bool {
-        draft.options.steps.skipsAllGates || draft.options.steps.skippedGates.contains(gate)
-            || bypasses.contains { $0.covers(gate, of: client.pipeline) }
+    func skips(_ gate: any Gate) -> Bool {
+        draft.options.steps.skips(gate)
+            || !bypasses.isEmpty && bypasses.contains { $0.covers(gate.name, of: client.pipeline) }
     }
 
     /// Returns true if a gate may ask to send the request again: once per gate, and only if the body can be replayed.

@@ -344,11 +344,29 @@ extension ModifiableRequest {
     /// Sends the request without asking gates and constraints.
     public consuming func withoutGates() -> Self { modified { $0.options.steps.skipsAllGates = true } }
 
-    /// Sends the request without asking the gates and constraints of these names. By default, their names are
-    /// those of their types: `"OAuth2"`.
-    public consuming func withoutGate(_ names: String...) -> Self {
+    /// Sends the request without asking the gates of these types: `withoutGate(OAuth2.self)`.
+    public consuming func withoutGate(_ types: any Gate.Type...) -> Self {
+        modified { $0.options.steps.skippedTypes.formUnion(types.map { ObjectIdentifier($0) }) }
+    }
+
+    /// Sends the request without asking the constraints of these types: `withoutGate(SignedIn.self)`.
+    public consuming func withoutGate(_ types: any Constraint.Type...) -> Self {
+        modified { $0.options.steps.skippedTypes.formUnion(types.map { ObjectIdentifier($0) }) }
+    }
+
+    /// Sends the request without asking the gates and constraints of these names, where several have one type. By
+    /// default, their names are those of their types.
+    public consuming func withoutGate(named names: String...) -> Self {
         modified { $0.options.steps.skippedGates.formUnion(names) }
     }
+
+    /// Unavailable: a gate is skipped by its type, or by its name.
+    @available(
+        *,
+        unavailable,
+        message: "Skip a gate by its type, \"withoutGate(OAuth2.self)\", or by its name, \"withoutGate(named: \"orders\")\"."
+    )
+    public consuming func withoutGate(_ names: String...) -> Self { self }
 
     /// Sets the rules for sending the request again, which replace the client's.
     public consuming func retry(_ policy: RetryPolicy) -> Self { modified { $0.options.retry = policy } }

@@ -123,6 +123,7 @@ struct SharedTransferKey: Hashable {
         let credentials: ChallengeCredentials??
         let isIdempotent: Bool?
         let skippedGates: Set<String>
+        let skippedTypes: Set<ObjectIdentifier>
         let skipsAllGates: Bool
         /// Nil for the client's time-outs.
         let timeouts: Timeouts?
@@ -137,6 +138,7 @@ struct SharedTransferKey: Hashable {
             credentials = options.credentials
             isIdempotent = options.isIdempotent
             skippedGates = options.steps.skippedGates
+            skippedTypes = options.steps.skippedTypes
             skipsAllGates = options.steps.skipsAllGates
             timeouts = options.timeouts.isChanged ? options.timeouts.applied(to: configuration.timeouts) : nil
             limits = options.limits.isChanged ? options.limits.applied(to: configuration.limits) : nil

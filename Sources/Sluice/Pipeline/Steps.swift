@@ -114,7 +114,19 @@ struct StepOverrides: Sendable {
     var observers: [ObserverMailbox] = []
     /// The names of the gates that the request bypasses.
     var skippedGates: Set<String> = []
+    /// The types of the gates and constraints that the request bypasses.
+    var skippedTypes: Set<ObjectIdentifier> = []
     var skipsAllGates = false
+
+    /// Returns true if the request bypasses this gate, or the constraint of this gate.
+    func skips(_ gate: any Gate) -> Bool {
+        if skipsAllGates { return true }
+        if !skippedGates.isEmpty, skippedGates.contains(gate.name) { return true }
+        if skippedTypes.isEmpty { return false }
+        if skippedTypes.contains(ObjectIdentifier(type(of: gate))) { return true }
+        guard let constraint = (gate as? ConstraintGate)?.constraint else { return false }
+        return skippedTypes.contains(ObjectIdentifier(type(of: constraint)))
+    }
 
     /// True if the request adds no steps.
     var isEmpty: Bool {

@@ -8,11 +8,19 @@ import SluiceHTTP
 /// for await isActive in activity.changes { spinner.isHidden = !isActive }
 /// ```
 ///
+/// To know which request begins or ends, give it a closure that takes the request too:
+///
+/// ```swift
+/// let activity = ActivityCounter { isActive, request in
+///     if case Shop.feed = request.target { spinner.isHidden = !isActive }
+/// }
+/// ```
+///
 /// A request counts from its first step to its end, including retries and waits at gates, whatever its outcome. One
 /// counter may serve several clients. Like all observers, it receives events with a short delay.
 public final class ActivityCounter: RequestObserver {
     private struct State {
-        var requests: Set<RequestID> = []
+        var requests: [RequestID: ObservedRequest] = [:]
         /// The value that the listeners last received.
         var isActive = false
         var isReporting = false
@@ -22,6 +30,7 @@ public final class ActivityCounter: RequestObserver {
 
     private let state = Locked(State())
     private let onChange: (@Sendable (Bool) -> Void)?
+    private let onRequest: (@Sendable (Bool, ObservedRequest) -> Void)?
 
     /// Creates a counter.
     ///
@@ -29,6 +38,16 @@ public final class ActivityCounter: RequestObserver {
     ///   Calls come one at a time, the newest value last. It must not block.
     public init(onChange: (@Sendable (_ isActive: Bool) -> Void)? = nil) {
         self.onChange = onChange
+        onRequest = nil
+    }
+
+    /// Creates a counter that reports each request.
+    ///
+    /// - Parameter onRequest: Called with true and a request that begins, and with false and a request that ends. Calls
+    ///   for one request come in this order; those for requests of several clients may be concurrent. It must not block.
+    public init(onRequest: @escaping @Sendable (_ isActive: Bool, _ request: ObservedRequest) -> Void) {
+        onChange = nil
+        self.onRequest = onRequest
     }
 
     deinit {
@@ -37,6 +56,11 @@ public final class ActivityCounter: RequestObserver {
 
     /// The number of requests in flight.
     public var count: Int { state.withLock { $0.requests.count } }
+
+    /// The requests in flight, oldest first, each as at its beginning.
+    public var requests: [ObservedRequest] {
+        state.withLock { $0.requests.values.sorted { $0.id.rawValue < $1.id.rawValue } }
+    }
 
     /// True if requests are in flight.
     public var isActive: Bool { count > 0 }
@@ -66,8 +90,13 @@ public final class ActivityCounter: RequestObserver {
     /// Counts a request that begins or ends.
     public func observe(_ event: RequestEvent, of request: ObservedRequest) {
         switch event {
-        case .began: state.withLock { _ = $0.requests.insert(request.id) }
-        case .finished: state.withLock { _ = $0.requests.remove(request.id) }
+        case .began:
+            state.withLock { $0.requests[request.id] = request }
+            onRequest?(true, request)
+        case .finished:
+            let began = state.withLock { $0.requests.removeValue(forKey: request.id) }
+            // A request that could not be built has not begun.
+            if began != nil { onRequest?(false, request) }
         default: return
         }
         notify()
@@ -76,7 +105,11 @@ public final class ActivityCounter: RequestObserver {
     /// Resets the count to zero. The end of requests may be among the dropped events, and an indicator must not stay
     /// on.
     public func didDrop(_ count: Int) {
-        state.withLock { $0.requests = [] }
+        let lost = state.withLock { state in
+            defer { state.requests = [:] }
+            return state.requests.values.sorted { $0.id.rawValue < $1.id.rawValue }
+        }
+        if let onRequest { for request in lost { onRequest(false, request) } }
         notify()
     }
 
