@@ -103,9 +103,9 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         TransferProgressSequence(meter, .download, clock: request.client.pipeline.clock)
     }
 
-    /// The number of body bytes sent and received so far.
-    nonisolated var transferred: (upload: Int64, download: Int64) {
-        (meter.snapshot(.upload).progress.completed, meter.snapshot(.download).progress.completed)
+    /// The progress of both bodies.
+    nonisolated var progress: (upload: TransferProgress, download: TransferProgress) {
+        (meter.snapshot(.upload).progress, meter.snapshot(.download).progress)
     }
 
     /// Decodes the outcome for the first caller, and returns the same response to all later ones. A caller that was

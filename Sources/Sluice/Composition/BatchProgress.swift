@@ -20,35 +20,47 @@ public struct BatchProgress: Sendable, Hashable {
     public var fractionCompleted: Double { total > 0 ? Double(completed) / Double(total) : 1 }
 }
 
-/// The states of a batch: ``BatchSender/progress``.
-struct BatchProgressSequence: AsyncSequence, Sendable {
-    private static let interval = Duration.milliseconds(50)
+/// The progress of several requests, as one value that changes.
+protocol ObservableProgress: Sendable {
+    associatedtype Progress: Sendable, Equatable
+    /// The current progress.
+    var progress: Progress { get }
+    /// Begins with the first request and ends with the last. Each `begin` wakes the readers of the progress.
+    var signal: TransferMeter { get }
+    var clock: any SluiceClock { get }
+}
 
-    private let run: BatchRun
+extension BatchRun: ObservableProgress {}
 
-    init(_ run: BatchRun) {
+/// The states of several requests: ``BatchSender/progress``, ``Chain/progress``.
+struct ProgressSequence<Run: ObservableProgress>: AsyncSequence, Sendable {
+    private let run: Run
+
+    init(_ run: Run) {
         self.run = run
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(run: run) }
 
     struct Iterator: AsyncIteratorProtocol {
-        fileprivate let run: BatchRun
-        private var last: BatchProgress?
+        private static var interval: Duration { .milliseconds(50) }
+
+        fileprivate let run: Run
+        private var last: Run.Progress?
         private var lastReported: ContinuousClock.Instant?
         private var isOver = false
 
-        fileprivate init(run: BatchRun) {
+        fileprivate init(run: Run) {
             self.run = run
         }
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> BatchProgress? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Run.Progress? {
             if isOver { return nil }
             while true {
                 if Task.isCancelled { return nil }
                 let snapshot = run.signal.snapshot(.download)
                 let progress = run.progress
-                let rest = lastReported.map { BatchProgressSequence.interval - $0.duration(to: run.clock.now) } ?? .zero
+                let rest = lastReported.map { Self.interval - $0.duration(to: run.clock.now) } ?? .zero
                 if snapshot.isFinal || progress != last && rest <= .zero {
                     isOver = snapshot.isFinal
                     last = progress
@@ -56,7 +68,7 @@ struct BatchProgressSequence: AsyncSequence, Sendable {
                     return progress
                 }
                 // Transferred bytes do not wake the iterator, so it polls for them.
-                let pause = rest > .zero ? rest : BatchProgressSequence.interval
+                let pause = rest > .zero ? rest : Self.interval
                 let hasBegun = snapshot.progress.attempt > 0
                 await run.signal.wait(.download, after: snapshot.version, atLeast: hasBegun ? pause : nil)
             }

@@ -226,7 +226,7 @@ struct BatchBytes: Sendable, Hashable {
 
 extension RequestSender {
     fileprivate nonisolated var bytes: BatchBytes {
-        let progress = transferred
-        return BatchBytes(sent: progress.upload, received: progress.download)
+        let progress = progress
+        return BatchBytes(sent: progress.upload.completed, received: progress.download.completed)
     }
 }

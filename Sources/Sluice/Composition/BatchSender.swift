@@ -76,7 +76,7 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Responses: S
     /// A loop gets the current state at once, then the newest state up to twenty times a second when it has changed,
     /// and the final state last, whether the batch has succeeded, failed or been cancelled. Reading does not send the
     /// requests, and a slow reader does not delay them.
-    public var progress: some AsyncSequence<BatchProgress, Never> & Sendable { BatchProgressSequence(run) }
+    public var progress: some AsyncSequence<BatchProgress, Never> & Sendable { ProgressSequence(run) }
 
     /// Stops all transfers. All callers get a cancellation for each request without an outcome.
     ///

@@ -15,12 +15,28 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
     fileprivate let first: ChainLink<Outcome>
     fileprivate let limit: Int
     fileprivate let next: Next
+    fileprivate let runs: ChainRuns
 
-    init(_ first: ChainLink<Outcome>, limit: Int, next: @escaping Next) {
+    init(_ first: ChainLink<Outcome>, limit: Int, clock: any SluiceClock, next: @escaping Next) {
+        runs = ChainRuns(clock: clock)
         self.first = first
         self.limit = Swift.max(1, limit)
         self.next = next
     }
+
+    /// The progress of the requests, one after the other. Any number of loops can read it, before, during and after an
+    /// iteration over the chain.
+    ///
+    /// ```swift
+    /// let chain = shop.chain(order) { … }
+    /// let bar = Task { for await progress in chain.progress { show(progress.request, progress.download.completed) } }
+    /// for try await response in chain { … }
+    /// ```
+    ///
+    /// A loop gets the current state at once, then the newest state up to twenty times a second when it has changed,
+    /// and the final state last. It follows the newest iteration and ends with it. Reading does not send the requests,
+    /// and a slow reader does not delay them.
+    public var progress: some AsyncSequence<ChainProgress, Never> & Sendable { ProgressSequence(runs.newest) }
 
     /// Returns an iterator, which sends the first request on the first read.
     public func makeAsyncIterator() -> Iterator { Iterator(chain: self) }
@@ -36,6 +52,8 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
         private let chain: Chain
         private var position: Position
         private var count = 0
+        /// Nil before the first request and after the last.
+        private var owner: ChainRunOwner?
 
         fileprivate init(chain: Chain) {
             self.chain = chain
@@ -44,6 +62,9 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next outcome; nil after the last one and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Outcome? {
+            if owner == nil, case .before = position { owner = ChainRunOwner(chain.runs.begin()) }
+            // The progress ends after the last outcome and after an error.
+            defer { if case .over = position { owner = nil } }
             if case .after(let outcome) = position {
                 position = .over
                 // The outcome of a cancelled request must not determine the next request.
@@ -52,12 +73,12 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
                 guard count < chain.limit else { throw .chainTooLong(chain.limit) }
                 position = .before(link)
             }
-            guard case .before(let link) = position else { return nil }
+            guard case .before(let link) = position, let run = owner?.run else { return nil }
             position = .over
             // A cancellation between two requests is an error, not the end of the chain.
             if Task.isCancelled { throw .cancelled }
             count += 1
-            let outcome = await link.send()
+            let outcome = await link.send(run)
             position = .after(outcome)
             return outcome
         }
@@ -85,7 +106,7 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
 /// let link = ChainLink<Progress>(login) { response in .signedIn(response.result) }
 /// ```
 public struct ChainLink<Outcome: Sendable>: Sendable {
-    let send: @Sendable () async -> Outcome
+    let send: @Sendable (ChainRun) async -> Outcome
 
     /// Creates a link.
     ///
@@ -96,7 +117,11 @@ public struct ChainLink<Outcome: Sendable>: Sendable {
         _ request: APIRequest<Model, ErrorModel>,
         _ outcome: @escaping @Sendable (APIResponse<Model, ErrorModel>) -> Outcome
     ) {
-        send = { outcome(await request.sender().response) }
+        send = { run in
+            let sender = request.sender()
+            run.begin { sender.progress }
+            return outcome(await sender.response)
+        }
     }
 
     /// Creates a link whose outcome is its response.
@@ -134,7 +159,7 @@ extension APIClient {
         limit: Int = 100,
         next: @escaping @Sendable (APIResponse<Model, ErrorModel>) async throws -> APIRequest<Model, ErrorModel>?
     ) -> Chain<APIResponse<Model, ErrorModel>> {
-        Chain(ChainLink(first), limit: limit) { try await next($0).map { ChainLink($0) } }
+        Chain(ChainLink(first), limit: limit, clock: pipeline.clock) { try await next($0).map { ChainLink($0) } }
     }
 
     /// Creates a chain of requests with any models, each chosen from the outcome of the one before.
@@ -149,7 +174,7 @@ extension APIClient {
         limit: Int = 100,
         next: @escaping Chain<Outcome>.Next
     ) -> Chain<Outcome> {
-        Chain(first, limit: limit, next: next)
+        Chain(first, limit: limit, clock: pipeline.clock, next: next)
     }
 }
 
