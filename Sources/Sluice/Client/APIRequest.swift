@@ -163,4 +163,18 @@ extension APIRequest {
     }
 }
 
+/// A request with a model and an error model: an ``APIRequest``, or a ``BodyRequest``, which is sent without a body.
+public protocol TypedRequest<Model, ErrorModel>: ModifiableRequest {
+    /// The type of the model.
+    associatedtype Model: Sendable
+    /// The type of the error.
+    associatedtype ErrorModel: ErrorSerializable
+
+    /// Creates a sender, which sends the request once, when its outcome is first read.
+    func sender() -> RequestSender<Model, ErrorModel>
+}
+
+extension APIRequest: TypedRequest {}
+extension BodyRequest: TypedRequest {}
+
 extension APIRequest: CustomStringConvertible, CustomReflectable {}

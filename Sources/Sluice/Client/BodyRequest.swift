@@ -161,6 +161,11 @@ extension BodyRequest {
 
     /// Returns the contents of the envelope as the model, for the request without a body.
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> { request.outcome() }
+
+    /// Turns the request, without a body, into a download.
+    public func download(to destination: DownloadDestination) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
+        request.download(to: destination)
+    }
 }
 
 // MARK: - Requests that take no body

@@ -25,7 +25,7 @@ extension RequestSender {
     }
 }
 
-extension APIRequest {
+extension TypedRequest {
     /// Sends the request and calls back with the response. For code that is not async.
     ///
     /// ```swift
@@ -55,7 +55,7 @@ extension APIRequest {
 #if canImport(Combine)
 import Combine
 
-extension APIRequest {
+extension TypedRequest {
     /// Returns a publisher of the model. Each subscriber sends the request again, and cancelling
     /// its subscription cancels it.
     ///

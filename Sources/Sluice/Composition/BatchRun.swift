@@ -113,14 +113,16 @@ protocol BatchMember: Sendable {
 }
 
 /// A request of a batch, and its result.
-final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMember {
+final class BatchSlot<Request: TypedRequest>: BatchMember {
+    typealias Response = APIResponse<Request.Model, Request.ErrorModel>
+
     private enum State {
         case waiting
-        case sending(RequestSender<Model, ErrorModel>)
-        case over(APIResponse<Model, ErrorModel>, BatchBytes)
+        case sending(RequestSender<Request.Model, Request.ErrorModel>)
+        case over(Response, BatchBytes)
     }
 
-    private let request: APIRequest<Model, ErrorModel>
+    private let request: Request
     private let keepsBody: Bool
     private let state = Locked(State.waiting)
 
@@ -129,7 +131,7 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
     /// - Parameters:
     ///   - request: The request to send.
     ///   - keepsBody: False to release the body as soon as the model is made, where only the models are read.
-    init(_ request: APIRequest<Model, ErrorModel>, keepsBody: Bool = true) {
+    init(_ request: Request, keepsBody: Bool = true) {
         self.request = request
         self.keepsBody = keepsBody
     }
@@ -172,8 +174,8 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
 
     func check(_ reading: BatchReading) throws { _ = try response(reading).result.get() }
 
-    func response(_ reading: BatchReading) -> APIResponse<Model, ErrorModel> {
-        let recorded: APIResponse<Model, ErrorModel>? = state.withLock { state in
+    func response(_ reading: BatchReading) -> Response {
+        let recorded: Response? = state.withLock { state in
             if reading == .ended, case .over(let response, _) = state { response } else { nil }
         }
         return recorded ?? cancellation
@@ -189,7 +191,7 @@ final class BatchSlot<Model: Sendable, ErrorModel: ErrorSerializable>: BatchMemb
         }
     }
 
-    private var cancellation: APIResponse<Model, ErrorModel> { APIResponse(failure: .cancelled, of: request) }
+    private var cancellation: Response { Response(failure: .cancelled, of: request.sender().request) }
 }
 
 extension APIResponse {

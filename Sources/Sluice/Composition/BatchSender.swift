@@ -124,10 +124,10 @@ extension APIClient {
     ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; nil, the default, for all.
     /// - Returns: The models in the requests' order.
     /// - Throws: The error model of the request that failed first.
-    public func batch<each Model: Sendable, each ErrorModel: ErrorSerializable>(
-        _ request: repeat APIRequest<each Model, each ErrorModel>,
+    public func batch<each Request: TypedRequest>(
+        _ request: repeat each Request,
         maximumInFlight: Int? = nil
-    ) async throws -> (repeat each Model) {
+    ) async throws -> (repeat (each Request).Model) {
         try await batchSender(repeat each request, maximumInFlight: maximumInFlight).value
     }
 
@@ -146,10 +146,10 @@ extension APIClient {
     ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; ``batchLimit`` by default.
     /// - Returns: The models in the requests' order.
     /// - Throws: The error model of the request that failed first.
-    public func batch<Model: Sendable, ErrorModel: ErrorSerializable>(
-        _ requests: [APIRequest<Model, ErrorModel>],
+    public func batch<Request: TypedRequest>(
+        _ requests: [Request],
         maximumInFlight: Int = APIClient.batchLimit
-    ) async throws(ErrorModel) -> [Model] {
+    ) async throws(Request.ErrorModel) -> [Request.Model] {
         try await batchSender(requests, upTo: maximumInFlight, failsFast: true, keepsBodies: false).value
     }
 
@@ -169,13 +169,13 @@ extension APIClient {
     ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; nil, the default, for all.
     ///   - failsFast: True to cancel the other requests after the first failure; true by default.
     /// - Returns: A sender whose models, results and responses are tuples in the requests' order.
-    public func batchSender<each Model: Sendable, each ErrorModel: ErrorSerializable>(
-        _ request: repeat APIRequest<each Model, each ErrorModel>,
+    public func batchSender<each Request: TypedRequest>(
+        _ request: repeat each Request,
         maximumInFlight: Int? = nil,
         failsFast: Bool = true
     ) -> BatchSender<
-        (repeat each Model), (repeat Result<each Model, each ErrorModel>),
-        (repeat APIResponse<each Model, each ErrorModel>), any Error
+        (repeat (each Request).Model), (repeat Result<(each Request).Model, (each Request).ErrorModel>),
+        (repeat APIResponse<(each Request).Model, (each Request).ErrorModel>), any Error
     > {
         let slots = (repeat BatchSlot(each request))
         var members: [any BatchMember] = []
@@ -204,25 +204,31 @@ extension APIClient {
     ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; ``batchLimit`` by default.
     ///   - failsFast: True to cancel the other requests after the first failure; true by default.
     /// - Returns: A sender whose models, results and responses are arrays in the requests' order.
-    public func batchSender<Model: Sendable, ErrorModel: ErrorSerializable>(
-        _ requests: [APIRequest<Model, ErrorModel>],
+    public func batchSender<Request: TypedRequest>(
+        _ requests: [Request],
         maximumInFlight: Int = APIClient.batchLimit,
         failsFast: Bool = true
-    ) -> BatchSender<[Model], [Result<Model, ErrorModel>], [APIResponse<Model, ErrorModel>], ErrorModel> {
+    ) -> BatchSender<
+        [Request.Model], [Result<Request.Model, Request.ErrorModel>],
+        [APIResponse<Request.Model, Request.ErrorModel>], Request.ErrorModel
+    > {
         batchSender(requests, upTo: maximumInFlight, failsFast: failsFast, keepsBodies: true)
     }
 
-    private func batchSender<Model: Sendable, ErrorModel: ErrorSerializable>(
-        _ requests: [APIRequest<Model, ErrorModel>],
+    private func batchSender<Request: TypedRequest>(
+        _ requests: [Request],
         upTo maximumInFlight: Int,
         failsFast: Bool,
         keepsBodies: Bool
-    ) -> BatchSender<[Model], [Result<Model, ErrorModel>], [APIResponse<Model, ErrorModel>], ErrorModel> {
+    ) -> BatchSender<
+        [Request.Model], [Result<Request.Model, Request.ErrorModel>],
+        [APIResponse<Request.Model, Request.ErrorModel>], Request.ErrorModel
+    > {
         let slots = requests.map { BatchSlot($0, keepsBody: keepsBodies) }
         let run = BatchRun(slots, upTo: maximumInFlight, failsFast: failsFast, clock: pipeline.clock)
-        return BatchSender(run) { (reading) throws(ErrorModel) in
+        return BatchSender(run) { (reading) throws(Request.ErrorModel) in
             if let first = run.firstFailure { _ = try slots[first].response(reading).result.get() }
-            return try slots.map { (slot) throws(ErrorModel) in try slot.response(reading).result.get() }
+            return try slots.map { (slot) throws(Request.ErrorModel) in try slot.response(reading).result.get() }
         } results: { reading in
             slots.map { $0.response(reading).result }
         } responses: { reading in

@@ -113,9 +113,9 @@ public struct ChainLink<Outcome: Sendable>: Sendable {
     /// - Parameters:
     ///   - request: The request, which is sent by its own client.
     ///   - outcome: Converts the response, which may be a failure, to an outcome of the chain.
-    public init<Model: Sendable, ErrorModel: ErrorSerializable>(
-        _ request: APIRequest<Model, ErrorModel>,
-        _ outcome: @escaping @Sendable (APIResponse<Model, ErrorModel>) -> Outcome
+    public init<Request: TypedRequest>(
+        _ request: Request,
+        _ outcome: @escaping @Sendable (APIResponse<Request.Model, Request.ErrorModel>) -> Outcome
     ) {
         send = { run in
             let sender = request.sender()
@@ -125,9 +125,9 @@ public struct ChainLink<Outcome: Sendable>: Sendable {
     }
 
     /// Creates a link whose outcome is its response.
-    public init<Model: Sendable, ErrorModel: ErrorSerializable>(
-        _ request: APIRequest<Model, ErrorModel>
-    ) where Outcome == APIResponse<Model, ErrorModel> {
+    public init<Request: TypedRequest>(
+        _ request: Request
+    ) where Outcome == APIResponse<Request.Model, Request.ErrorModel> {
         self.init(request) { $0 }
     }
 }
@@ -145,7 +145,7 @@ extension APIClient {
     /// ```
     ///
     /// Each request is sent by its own client, not necessarily by this one. For the pages of a list, use
-    /// ``APIRequest/pages(by:limit:prefetch:followsOtherOrigins:)``.
+    /// ``TypedRequest/pages(by:limit:prefetch:followsOtherOrigins:)``.
     ///
     /// - Parameters:
     ///   - first: The first request.
@@ -154,11 +154,13 @@ extension APIClient {
     ///   - next: Returns the next request for a response, which may be a failure; nil to end the chain. An error it
     ///     throws fails the chain.
     /// - Returns: The responses; iterating over them sends the requests.
-    public func chain<Model: Sendable, ErrorModel: ErrorSerializable>(
-        _ first: APIRequest<Model, ErrorModel>,
+    public func chain<First: TypedRequest>(
+        _ first: First,
         limit: Int = 100,
-        next: @escaping @Sendable (APIResponse<Model, ErrorModel>) async throws -> APIRequest<Model, ErrorModel>?
-    ) -> Chain<APIResponse<Model, ErrorModel>> {
+        next:
+            @escaping @Sendable (APIResponse<First.Model, First.ErrorModel>) async throws
+            -> APIRequest<First.Model, First.ErrorModel>?
+    ) -> Chain<APIResponse<First.Model, First.ErrorModel>> {
         Chain(ChainLink(first), limit: limit, clock: pipeline.clock) { try await next($0).map { ChainLink($0) } }
     }
 

@@ -37,10 +37,10 @@ public struct RequestGraph: Sendable {
     ///   - request: The request to send.
     /// - Returns: The step, as a dependency for other steps.
     @discardableResult
-    public mutating func add<Value: Sendable, ErrorModel: ErrorSerializable>(
-        _ step: GraphStep<Value>,
-        _ request: APIRequest<Value, ErrorModel>
-    ) -> GraphStep<Value> {
+    public mutating func add<Request: TypedRequest>(
+        _ step: GraphStep<Request.Model>,
+        _ request: Request
+    ) -> GraphStep<Request.Model> {
         append(step, []) { _ in GraphValue(try await request.sender().value) }
     }
 
@@ -52,11 +52,11 @@ public struct RequestGraph: Sendable {
     ///   - request: Creates the request from their results. An error it throws fails the step.
     /// - Returns: The step, as a dependency for other steps.
     @discardableResult
-    public mutating func add<each Dependency: Sendable, Value: Sendable, ErrorModel: ErrorSerializable>(
-        _ step: GraphStep<Value>,
+    public mutating func add<each Dependency: Sendable, Request: TypedRequest>(
+        _ step: GraphStep<Request.Model>,
         after dependency: repeat GraphStep<each Dependency>,
-        request: @escaping @Sendable (repeat each Dependency) async throws -> APIRequest<Value, ErrorModel>
-    ) -> GraphStep<Value> {
+        request: @escaping @Sendable (repeat each Dependency) async throws -> Request
+    ) -> GraphStep<Request.Model> {
         append(step, GraphPlan.needs(repeat each dependency)) { inputs in
             var inputs = inputs
             let request = try await request(repeat try inputs.next((each Dependency).self))

@@ -66,7 +66,7 @@ public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequen
     }
 }
 
-extension APIRequest {
+extension TypedRequest {
     /// The pages of the response. This request fetches the first page.
     ///
     /// ```swift
@@ -89,7 +89,7 @@ extension APIRequest {
         followsOtherOrigins: Bool = false
     ) -> Pages<Model, ErrorModel> {
         Pages(
-            request: self,
+            request: sender().request,
             rule: .strategy(pagination),
             limit: limit,
             prefetch: prefetch,
@@ -118,7 +118,13 @@ extension APIRequest {
         prefetch: Bool = false,
         next: @escaping Pages<Model, ErrorModel>.Next
     ) -> Pages<Model, ErrorModel> {
-        Pages(request: self, rule: .custom(next), limit: limit, prefetch: prefetch, followsOtherOrigins: true)
+        Pages(
+            request: sender().request,
+            rule: .custom(next),
+            limit: limit,
+            prefetch: prefetch,
+            followsOtherOrigins: true
+        )
     }
 }
 

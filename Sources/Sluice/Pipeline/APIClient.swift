@@ -116,3 +116,27 @@ extension WebService {
     /// The client, as the start of the service's requests: `get`, `post` and the other methods.
     public var server: APIClient { client }
 }
+
+/// An API as a type with one client and static functions that return requests. A ``WebService`` is given its client,
+/// which a test can replace.
+///
+/// ```swift
+/// enum GitHubAPI: StaticWebService {
+///     static let client = APIClient(baseURL: "https://api.github.com")
+///
+///     static func user(_ name: String) -> APIRequest<User, GitHubError> {
+///         server.get("users/\(name)")
+///     }
+/// }
+///
+/// let user = try await GitHubAPI.user("apple").sender().value
+/// ```
+public protocol StaticWebService {
+    /// The client that sends the requests.
+    static var client: APIClient { get }
+}
+
+extension StaticWebService {
+    /// The client, as the start of the service's requests: `get`, `post` and the other methods.
+    public static var server: APIClient { client }
+}

@@ -364,7 +364,7 @@ extension ModifiableRequest {
     @available(
         *,
         unavailable,
-        message: "Skip a gate by its type, \"withoutGate(OAuth2.self)\", or by its name, \"withoutGate(named: \"orders\")\"."
+        message: "Skip a gate by its type, as in \"withoutGate(OAuth2.self)\", or by \"withoutGate(named:)\"."
     )
     public consuming func withoutGate(_ names: String...) -> Self { self }
 

@@ -52,7 +52,8 @@ import Testing
             Change("tags", { $0.tags("t") }), Change("route", { $0.route("r") }),
             Change("cookies", { $0.cookies(false) }),
             Change("credentials", { $0.credentials(nil) }), Change("gates", { $0.withoutGates() }),
-            Change("a gate", { $0.withoutGate("G") }), Change("priority", { $0.priority(.high) }),
+            Change("a gate", { $0.withoutGate(named: "G") }),
+            Change("a gate's type", { $0.withoutGate(RateLimit.self) }), Change("priority", { $0.priority(.high) }),
             Change("networks", { $0.networkAccess([]) }), Change("idempotence", { $0.idempotent() }),
         ] as [Change]
     )

@@ -50,7 +50,7 @@ final class GatesGuideTests: XCTestCase {
         let shop = APIClient(baseURL: server.url) {
             $0.constraints = [SignedIn(session: session)]
         }
-        let motto = shop.string.get("motto").withoutGate("SignedIn")
+        let motto = shop.string.get("motto").withoutGate(SignedIn.self)
         _ = try await motto.sender().value
         XCTAssertEqual(server.requests(to: "/sessions").count, 0)
         _ = try await shop.string.get("motto").sender().value

@@ -96,7 +96,7 @@ final class MovingFromSwiftyTests: XCTestCase {
             $0.constraints = [SignedIn(session: session)]
         }
         let order = try await shop.string.get("orders").sender().value
-        let free = try await shop.string.get("motto").withoutGate("SignedIn").sender().value
+        let free = try await shop.string.get("motto").withoutGate(SignedIn.self).sender().value
         XCTAssertEqual([order, free], ["none", "Let it flow."])
         XCTAssertEqual(server.requests.map(\.path), ["/sessions", "/orders", "/motto"])
     }

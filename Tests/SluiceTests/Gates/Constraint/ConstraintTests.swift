@@ -237,7 +237,7 @@ final class ConstraintTests: XCTestCase {
         let client = client(server, a, b)
         _ = try await client.string.request("data").withoutGates().sender().value
         XCTAssertEqual([a.checkCount, b.checkCount], [0, 0])
-        _ = try await client.string.request("data").withoutGate("A").sender().value
+        _ = try await client.string.request("data").withoutGate(named: "A").sender().value
         XCTAssertEqual([a.checkCount, b.checkCount], [0, 1])
         _ = try await client.string.request("data").sender().value
         XCTAssertEqual([a.checkCount, b.checkCount], [1, 2])

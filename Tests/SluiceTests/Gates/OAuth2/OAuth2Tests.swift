@@ -145,7 +145,7 @@ final class OAuth2Tests: XCTestCase {
     func testRequestBypassesGateByName() async throws {
         let guarded = try GuardedServer()
         let client = guarded.client(guarded.gate { $0.name = "shop" })
-        let without = await client.string.get("x").withoutGate("shop").sender().result
+        let without = await client.string.get("x").withoutGate(named: "shop").sender().result
         XCTAssertEqual(without.failure?.status, .unauthorized)
         XCTAssertEqual(guarded.tokenRequests.count, 0)
     }

@@ -63,7 +63,7 @@ final class RateLimitClientTests: XCTestCase {
             let refused = await client.string.request("").sender().result
             XCTAssertEqual(refused.failure?.code, .circuitOpen)
         }
-        let other = client.string.request("").withoutGate("CircuitBreaker")
+        let other = client.string.request("").withoutGate(CircuitBreaker.self)
         let text = try await other.sender().value
         XCTAssertEqual(text, "ok")
         let none = await other.sender().result
