@@ -118,7 +118,9 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
         message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
     )
     @_disfavoredOverload
-    public func json(_ values: [String: Any], root: String? = nil, encoder: JSONEncoder? = nil) -> APIRequest<Model, ErrorModel> { request }
+    public func json(_ values: [String: Any], root: String? = nil, encoder: JSONEncoder? = nil) -> APIRequest<
+        Model, ErrorModel
+    > { request }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
     @available(
@@ -127,7 +129,9 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
         message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
     )
     @_disfavoredOverload
-    public func form(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> APIRequest<Model, ErrorModel> { request }
+    public func form(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> APIRequest<Model, ErrorModel> {
+        request
+    }
 
     /// Sets a multipart form body. Files and streams are read while they are sent (RFC 7578).
     public consuming func multipart(_ form: MultipartForm) -> APIRequest<Model, ErrorModel> { body(.multipart(form)) }
@@ -161,11 +165,6 @@ extension BodyRequest {
 
     /// Returns the contents of the envelope as the model, for the request without a body.
     public func outcome() -> APIRequest<EnvelopeOutcome<Model>, ErrorModel> { request.outcome() }
-
-    /// Turns the request, without a body, into a download.
-    public func download(to destination: DownloadDestination) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
-        request.download(to: destination)
-    }
 }
 
 // MARK: - Requests that take no body

@@ -89,7 +89,9 @@ public struct RequestTask: Sendable {
         message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
     )
     @_disfavoredOverload
-    public static func parameters(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> RequestTask { .parameters([:]) }
+    public static func parameters(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
+        .parameters([:])
+    }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
     @available(
@@ -98,7 +100,9 @@ public struct RequestTask: Sendable {
         message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
     )
     @_disfavoredOverload
-    public static func json(_ values: [String: Any], root: String? = nil, encoder: JSONEncoder? = nil) -> RequestTask { .parameters([:]) }
+    public static func json(_ values: [String: Any], root: String? = nil, encoder: JSONEncoder? = nil) -> RequestTask {
+        .parameters([:])
+    }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
     @available(
@@ -107,7 +111,9 @@ public struct RequestTask: Sendable {
         message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
     )
     @_disfavoredOverload
-    public static func form(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> RequestTask { .parameters([:]) }
+    public static func form(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
+        .parameters([:])
+    }
 
     /// A property list body, in XML by default.
     public static func propertyList(

@@ -54,7 +54,8 @@ import Testing
         struct Point: Codable { var x = 1.5 }
         let values: [String: Any] = [
             "name": "Ada", "age": 36, "big": UInt64.max, "ratio": 0.5, "exact": true, "one": 1, "nobody": nobody as Any,
-            "some": name as Any, "tags": ["a", 1, false] as [Any], "filter": ["z": ["k": nobody as Any], "a": 2] as [String: Any],
+            "some": name as Any, "tags": ["a", 1, false] as [Any],
+            "filter": ["z": ["k": nobody as Any], "a": 2] as [String: Any],
             "point": Point(), "url": URL(string: "https://a.test/x") as Any, "price": Decimal(string: "1.10") as Any,
             "json": JSON.array([1]), "ids": [Int?.none as Any],
         ]

@@ -71,7 +71,10 @@ func responseForAPreview() {
 
 func responseForAPreviewFromContext() {
     let failure = RequestFailure(error: SluiceError(.timedOut, "It took too long."))
-    let response: APIResponse<User, ShopError> = .init(result: .failure(ShopError(failure)), head: HTTPResponse(status: .ok))
+    let response: APIResponse<User, ShopError> = .init(
+        result: .failure(ShopError(failure)),
+        head: HTTPResponse(status: .ok)
+    )
     show(response.status)
 }
 

@@ -38,7 +38,8 @@ import Testing
         #expect(try stored.decoded(as: User.self) == User(id: 1, name: "Ada"))
         try await store.memory.set(response.received(), for: "user")
         #expect(try await store.memory.response(for: "user")?.body == response.body)
-        let lost = await client.get("x", as: User.self).stub(.failure(.cannotConnect), mode: .immediate).sender().response
+        let lost = await client.get("x", as: User.self).stub(.failure(.cannotConnect), mode: .immediate).sender()
+            .response
         await #expect(throws: SluiceError.self) { try await store.set(lost, for: "lost") }
         #expect(try await store.response(for: "lost") == nil)
     }
