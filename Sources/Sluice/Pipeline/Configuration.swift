@@ -83,10 +83,11 @@ extension APIClient {
         public var caching = Caching()
         /// The requests that share the transfer of an equal request that is already running; none by default.
         public var sharing = RequestSharing.none
-        /// The stub for requests without their own stub, where ``stubMode`` enables stubs; nil, the default, for none.
+        /// The stub for requests without their own stub; nil, the default, for none.
         public var stub: Stub?
-        /// The rule by which stubs answer requests instead of the server; never by default. A request can override it.
-        public var stubMode = StubMode.never
+        /// The rule by which stubs answer requests instead of the server; immediately by default. With
+        /// ``StubMode/never``, a client sends requests in spite of their stubs. A request can override it.
+        public var stubMode = StubMode.immediate
         /// The transport: `SocketTransport` on Linux, URLSession on Apple platforms. By default, all clients share one.
         public var transport: any Transport = Configuration.platformTransport
 

@@ -43,12 +43,13 @@ extension ModifiableRequest {
     /// Sets the stub that answers the request instead of the server.
     ///
     /// ```swift
-    /// let request = client.codable.get("users/1", as: User.self).stub(.json(#"{"id":1}"#), mode: .immediate)
+    /// let request = client.codable.get("users/1", as: User.self).stub(.json(#"{"id":1}"#))
     /// ```
     ///
     /// - Parameters:
     ///   - stub: The stub; nil for the client's.
-    ///   - mode: The rule by which the stub answers; nil for ``APIClient/Configuration/stubMode``.
+    ///   - mode: The rule by which the stub answers; nil for ``APIClient/Configuration/stubMode``, which is
+    ///     ``StubMode/immediate`` by default.
     /// - Returns: A copy with that stub.
     public consuming func stub(_ stub: Stub?, mode: StubMode? = nil) -> Self {
         modified { draft in
@@ -258,7 +259,7 @@ extension ModifiableRequest {
 
     /// Sets the rules for successful responses, which replace the client's.
     public consuming func validate(_ validation: Validation) -> Self {
-        modified { $0.options.validation.replace(with: validation) }
+        modified { $0.options.validation.replace(by: validation) }
     }
 
     /// Accepts only these statuses. The other rules still apply.
@@ -268,8 +269,12 @@ extension ModifiableRequest {
 
     /// Accepts only these statuses. The other rules still apply.
     public consuming func validate(statuses: ClosedRange<Int>...) -> Self {
-        modified { $0.options.validation.change { $0.statuses = statuses.map(Range.init) } }
+        modified { $0.options.validation.change { $0.statuses = statuses.map(Range.init(statuses:)) } }
     }
+
+    /// Unavailable: the range has no end.
+    @available(*, unavailable, message: "Say the last status: \"validate(statuses: 200...599)\".")
+    public consuming func validate(statuses: PartialRangeFrom<Int>) -> Self { self }
 
     /// Accepts only these content types, such as `application/json` or `text/*`. The other rules still apply.
     public consuming func validate(contentTypes: String...) -> Self {

@@ -178,6 +178,8 @@ final class Pipeline: Sendable {
     private let callbackTransport: (any CallbackTransport)?
     /// True if no step other than the transport applies to requests that set no options.
     private let isBare: Bool
+    /// True if the client has a stub.
+    private let hasStub: Bool
     /// True if the client has a cache.
     let hasCache: Bool
     /// True if requests that set no caching options read the cache before they are sent.
@@ -207,6 +209,7 @@ final class Pipeline: Sendable {
         modelDecoder = SharedDecoder(configuration.modelDecoder)
         callbackTransport = configuration.transport as? any CallbackTransport
         isBare = steps.isEmpty && !retries && hedges == 0
+        hasStub = configuration.stub != nil
         hasCache = configuration.cache != nil
         sharing = configuration.sharing
         readsCache = configuration.caching.source.reads
@@ -377,14 +380,19 @@ final class Pipeline: Sendable {
 
     /// Returns true if a request is answered by a stub and not sent.
     func isStubbed(_ draft: RequestDraft) -> Bool {
-        stubMode(of: draft).delay != nil && (draft.stub ?? configuration.stub) != nil
+        hasStub(draft) && stubMode(of: draft).delay != nil
     }
+
+    private func hasStub(_ draft: RequestDraft) -> Bool { hasStub || draft.options.stub != nil }
 
     private func stubMode(of draft: RequestDraft) -> StubMode { draft.options.stubMode ?? configuration.stubMode }
 
     /// Returns the stub that answers a request in place of the transport; nil if there is none.
     private func stub(of draft: RequestDraft) -> StubPlayer? {
-        guard let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else { return nil }
+        // Few requests have a stub.
+        guard hasStub(draft), let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else {
+            return nil
+        }
         return StubPlayer(stub, delay: delay, clock: clock)
     }
 

@@ -89,6 +89,8 @@ struct RequestOptions: Sendable {
     /// The target that the request was created from; nil for another endpoint.
     var target: (any Target)?
     var userInfo: [String: any Sendable] = [:]
+    /// True for the request of a ``Target``, whose task may have a body that its method does not allow.
+    var isTarget = false
     /// True if the request changes the steps of the client.
     var changesSteps: Bool { !steps.isEmpty || retry != nil || hedging != nil || redirects != nil }
     /// The reason why the draft could not be created.
@@ -174,6 +176,7 @@ extension RequestDraft {
             headers: mergedHeaders(with: defaultHeaders(at: location, of: pipeline))
         )
         if let body {
+            if options.isTarget, [.get, .head, .trace].contains(method) { throw .bodyWithoutMethod(request) }
             if let contentType = body.contentType, !headers.contains(.contentType) {
                 // The body's type replaces a Content-Type among the client's headers.
                 request.headers[.contentType] = contentType
@@ -292,7 +295,26 @@ extension HTTPMethod {
     }
 }
 
+extension SluiceError {
+    fileprivate static func bodyWithoutMethod(_ request: HTTPRequest) -> SluiceError {
+        SluiceError(
+            .invalidMethod,
+            "The target's task has a body, and a \(request.method) request takes none. "
+                + "Give the case another method, such as .post in “method”, or .post(.json(…)) in a “task: MethodTask”.",
+            step: .building,
+            request: request
+        )
+    }
+}
+
 // MARK: - Overrides
+
+extension Override<Validation> {
+    /// Sets the rules that replace the client's, or restores the client's.
+    mutating func replace(by validation: Validation) {
+        if validation.isClients { removeAll() } else { replace(with: validation) }
+    }
+}
 
 /// A replacement of another value, and changes that are applied to that value or its replacement.
 struct Override<Value: Sendable>: Sendable {
@@ -305,6 +327,12 @@ struct Override<Value: Sendable>: Sendable {
     /// Sets the replacement and removes all earlier changes.
     mutating func replace(with value: Value) {
         replacement = value
+        changes = []
+    }
+
+    /// Removes the replacement and all changes.
+    mutating func removeAll() {
+        replacement = nil
         changes = []
     }
 

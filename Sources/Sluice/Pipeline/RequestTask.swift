@@ -157,3 +157,37 @@ public struct RequestTask: Sendable {
         if let body { draft.body = body }
     }
 }
+
+/// A ``RequestTask`` and its method, for a ``Target`` whose cases say both in one place.
+///
+/// ```swift
+/// var task: MethodTask {
+///     switch self {
+///     case .user: .get()
+///     case .search(let words): .get(.parameters(["q": words]))
+///     case .create(let user): .post(.json(user))
+///     case .remove: .delete()
+///     }
+/// }
+/// ```
+public struct MethodTask: Sendable {
+    let method: HTTPMethod
+    let task: RequestTask
+
+    /// Creates a task with any method.
+    public init(_ method: HTTPMethod, _ task: RequestTask = .plain) {
+        self.method = method
+        self.task = task
+    }
+
+    /// A GET request. A body fails it with ``SluiceError/Code/invalidMethod``.
+    public static func get(_ task: RequestTask = .plain) -> MethodTask { MethodTask(.get, task) }
+    /// A POST request.
+    public static func post(_ task: RequestTask = .plain) -> MethodTask { MethodTask(.post, task) }
+    /// A PUT request.
+    public static func put(_ task: RequestTask = .plain) -> MethodTask { MethodTask(.put, task) }
+    /// A PATCH request.
+    public static func patch(_ task: RequestTask = .plain) -> MethodTask { MethodTask(.patch, task) }
+    /// A DELETE request.
+    public static func delete(_ task: RequestTask = .plain) -> MethodTask { MethodTask(.delete, task) }
+}

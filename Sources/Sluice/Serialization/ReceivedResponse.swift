@@ -30,17 +30,25 @@ extension ReceivedResponse {
 
     /// Returns the response if its status is within one of the ranges.
     public func filter(statuses: ClosedRange<Int>...) throws(SluiceError) -> Self {
-        try filter(statuses.map(Range.init))
+        try filter(statuses.map(Range.init(statuses:)))
     }
+
+    /// Unavailable: the range has no end.
+    @available(*, unavailable, message: "Say the last status: \"filter(statuses: 400...599)\".")
+    public func filter(statuses: PartialRangeFrom<Int>) throws(SluiceError) -> Self { self }
 
     /// Returns the response if it has this status.
     public func filter(status: HTTPStatus) throws(SluiceError) -> Self {
-        try filter([status.rawValue..<status.rawValue + 1])
+        try filter { $0 == status }
     }
 
     private func filter(_ statuses: [Range<Int>]) throws(SluiceError) -> Self {
+        try filter { status in statuses.contains { $0.contains(status.rawValue) } }
+    }
+
+    private func filter(_ isAccepted: (HTTPStatus) -> Bool) throws(SluiceError) -> Self {
         let response = try received()
-        try response.addingContext { () throws(SluiceError) in try Validation(statuses: statuses).check(response) }
+        guard isAccepted(response.head.status) else { throw .unacceptableStatus(response.head, response.request) }
         return self
     }
 

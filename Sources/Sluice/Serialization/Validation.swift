@@ -7,11 +7,13 @@ public struct Validation: Sendable {
     public typealias Rule = @Sendable (HTTPResponse, Data) throws -> Void
 
     /// The accepted statuses; 200..<300 by default.
-    public var statuses: [Range<Int>]
+    public var statuses: [Range<Int>] { didSet { isClients = false } }
     /// The accepted content types, such as `application/json` or `text/*`; nil, the default, accepts any.
-    public var contentTypes: [String]?
+    public var contentTypes: [String]? { didSet { isClients = false } }
     /// Custom rules, applied in order after the checks of status and content type.
-    public var rules: [Rule]
+    public var rules: [Rule] { didSet { isClients = false } }
+    /// True if the client's rules apply in place of these.
+    private(set) var isClients = false
 
     /// Creates validation rules.
     public init(statuses: [Range<Int>] = [200..<300], contentTypes: [String]? = nil, rules: [Rule] = []) {
@@ -21,7 +23,13 @@ public struct Validation: Sendable {
     }
 
     /// Accepts every response.
-    public static let none = Validation(statuses: [0..<1000])
+    public static let none = Validation(statuses: [Int.min..<Int.max])
+    /// The client's rules. In a client's configuration, the default rules.
+    public static let client: Validation = {
+        var validation = Validation()
+        validation.isClients = true
+        return validation
+    }()
 
     func check(_ response: ServerResponse) throws(SluiceError) {
         let status = response.head.status.rawValue
@@ -56,5 +64,12 @@ public struct Validation: Sendable {
         let pattern = pattern.lowercased()
         if pattern == "*/*" || essence == pattern { return true }
         return pattern.hasSuffix("/*") && essence.hasPrefix(pattern.dropLast())
+    }
+}
+
+extension Range<Int> {
+    /// Creates the range of the statuses in a closed range. `Int.max`, which is no status, is left out.
+    init(statuses: ClosedRange<Int>) {
+        self = statuses.lowerBound..<(statuses.upperBound == .max ? .max : statuses.upperBound + 1)
     }
 }

@@ -4,7 +4,7 @@ import SluiceFoundation
 ///
 /// ```swift
 /// let request = client.codable.get("users/1", as: User.self)
-///     .stub(.json(#"{"id":1,"name":"Ada"}"#).delayed(by: .seconds(1)), mode: .immediate)
+///     .stub(.json(#"{"id":1,"name":"Ada"}"#).delayed(by: .seconds(1)))
 /// ```
 ///
 /// A request's stub replaces the transport; all other steps of the pipeline run as usual. Delays use the client's
@@ -320,7 +320,7 @@ public struct StubMode: Sendable, Hashable {
 
     /// Sends all requests and ignores stubs.
     public static let never = StubMode(kind: .never)
-    /// Stubs respond immediately, or after their own delay.
+    /// Stubs respond immediately, or after their own delay; the default.
     public static let immediate = StubMode(kind: .after(.zero))
 
     /// Stubs respond after a delay, added to their own.

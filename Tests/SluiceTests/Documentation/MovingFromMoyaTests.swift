@@ -32,7 +32,23 @@ final class MovingFromMoyaTests: XCTestCase {
             }
         }
         var headers: HTTPHeaders { ["Accept": "application/json"] }
-        var validation: Validation? { Validation(contentTypes: ["application/json"]) }
+        var validation: Validation { Validation(contentTypes: ["application/json"]) }
+    }
+
+    enum Users: Target {
+        case all, create(User), remove(Int)
+
+        var baseURL: String { "https://shop.example/v1" }
+        var path: String {
+            if case .remove(let id) = self { "users/\(id)" } else { "users" }
+        }
+        var task: MethodTask {
+            switch self {
+            case .all: .get(.parameters(["page": 1]))
+            case .create(let user): .post(.json(user))
+            case .remove: .delete()
+            }
+        }
     }
 
     enum Preview: Target {
@@ -160,6 +176,14 @@ final class MovingFromMoyaTests: XCTestCase {
         XCTAssertEqual(code, .cancelled)
     }
 
+    func testTasksSayTheirMethods() throws {
+        let client = APIClient()
+        let targets: [Users] = [.all, .create(User(id: 1, name: "Ada")), .remove(1)]
+        let requests = try targets.map { try client.data.request($0).httpRequest() }
+        XCTAssertEqual(requests.map(\.method), [.get, .post, .delete])
+        XCTAssertEqual(requests.map(\.path), ["/v1/users?page=1", "/v1/users", "/v1/users/1"])
+    }
+
     func testSharingAndStubs() async throws {
         let server = try shopServer()
         let sharing = APIClient(baseURL: server.url) { $0.sharing = .safeMethods }
@@ -167,11 +191,13 @@ final class MovingFromMoyaTests: XCTestCase {
         async let one = feed.sender().value
         async let two = feed.sender().value
         print(try await one.name, try await two.name)
-        let stubbed = APIClient { $0.stubMode = .immediate }
+        let stubbed = APIClient()
         let sample: User = try await stubbed.request(Preview.user(1)).sender().value
         let missing = stubbed.data.request(Preview.user(2)).stub(.status(.notFound))
         let lost = stubbed.data.request(Preview.user(3))
             .stub(.failure(.cannotConnect), mode: .delayed(.milliseconds(10)))
+        let live = APIClient { $0.stubMode = .never }
+        print(live)
         let failures = await [missing.sender().response.failure?.code, lost.sender().response.failure?.code]
         XCTAssertEqual(failures, [.unacceptableStatus, .cannotConnect])
         XCTAssertEqual(sample.name, "Ada")

@@ -133,7 +133,7 @@ final class MovingFromSwiftyTests: XCTestCase {
         let fixture = folder.file
         try Data("Let it flow.".utf8).write(to: fixture)
         let client = folder.client
-        let mocked = client.string.get("motto").stub(.file(fixture, contentType: "text/plain"), mode: .immediate)
+        let mocked = client.string.get("motto").stub(.file(fixture, contentType: "text/plain"))
         let words = try await mocked.sender().value
         XCTAssertEqual(words, "Let it flow.")
         XCTAssertEqual(folder.server.requests.count, 0)

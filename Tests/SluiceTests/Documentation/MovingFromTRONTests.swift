@@ -176,16 +176,13 @@ final class MovingFromTRONTests: XCTestCase {
         try Data(#"{"id":3,"name":"Alan"}"#.utf8).write(to: fixture)
         let shop = APIClient(baseURL: server.url)
         let me = shop.codable.get("me", as: User.self)
-        let ada = me.stub(.json(#"{"id":1,"name":"Ada"}"#), mode: .immediate)
-        let grace = me.stub(.json(encoding: User(id: 2, name: "Grace")), mode: .immediate)
+        let ada = me.stub(.json(#"{"id":1,"name":"Ada"}"#))
+        let grace = me.stub(.json(encoding: User(id: 2, name: "Grace")))
         let kept = me.stub(.file(fixture), mode: .delayed(.milliseconds(10)))
-        let missing = me.stub(.json(#"{"message":"Nobody."}"#, status: .notFound), mode: .immediate)
-        let lost = me.stub(.failure(.connectionLost), mode: .immediate)
+        let missing = me.stub(.json(#"{"message":"Nobody."}"#, status: .notFound))
+        let lost = me.stub(.failure(.connectionLost))
         let real = ada.stubMode(.never)
-        let preview = APIClient(baseURL: "https://shop.example") {
-            $0.stubMode = .immediate
-            $0.stub = .status(.serviceUnavailable)
-        }
+        let preview = APIClient(baseURL: "https://shop.example") { $0.stub = .status(.serviceUnavailable) }
         var names: [String] = []
         for request in [ada, grace, kept, real] { names.append(try await request.sender().value.name) }
         XCTAssertEqual(names, ["Ada", "Grace", "Alan", "Ada"])

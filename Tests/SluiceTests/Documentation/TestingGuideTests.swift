@@ -7,20 +7,20 @@ final class TestingGuideTests: XCTestCase {
     func testStubs() async throws {
         let shop = APIClient(baseURL: "https://shop.example")
         let request = shop.codable.get("users/1", as: User.self)
-            .stub(.json(#"{"id":1,"name":"Ada"}"#), mode: .immediate)
+            .stub(.json(#"{"id":1,"name":"Ada"}"#))
         let user = try await request.sender().value
         XCTAssertEqual(user.name, "Ada")
         let film = Data(count: 1 << 17)
         let flaky = Stub.sequence([.failure(.connectionLost), .status(.serviceUnavailable), .json("[]")], then: .fail)
         let echo = Stub.answering { request in .text("\(request.method) \(request.path)") }
         let slow = Stub.data(film).delayed(by: .seconds(1)).streamed(by: 1 << 16, every: .milliseconds(20))
-        let lost = await shop.data.get("x").stub(flaky, mode: .immediate).sender().result
+        let lost = await shop.data.get("x").stub(flaky).sender().result
         XCTAssertEqual(lost.failure?.code, .connectionLost)
-        let text = try await shop.string.get("x").stub(echo, mode: .immediate).sender().value
+        let text = try await shop.string.get("x").stub(echo).sender().value
         XCTAssertEqual(text, "GET /x")
         let clock = TestClock()
         let client = APIClient(baseURL: "https://shop.example") { $0.clock = clock }
-        async let length = client.data.get("x").stub(slow, mode: .immediate).sender().value.count
+        async let length = client.data.get("x").stub(slow).sender().value.count
         for _ in 0..<2 {
             await clock.waitForSleepers(1)
             clock.advance(by: .seconds(1))
@@ -31,6 +31,8 @@ final class TestingGuideTests: XCTestCase {
             $0.stubMode = .delayed(.milliseconds(300)).skippingGates()
             $0.stub = .status(.notFound)
         }
+        let live = APIClient(baseURL: "https://shop.example") { $0.stubMode = .never }
+        print(live)
         let missing = await preview.statusWithoutOwnStub()
         XCTAssertEqual(missing, .notFound)
     }
@@ -72,7 +74,7 @@ final class TestingGuideTests: XCTestCase {
         }
         let shop = APIClient(baseURL: "https://shop.example")
         try await expectNoLeaks(descriptors: false) { leaks in
-            let sender = leaks.track(shop.string.get("motto").stub(.text("Onwards"), mode: .immediate).sender())
+            let sender = leaks.track(shop.string.get("motto").stub(.text("Onwards")).sender())
             _ = try await sender.value
         }
     }

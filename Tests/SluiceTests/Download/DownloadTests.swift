@@ -98,9 +98,9 @@ final class DownloadTests: XCTestCase {
 
         var baseURL: String { "" }
         var path: String { "backups" }
-        var task: RequestTask {
+        var task: MethodTask {
             switch self {
-            case .backup(let day): .parameters(["day": day])
+            case .backup(let day): .get(.parameters(["day": day]))
             }
         }
     }

@@ -44,8 +44,8 @@ final class TargetTests: XCTestCase {
             default: nil
             }
         }
-        var validation: Validation? {
-            if case .user = self { Validation(statuses: [200..<300, 404..<405]) } else { nil }
+        var validation: Validation {
+            if case .user = self { Validation(statuses: [200..<300, 404..<405]) } else { .client }
         }
     }
 
@@ -58,9 +58,10 @@ final class TargetTests: XCTestCase {
         var networkAccess: NetworkAccess { .expensive }
     }
 
-    /// Sends the requests to the loopback server, although the enum has its own host.
+    /// Sends the requests to the loopback server, although the enum has its own host and stubs.
     private func client(_ server: LoopbackServer) -> APIClient {
         APIClient {
+            $0.stubMode = .never
             $0.endpointMapping = { endpoint, draft in endpoint is Shop ? draft.host(server.authority) : draft }
         }
     }
@@ -176,8 +177,8 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
-    func testStubsReplaceTheServer() async throws {
-        let client = APIClient { $0.stubMode = .immediate }
+    func testStubsOfTargetsAnswerUnlessTheClientNeverUsesStubs() async throws {
+        let client = APIClient()
         let user: User = try await client.request(Shop.user(7)).sender().value
         XCTAssertEqual(user, User(id: 7, name: "Sample"))
         let error = await client.empty.request(Shop.remove(7)).sender().result.failure
@@ -186,6 +187,99 @@ final class TargetTests: XCTestCase {
         server.on("/v1/users/7", .json(#"{"id":7,"name":"Real"}"#))
         let real: User = try await self.client(server).request(Shop.user(7)).sender().value
         XCTAssertEqual(real.name, "Real")
+    }
+
+    func testTaskSaysTheMethod() async throws {
+        enum Users: Target {
+            case find(String), create(User), rename(Int, String), replace(User), remove(Int), lock(Int)
+            var baseURL: String { "http://shop.test" }
+            var path: String { "users" }
+            var stub: Stub { .answering { .text("\($0.method) \($0.path) \($0.headers[.contentType] ?? "")") } }
+            var task: MethodTask {
+                switch self {
+                case .find(let name): .get(.parameters(["name": name]))
+                case .create(let user): .post(.json(user))
+                case .rename(let id, let name): .patch(.form(["name": name]).query(["id": id]))
+                case .replace(let user): .put(.json(user))
+                case .remove(let id): .delete(.parameters(["id": id]))
+                case .lock: .init("LOCK")
+                }
+            }
+        }
+        let ada = User(id: 1, name: "Ada")
+        let client = APIClient()
+        var sent: [String] = []
+        for target: Users in [.find("Ada"), .create(ada), .rename(1, "Bea"), .replace(ada), .remove(1), .lock(1)] {
+            sent.append(try await client.string.request(target).sender().value)
+        }
+        XCTAssertEqual(
+            sent,
+            [
+                "GET /users?name=Ada ", "POST /users application/json",
+                "PATCH /users?id=1 application/x-www-form-urlencoded", "PUT /users application/json",
+                "DELETE /users?id=1 ", "LOCK /users ",
+            ]
+        )
+    }
+
+    func testBodyOfACaseWhoseMethodIsGETFailsBeforeItIsSent() async throws {
+        enum Users: Target {
+            case all, create(User), add(User)
+            var baseURL: String { "http://shop.test" }
+            var path: String { "users" }
+            // The author forgot a case.
+            var method: HTTPMethod { if case .add = self { .post } else { .get } }
+            var task: RequestTask {
+                switch self {
+                case .all: .parameters(["page": 1])
+                case .create(let user), .add(let user): .json(user)
+                }
+            }
+            var stub: Stub { .status(.noContent) }
+        }
+        let ada = User(id: 1, name: "Ada")
+        let client = APIClient()
+        let error = await client.empty.request(Users.create(ada)).sender().result.failure
+        XCTAssertEqual(error?.code, .invalidMethod)
+        XCTAssertEqual(error?.error.step, .building)
+        XCTAssertEqual(error?.error.reason.contains("a GET request takes none"), true)
+        for target: Users in [.all, .add(ada)] { _ = try await client.empty.request(target).sender().value }
+        // The client's mapping may correct the method.
+        let mapped = APIClient {
+            $0.endpointMapping = { _, draft in
+                var draft = draft
+                draft.method = .post
+                return draft
+            }
+        }
+        _ = try await mapped.empty.request(Users.create(ada)).sender().value
+    }
+
+    func testPropertiesNeedNotBeOptional() async throws {
+        struct Report: Target {
+            var baseURL: String { "http://reports.invalid" }
+            var path: String { "report" }
+            var timeouts: Timeouts { Timeouts(total: .seconds(7)) }
+            var host: String { "cdn.test" }
+            var stub: Stub { .answering { .text($0.authority) } }
+        }
+        let host = try await APIClient().string.request(Report()).sender().value
+        XCTAssertEqual(host, "cdn.test")
+        XCTAssertEqual(Report().draft().options.timeouts.applied(to: Timeouts()).total, .seconds(7))
+    }
+
+    func testNoValidationOfATargetAcceptsEveryResponse() async throws {
+        struct Probe: Target {
+            var baseURL: String { "http://shop.test" }
+            var path: String { "probe" }
+            var validation: Validation { .none }
+            var stub: Stub { .text("closed", status: .serviceUnavailable) }
+        }
+        let strict = APIClient { $0.validation = Validation(statuses: [200..<201]) }
+        let text = try await strict.string.request(Probe()).sender().value
+        XCTAssertEqual(text, "closed")
+        let clients = await strict.string.request(Probe()).validate(.client).sender().result.failure
+        XCTAssertEqual(clients?.code, .unacceptableStatus)
     }
 
     func testTargetSetsTagsAndNetworkAccess() throws {

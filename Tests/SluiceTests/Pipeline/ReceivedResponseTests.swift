@@ -26,6 +26,20 @@ final class ReceivedResponseTests: XCTestCase {
         XCTAssertThrowsError(try missing.filterSuccesses())
     }
 
+    func testFiltersByTheLargestInteger() async throws {
+        let odd = ServerResponse(
+            request: HTTPRequest(scheme: "http", authority: "shop.test", path: "/"),
+            head: HTTPResponse(status: HTTPStatus(rawValue: .max)),
+            body: Data()
+        )
+        XCTAssertEqual(try odd.filter(status: HTTPStatus(rawValue: .max)).head.status.rawValue, .max)
+        XCTAssertThrowsError(try odd.filter(status: .ok))
+        let created = try await response(.json("{}", status: .created))
+        XCTAssertEqual(try created.filter(statuses: 0...Int.max).status, .created)
+        XCTAssertThrowsError(try created.filter(status: HTTPStatus(rawValue: .max)))
+        XCTAssertThrowsError(try created.filter(statuses: Int.max...Int.max))
+    }
+
     func testDecodesModelsStringsAndRawJSONAtPaths() async throws {
         let response = try await response()
         XCTAssertEqual(try response.decoded(as: User.self, at: "user"), User(id: 1, name: "Ada"))

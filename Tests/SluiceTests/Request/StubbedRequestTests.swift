@@ -23,6 +23,39 @@ final class StubbedRequestTests: XCTestCase {
         }
     }
 
+    func testStubAnswersWithoutASwitch() async throws {
+        let client = APIClient(baseURL: "http://shop.invalid")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        let user = try await request.stub(ada).sender().value
+        XCTAssertEqual(user.name, "Ada")
+        let posted: User = try await client.post("users").json(user).stub(ada).sender().value
+        XCTAssertEqual(posted.name, "Ada")
+        let preview = APIClient(baseURL: "http://shop.invalid") { [ada] in $0.stub = ada }
+        let previewed: User = try await preview.get("user").sender().value
+        XCTAssertEqual(previewed.name, "Ada")
+        var lines: [String] = []
+        for try await line in client.stream("log").stub(.text("one\ntwo")).lines() { lines.append(line) }
+        XCTAssertEqual(lines, ["one", "two"])
+        let folder = try DownloadFolder()
+        let file = folder.url.appending(path: "user.json")
+        let saved = try await client.download("user", to: .file(file)).stub(ada).sender().responseURL
+        XCTAssertEqual(try Data(contentsOf: saved).count, 21)
+        let (one, two) = try await client.batch(request.stub(ada), request.stub(ada))
+        XCTAssertEqual([one.name, two.name], ["Ada", "Ada"])
+    }
+
+    func testStubAnswersWhereTheCacheHasAResponse() async throws {
+        let server = try LoopbackServer()
+        server.on("/user", .json(#"{"id":9,"name":"Real"}"#))
+        let client = APIClient(baseURL: server.url) { $0.cache = CacheStore(storage: nil) }
+        let request: APIRequest<User, APIError> = client.codable.request("user").dataSource(.cacheElseServer)
+        let real = try await request.sender().value
+        let kept = try await request.sender().value
+        let stubbed = try await request.stub(ada).sender().value
+        XCTAssertEqual([real.name, kept.name, stubbed.name], ["Real", "Real", "Ada"])
+        XCTAssertEqual(server.requests.count, 1)
+    }
+
     func testRequestOverridesStubModeOfClient() async throws {
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"id":9,"name":"Real"}"#))

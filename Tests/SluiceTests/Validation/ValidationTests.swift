@@ -34,6 +34,28 @@ final class ValidationTests: XCTestCase {
         XCTAssertEqual(all, data)
     }
 
+    func testRangesOfStatusesMayEndWithTheLargestInteger() async throws {
+        let client = APIClient(baseURL: "http://shop.test") { $0.stub = .text("odd", status: 999) }
+        let request = client.string.get("x")
+        let odd = try await request.validate(statuses: 200...Int.max).sender().value
+        XCTAssertEqual(odd, "odd")
+        let refused = await request.validate(statuses: Int.min...200, Int.max...Int.max).sender().result.failure
+        XCTAssertEqual(refused?.code, .unacceptableStatus)
+    }
+
+    func testClientRulesAreNoRulesOfTheRequest() async throws {
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.validation = Validation(statuses: [404..<405])
+            $0.stub = .text("x", status: .notFound)
+        }
+        let text = try await client.string.get("x").validate(.none).validate(.client).sender().value
+        XCTAssertEqual(text, "x")
+        var own = Validation.client
+        own.statuses = [200..<201]
+        let refused = await client.string.get("x").validate(own).sender().result.failure
+        XCTAssertEqual(refused?.code, .unacceptableStatus)
+    }
+
     func testComparesContentTypesWithoutParametersAndCase() async throws {
         for (type, accepted, expected): (String, [String], SluiceError.Code?) in [
             ("application/json", ["application/json"], nil),
