@@ -72,6 +72,10 @@ package struct JSONDocument: Sendable {
 
     /// A document with the value null.
     static let null = JSONDocument()
+    /// The document `{}`.
+    static let emptyObject = (try? JSONDocument("{}")) ?? .null
+    /// The document `[]`.
+    static let emptyArray = (try? JSONDocument("[]")) ?? .null
 
     private init() {
         storage = ContiguousArray("null".utf8) + ContiguousArray(repeating: 0, count: JSONParser.padding)

@@ -20,6 +20,8 @@ final class LenientDecoder: Decoder {
     var members: [String: Node]?
     /// The model's default values, created when the first value is missing.
     var defaults: PropertyDefaults?
+    /// True if a model decodes some of its properties from this part of its own value.
+    private(set) var isPartOfModel = false
 
     /// Creates the decoder of the root value.
     init(_ input: LenientInput) {
@@ -54,9 +56,36 @@ final class LenientDecoder: Decoder {
     }
 
     /// Returns the decoder of a missing value, which is treated as null.
-    func absentChild(under key: any CodingKey) -> LenientDecoder {
-        let null = LenientInput(.null, decoder: input.decoder, cache: input.cache)
-        return LenientDecoder(null, node: null.document.root, parent: self, key: key, type: nil, depth: depth + 1)
+    func absentChild(under key: any CodingKey) -> LenientDecoder { absentChild(under: key, .null) }
+
+    private func absentChild(under key: any CodingKey, _ document: JSONDocument) -> LenientDecoder {
+        let absent = LenientInput(document, decoder: input.decoder, cache: input.cache)
+        return LenientDecoder(absent, node: absent.document.root, parent: self, key: key, type: nil, depth: depth + 1)
+    }
+
+    /// Returns the decoder of a part of the model's own value, to which the model's defaults apply.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the part.
+    ///   - empty: The value in place of one that is missing or null, where values have replacements.
+    /// - Returns: The decoder; nil for a missing value without replacement.
+    func partOfModel(under key: any CodingKey, else empty: JSONDocument) -> LenientDecoder? {
+        let part: LenientDecoder
+        if presentMember(key.stringValue) == nil, modelOfDefaults != nil || input.decoder.missingValues == .neutral {
+            part = absentChild(under: key, empty)
+        } else if let node = member(key.stringValue) {
+            part = child(at: node, under: key)
+        } else {
+            return nil
+        }
+        part.isPartOfModel = true
+        return part
+    }
+
+    /// The decoder of the model whose defaults apply to the members of this value; nil if it has none.
+    var modelOfDefaults: LenientDecoder? {
+        if type is any DefaultInitializable.Type { return self }
+        return isPartOfModel ? parent?.modelOfDefaults : nil
     }
 
     var kind: JSONDocument.Kind { input.kind(of: node) }
@@ -103,7 +132,7 @@ final class LenientDecoder: Decoder {
         do {
             let document = try JSONDocument(text, maximumDepth: JSONParser.maximumDepth - depth)
             let content = LenientInput(document, decoder: input.decoder, cache: input.cache)
-            return LenientDecoder(
+            let decoder = LenientDecoder(
                 content,
                 node: document.root,
                 parent: parent,
@@ -111,6 +140,8 @@ final class LenientDecoder: Decoder {
                 type: type,
                 depth: depth
             )
+            decoder.isPartOfModel = isPartOfModel
+            return decoder
         } catch {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(

@@ -57,7 +57,7 @@ public struct LenientJSONDecoder: DataDecoder {
         /// Throws a `DecodingError`.
         case fail
         /// Uses the neutral value of the type: `""`, 0, `false`, `[]`, `[:]`, empty `Data`, or
-        /// ``DefaultInitializable/init()``.
+        /// ``DefaultInitializable/init()``. The default of a ``DefaultInitializable`` model for the key comes first.
         ///
         /// Other types, such as `Date` and `URL`, have no neutral value and fail.
         case neutral
@@ -138,11 +138,13 @@ public struct LenientJSONDecoder: DataDecoder {
 /// // User(name: "unknown", tags: [], address: nil)
 /// ```
 ///
-/// The default for a key is the value of the property with the same name in a model created by ``init()``. A model is
-/// created for each object that lacks a value, so that a default such as `UUID()` differs between objects. A property
-/// whose coding key has another name has no default; rename keys with a key decoding strategy instead. An optional
-/// property is nil. Defaults apply only if a container decodes the model, not if its `init(from:)` is called with the
-/// decoder of another model.
+/// The default for a key is the value of its property in a model created by ``init()``. A model is created for each
+/// object that lacks a value, so that a default such as `UUID()` differs between objects. The property is the one that
+/// the case of the `CodingKeys` names, whatever its raw value, or the one with the name of the key. An optional property
+/// is nil.
+///
+/// Defaults also apply to the keys of nested containers, and of a nested object that is missing or null altogether. They
+/// apply only if a container decodes the model, not if its `init(from:)` is called with the decoder of another model.
 public protocol DefaultInitializable {
     /// Creates a model with default values only.
     init()

@@ -37,19 +37,18 @@ struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         keyedBy type: NestedKey.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try child(key).container(keyedBy: type)
+        try part(key, else: .emptyObject).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try child(key).unkeyedContainer()
+        try part(key, else: .emptyArray).unkeyedContainer()
     }
 
     /// Returns the decoder for a superclass: the value of the key “super”, or null if there is none, as with
     /// `JSONDecoder`.
     func superDecoder() throws -> any Decoder {
         let key = MemberName("super")
-        guard let node = decoder.member(key.stringValue) else { return decoder.absentChild(under: key) }
-        return decoder.child(at: node, under: key)
+        return decoder.partOfModel(under: key, else: .emptyObject) ?? decoder.absentChild(under: key)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
@@ -57,9 +56,9 @@ struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return decoder.child(at: node, under: key)
     }
 
-    private func child(_ key: Key) throws -> LenientDecoder {
-        guard let node = decoder.member(key.stringValue) else { throw decoder.missing(key) }
-        return decoder.child(at: node, under: key)
+    private func part(_ key: Key, else empty: JSONDocument) throws -> LenientDecoder {
+        guard let part = decoder.partOfModel(under: key, else: empty) else { throw decoder.missing(key) }
+        return part
     }
 }
 

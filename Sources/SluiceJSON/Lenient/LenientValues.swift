@@ -175,13 +175,29 @@ extension LenientDecoder {
 
     /// Returns the default value of a ``DefaultInitializable`` model for a key.
     private func defaultValue<Value>(for key: any CodingKey) -> Value? {
-        guard let type = type as? any DefaultInitializable.Type else { return nil }
-        if defaults == nil { defaults = PropertyDefaults(of: type.init()) }
-        return defaults?.value(of: key.stringValue, cache: input.cache) as? Value
+        guard let model = modelOfDefaults, let type = model.type as? any DefaultInitializable.Type else { return nil }
+        let defaults = model.defaults ?? PropertyDefaults(of: type.init())
+        model.defaults = defaults
+        // The case of a coding key has the name of its property, whatever the key's name in JSON.
+        for name in [key.caseName, key.stringValue] {
+            guard let name else { continue }
+            if let value = defaults.value(of: name, cache: input.cache) as? Value { return value }
             // The stored property of a property wrapper.
-            ?? defaults?.value(of: "_" + key.stringValue, cache: input.cache) as? Value
+            if let value = defaults.value(of: "_" + name, cache: input.cache) as? Value { return value }
+        }
+        return nil
     }
 }
+
+extension CodingKey {
+    /// The name of the key's case; nil for a key that is no enum, or if the program contains no reflection metadata.
+    fileprivate var caseName: String? { enumCaseName(self).map { String(cString: $0) } }
+}
+
+/// The runtime's function for the name of an enum's case. Printing does not give it, because coding keys have their own
+/// description.
+@_silgen_name("swift_EnumCaseName")
+private func enumCaseName<Value>(_ value: Value) -> UnsafePointer<CChar>?
 
 /// A collection whose neutral value is empty.
 private protocol LenientCollection {

@@ -111,6 +111,140 @@ import Testing
         #expect(model.lastName == "B")
     }
 
+    @Test func defaultsOfRenamedKeysHold() throws {
+        struct Company: Decodable, DefaultInitializable, Equatable {
+            var id = 7
+            var name = "unnamed"
+            var title = "untitled"
+            var isOpen = true
+            var tags: [String] = ["new"]
+            var parent: String? = "none"
+            @Doubled var weight = 21
+
+            // Two properties have swapped keys.
+            private enum CodingKeys: String, CodingKey {
+                case id = "company_id"
+                case name = "title"
+                case title = "name"
+                case isOpen = "open"
+                case tags, parent
+                case weight = "mass"
+            }
+
+            static func == (lhs: Company, rhs: Company) -> Bool {
+                (lhs.id, lhs.name, lhs.title, lhs.isOpen, lhs.weight) == (
+                    rhs.id, rhs.name, rhs.title, rhs.isOpen, rhs.weight
+                )
+                    && lhs.tags == rhs.tags
+            }
+        }
+        #expect(try decode(Company.self, "{}") == Company())
+        let nulls = #"{"company_id":null,"title":null,"name":null,"open":null,"tags":null,"parent":null,"mass":null}"#
+        #expect(try decode(Company.self, nulls) == Company())
+        let some = try decode(Company.self, #"{"name":"Title","open":false,"mass":4}"#)
+        #expect(some.title == "Title")
+        #expect(some.name == "unnamed")
+        #expect(!some.isOpen)
+        #expect(some.weight == 8)
+        let neutral = LenientJSONDecoder(missingValues: .neutral)
+        #expect(try decode(Company.self, "{}", neutral) == Company())
+        #expect(try decode(Company.self, nulls, neutral) == Company())
+        #expect(try decode([Company].self, "[null, {}]", neutral) == [Company(), Company()])
+    }
+
+    @Test func defaultsOfRenamedKeysHoldInNestedModels() throws {
+        struct Person: Decodable, DefaultInitializable, Equatable {
+            var name = "nobody"
+            enum CodingKeys: String, CodingKey { case name = "full_name" }
+        }
+        struct Company: Decodable, DefaultInitializable, Equatable {
+            var owner = Person()
+            var staff: [Person] = []
+            enum CodingKeys: String, CodingKey {
+                case owner = "boss"
+                case staff = "employees"
+            }
+        }
+        for decoder in [LenientJSONDecoder(), LenientJSONDecoder(missingValues: .neutral)] {
+            #expect(try decode(Company.self, #"{"boss":{"full_name":null},"employees":null}"#, decoder) == Company())
+            #expect(try decode(Company.self, #"{"boss":null}"#, decoder) == Company())
+            #expect(try decode(Company.self, #"{"employees":[{}]}"#, decoder) == Company(staff: [Person()]))
+        }
+    }
+
+    @Test func defaultsHoldForKeysOfNestedContainers() throws {
+        struct Shop: Decodable, DefaultInitializable, Equatable {
+            var name = "unnamed"
+            var city = "nowhere"
+            var lines: [String] = []
+
+            enum Key: String, CodingKey { case name, place, more }
+            enum PlaceKey: String, CodingKey { case city = "town" }
+
+            init() {}
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: Key.self)
+                name = try container.decode(String.self, forKey: .name)
+                let place = try container.nestedContainer(keyedBy: PlaceKey.self, forKey: .place)
+                city = try place.decode(String.self, forKey: .city)
+                var more = try container.nestedUnkeyedContainer(forKey: .more)
+                while !more.isAtEnd { lines.append(try more.decode(String.self)) }
+            }
+        }
+        for text in ["{}", #"{"place":null,"more":null}"#, #"{"place":{}}"#, #"{"place":{"town":null}}"#] {
+            #expect(try decode(Shop.self, text) == Shop())
+            #expect(try decode(Shop.self, text, LenientJSONDecoder(missingValues: .neutral)) == Shop())
+        }
+        let shop = try decode(Shop.self, #"{"place":{"town":"Berlin"},"more":["a"]}"#)
+        #expect(shop.city == "Berlin")
+        #expect(shop.lines == ["a"])
+        #expect(throws: DecodingError.self) { try decode(Shop.self, #"{"place":[]}"#) }
+    }
+
+    @Test func defaultsHoldInSubclassesWithASuperDecoder() throws {
+        class Animal: Decodable, DefaultInitializable {
+            var legs = 4
+            enum CodingKeys: String, CodingKey { case legs = "feet" }
+            required init() {}
+            required init(from decoder: any Decoder) throws {
+                legs = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .legs)
+            }
+        }
+        final class Dog: Animal {
+            var name = "Rex"
+            enum Key: String, CodingKey { case name = "called" }
+            required init() { super.init() }
+            required init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: Key.self)
+                name = try container.decode(String.self, forKey: .name)
+                try super.init(from: container.superDecoder())
+            }
+        }
+        for text in ["{}", #"{"super":{}}"#, #"{"super":null,"called":null}"#] {
+            let dog = try decode(Dog.self, text)
+            #expect(dog.name == "Rex")
+            #expect(dog.legs == 4)
+        }
+    }
+
+    @Test func keysWithoutCasesHaveTheDefaultOfTheirName() throws {
+        struct Key: CodingKey {
+            var stringValue: String
+            var intValue: Int? { nil }
+            init(_ name: String) { stringValue = name }
+            init?(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+        struct Model: Decodable, DefaultInitializable {
+            var name = "unnamed"
+            init() {}
+            init(from decoder: any Decoder) throws {
+                name = try decoder.container(keyedBy: Key.self).decode(String.self, forKey: Key("name"))
+            }
+        }
+        #expect(try decode(Model.self, "{}").name == "unnamed")
+    }
+
     @Test func neutralValuesReplaceMissingBuiltInTypes() throws {
         struct Model: Decodable, Equatable {
             var string: String, int: Int, small: UInt8, double: Double, float: Float, bool: Bool
