@@ -41,8 +41,12 @@ public struct ObservedRequest: Sendable {
     public var route: String { subject.draft.route ?? RoutePattern.route(of: subject.draft.path) }
     /// The tags that the request was given.
     public var tags: Set<String> { subject.draft.tags }
-    /// The target that the request was created from; nil for a path, a URL or a template.
-    public var target: (any Target)? { subject.draft.options.target }
+    /// The endpoint that the request was created from: a target, a template, a URL or a path.
+    ///
+    /// ```swift
+    /// if case Shop.user(let id) = request.endpoint { … }
+    /// ```
+    public var endpoint: any Endpoint { subject.draft.options.endpoint ?? subject.draft.path }
     /// The values that the request was given: ``ModifiableRequest/userInfo(_:_:)``.
     public var userInfo: [String: any Sendable] { subject.draft.options.userInfo }
     /// The time at which the request began, for computing durations.
@@ -68,7 +72,7 @@ public struct ObservedRequest: Sendable {
     ///   - method: The method of the request.
     ///   - route: The route that requests of the same kind share.
     ///   - tags: The tags of the request.
-    ///   - target: The target that the request was created from; nil for another endpoint.
+    ///   - endpoint: The endpoint that the request was created from; nil for its path.
     ///   - userInfo: The request's own values.
     ///   - elapsed: The time since the request began.
     ///   - began: The time at which the request began.
@@ -80,7 +84,7 @@ public struct ObservedRequest: Sendable {
         method: HTTPMethod = .get,
         route: String = "",
         tags: Set<String> = [],
-        target: (any Target)? = nil,
+        endpoint: (any Endpoint)? = nil,
         userInfo: [String: any Sendable] = [:],
         elapsed: Duration = .zero,
         began: ContinuousClock.Instant = .now,
@@ -90,7 +94,7 @@ public struct ObservedRequest: Sendable {
         var draft = RequestDraft(method: method, path: "")
         draft.route = route
         draft.tags = tags
-        draft.options.target = target
+        draft.options.endpoint = endpoint
         draft.options.userInfo = userInfo
         self.init(
             Subject(id: id, draft: draft, began: began, beganDate: beganDate, secretHeaders: secretHeaders),

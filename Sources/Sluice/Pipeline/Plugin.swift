@@ -11,7 +11,7 @@ import SluiceHTTP
 /// Plugins run after the interceptors, in the order given. First each plugin prepares the request, then each is
 /// notified that it will be sent. When the response has arrived, each is notified before each may change the outcome.
 /// These four functions are called for each attempt. Finally each is notified of the model or of the error. The context
-/// has the request's ``RequestContext/target``, ``RequestContext/userInfo`` and ``RequestContext/tags``.
+/// has the request's ``RequestContext/endpoint``, ``RequestContext/userInfo`` and ``RequestContext/tags``.
 /// All functions have a default implementation that does nothing.
 public protocol Plugin: Sendable {
     /// Returns the request to send in place of this one. An error fails the request.

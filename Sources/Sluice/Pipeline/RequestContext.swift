@@ -40,7 +40,7 @@ public struct RequestContext: Sendable {
     ///   - request: The request.
     ///   - transfer: Time-outs and limits.
     ///   - tags: The request's tags.
-    ///   - target: The target that the request was created from; nil for another endpoint.
+    ///   - endpoint: The endpoint that the request was created from; nil for its path.
     ///   - userInfo: The request's own values.
     ///   - client: The client that sends the request.
     ///   - attempt: The number of the attempt, starting at 1.
@@ -48,14 +48,14 @@ public struct RequestContext: Sendable {
         request: HTTPRequest,
         transfer: TransferContext = TransferContext(),
         tags: Set<String> = [],
-        target: (any Target)? = nil,
+        endpoint: (any Endpoint)? = nil,
         userInfo: [String: any Sendable] = [:],
         client: APIClient = APIClient(),
         attempt: Int = 1
     ) {
         var draft = RequestDraft(method: request.method, path: request.path)
         draft.tags = tags
-        draft.options.target = target
+        draft.options.endpoint = endpoint
         draft.options.userInfo = userInfo
         let call = Call(request, draft, transfer, .none, by: client, on: client.configuration.transport)
         self.init(attempt: attempt, within: transfer.timeouts.total, of: call)
@@ -63,9 +63,15 @@ public struct RequestContext: Sendable {
 
     /// The tags that the request was given.
     public var tags: Set<String> { call.draft.tags }
-    /// The target that the request was created from: `if case Shop.user(let id) = context.target`. Nil for a path, a
-    /// URL or a template.
-    public var target: (any Target)? { call.draft.options.target }
+    /// The endpoint that the request was created from: a target, a template, a URL or a path.
+    ///
+    /// ```swift
+    /// if case Shop.user(let id) = context.endpoint { … }
+    /// ```
+    public var endpoint: any Endpoint { call.draft.options.endpoint ?? call.draft.path }
+    /// Unavailable: see ``endpoint``.
+    @available(*, unavailable, renamed: "endpoint")
+    public var target: any Endpoint { endpoint }
     /// The values that the request was given: ``ModifiableRequest/userInfo(_:_:)``.
     public var userInfo: [String: any Sendable] { call.draft.options.userInfo }
     /// The client that sends the request. Steps can use it to send requests themselves.

@@ -86,8 +86,8 @@ struct RequestOptions: Sendable {
     var caching = Override<Caching>()
     var sharing: RequestSharing?
     var modelLocation = ModelLocation()
-    /// The target that the request was created from; nil for another endpoint.
-    var target: (any Target)?
+    /// The endpoint that the request was created from; nil for a path.
+    var endpoint: (any Endpoint)?
     var userInfo: [String: any Sendable] = [:]
     /// True for the request of a ``Target``, whose task may have a body that its method does not allow.
     var isTarget = false
@@ -159,8 +159,8 @@ extension RequestDraft {
             self.init(path: "")
             options.failure = .building(error, "The endpoint could not be converted to a request")
         }
-        // Most endpoints are strings. The comparison of types takes less time than the cast.
-        if type(of: endpoint) != String.self, let target = endpoint as? any Target { options.target = target }
+        // Most endpoints are paths, which the draft has.
+        if type(of: endpoint) != String.self { options.endpoint = endpoint }
     }
 
     /// Builds the request that passes through the pipeline.

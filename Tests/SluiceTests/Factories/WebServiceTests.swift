@@ -40,6 +40,18 @@ final class WebServiceTests: XCTestCase {
         }
     }
 
+    /// A service with one client for the whole program.
+    enum Members: StaticWebService {
+        static let client = APIClient(baseURL: "https://shop.test/v1") {
+            $0.stubMode = .immediate
+            $0.stub = .json(#"{"id":1,"name":"Ada"}"#)
+        }
+
+        static func read(_ id: Int) -> APIRequest<User, ShopError> { server.get("members/\(id)") }
+        static func rename(_ user: User) -> APIRequest<User, ShopError> { server.put("members/\(user.id)").json(user) }
+        static func remove(_ id: Int) -> APIRequest<Empty, ShopError> { server.empty.delete("members/\(id)") }
+    }
+
     /// The servers of the test. A server stops when it is deallocated.
     private var servers: [LoopbackServer] = []
 
@@ -102,6 +114,14 @@ final class WebServiceTests: XCTestCase {
         XCTAssertEqual(echo.text, "# Title")
         let other = try await shop.note("x").contentType("text/plain").sender().value
         XCTAssertEqual(other.values(for: .contentType), ["text/plain"])
+    }
+
+    func testStaticServiceHasItsOwnClient() async throws {
+        let user = try await Members.read(1).sender().value
+        XCTAssertEqual(user.name, "Ada")
+        let rename = try Members.rename(user).httpRequest()
+        XCTAssertEqual("\(rename)", "PUT https://shop.test/v1/members/1")
+        _ = try await Members.remove(1).sender().value
     }
 
     func testStaticFunctionsReturnTypedRequests() async throws {

@@ -22,6 +22,63 @@ final class ParameterTests: XCTestCase {
         return try await modified(request).sender().value
     }
 
+    private enum Search: Target {
+        case words(String)
+
+        var baseURL: String { "http://shop.test" }
+        var path: String { "search?lang=en&page=0" }
+        var task: RequestTask {
+            switch self {
+            case .words(let words): .parameters(["q": words, "page": 1, "tags": ["a", "b"]]).query(["page": "x"])
+            }
+        }
+    }
+
+    private func path(
+        _ modify: (APIRequest<String, APIError>) -> APIRequest<String, APIError>
+    ) throws -> String {
+        try modify(APIClient().string.request(Search.words("tea"))).httpRequest().path
+    }
+
+    func testQueryOfATargetIsReplaced() throws {
+        let encoder = URLEncodedFormEncoder(arrayEncoding: .noBrackets)
+        XCTAssertEqual(try path { $0.withoutQuery("page", "tags").query("page", 2) }, "/search?lang=en&page=2&q=tea")
+        XCTAssertEqual(try path { $0.withoutQuery().query(["q": "milk"]) }, "/search?q=milk")
+        XCTAssertEqual(try path { $0.withoutQuery() }, "/search")
+        XCTAssertEqual(
+            try path { $0.withoutQuery("lang", "page", "q").parameters(["q": ["x", "y"]], encoder: encoder) },
+            "/search?tags%5B%5D=a&tags%5B%5D=b&q=x&q=y"
+        )
+        XCTAssertEqual(
+            try path { $0.withoutQuery("LANG", "pag", "ta").query("pag", 1).withoutQuery("tags", "page", "q") },
+            "/search?lang=en&pag=1"
+        )
+    }
+
+    func testQueryIsReplacedInAnEndpointMapping() throws {
+        let client = APIClient {
+            $0.endpointMapping = { endpoint, draft in
+                endpoint is Search ? draft.withoutQuery("page", "tags").query("limit", 5) : draft
+            }
+        }
+        let request = try client.string.request(Search.words("tea")).httpRequest()
+        XCTAssertEqual(request.path, "/search?lang=en&limit=5&q=tea")
+    }
+
+    func testRemovedNamesAreComparedDecoded() throws {
+        let request = APIClient(baseURL: "http://shop.test").string.get("x?a%20b=1&a+b=2&c&=3")
+        XCTAssertEqual(try request.withoutQuery("a b").httpRequest().path, "/x?c&=3")
+        XCTAssertEqual(try request.withoutQuery("c", "").httpRequest().path, "/x?a%20b=1&a+b=2")
+    }
+
+    func testParametersInTheBodyAreNotRemovedWithTheQuery() async throws {
+        let client = APIClient(baseURL: "http://shop.test").string
+        let request: APIRequest<String, APIError> = client.post("x?page=1").parameters(["page": 2]).withoutQuery()
+        let built = try request.httpRequest()
+        XCTAssertEqual(built.path, "/x")
+        XCTAssertEqual(built.body.length, 6)
+    }
+
     func testEncodesStructureAsQuery() async throws {
         let echo = try await echo { $0.query(Filter()) }
         XCTAssertEqual(echo.target, "/x?isNew=1&tags%5B%5D=x&tags%5B%5D=y&words=a%20b")

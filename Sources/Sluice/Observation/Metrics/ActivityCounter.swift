@@ -12,7 +12,7 @@ import SluiceHTTP
 ///
 /// ```swift
 /// let activity = ActivityCounter { isActive, request in
-///     if case Shop.feed = request.target { spinner.isHidden = !isActive }
+///     if case Shop.feed = request.endpoint { spinner.isHidden = !isActive }
 /// }
 /// ```
 ///

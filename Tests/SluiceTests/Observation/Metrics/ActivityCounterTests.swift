@@ -49,6 +49,45 @@ final class ActivityCounterTests: XCTestCase {
         XCTAssertEqual(reported.withLock { $0 }, [true, false])
     }
 
+    func testSaysWhichRequestsBeginAndEnd() async throws {
+        let server = try LoopbackServer()
+        addTeardownBlock { server.stop() }
+        server.on("/feed", .text("ok"))
+        let signal = LoopbackSignal()
+        server.on("/users/7", .after(signal, .text("ok")))
+        let reported = Locked<[String]>([])
+        let activity = ActivityCounter { isActive, request in
+            reported.withLock { $0.append("\(request.route) \(isActive ? "begins" : "ends")") }
+        }
+        let client = APIClient(baseURL: server.url) { $0.observers = [activity] }
+        let user = Task { try await client.string.get("users/7").sender().value }
+        await server.waitForRequests(1)
+        _ = try await client.string.get("feed").sender().value
+        await client.observersCaughtUp()
+        XCTAssertEqual(activity.requests.map(\.route), ["users/{}"])
+        signal.fire()
+        _ = try await user.value
+        await client.observersCaughtUp()
+        XCTAssertEqual(
+            reported.withLock { $0 },
+            ["users/{} begins", "feed begins", "feed ends", "users/{} ends"]
+        )
+        XCTAssertTrue(activity.requests.isEmpty)
+    }
+
+    func testSaysThatLostRequestsEnd() {
+        let reported = Locked<[String]>([])
+        let counter = ActivityCounter { isActive, request in
+            reported.withLock { $0.append("\(request.id) \(isActive)") }
+        }
+        began(1, counter)
+        began(2, counter)
+        counter.didDrop(3)
+        finished(1, counter)
+        finished(4, counter)
+        XCTAssertEqual(reported.withLock { $0 }, ["#1 true", "#2 true", "#1 false", "#2 false"])
+    }
+
     func testEachStreamGetsNewestValue() async {
         let counter = ActivityCounter()
         var early = counter.changes.makeAsyncIterator()
