@@ -130,13 +130,11 @@ final class InterceptedTimeoutTests: XCTestCase {
             $0.sharing = .safeMethods
             $0.requestMapping = { request in
                 var request = request
-                request.setTimeouts(
-                    idle: .seconds(
-                        count.change {
-                            $0 += 1; return $0 + 30
-                        }
-                    )
-                )
+                let number = count.change { count in
+                    count += 1
+                    return count
+                }
+                request.setTimeouts(idle: .seconds(30 + number))
                 return request
             }
         }
