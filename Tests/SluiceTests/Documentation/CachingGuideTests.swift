@@ -4,6 +4,13 @@ import XCTest
 
 /// The article on caching.
 final class CachingGuideTests: XCTestCase {
+    struct Feed: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "feed" }
+        var dataSource: DataSource? { .cacheElseServer }
+        var cacheExpiration: CacheExpiration? { .days(1) }
+    }
+
     private let server = try? LoopbackServer()
     private let directory = try? DownloadFolder()
 

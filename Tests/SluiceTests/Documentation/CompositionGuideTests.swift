@@ -62,6 +62,10 @@ final class CompositionGuideTests: XCTestCase {
         for try await response in chain {
             print(response.status ?? 0)
         }
+        let bar = Task {
+            for await progress in chain.progress { print(progress.request, progress.download.completed) }
+        }
+        await bar.value
         XCTAssertEqual(server.requests.map(\.target), ["/orders", "/orders/3", "/orders/3"])
     }
 

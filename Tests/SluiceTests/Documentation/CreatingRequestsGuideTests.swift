@@ -33,6 +33,14 @@ final class CreatingRequestsGuideTests: XCTestCase {
         }
     }
 
+    enum Mottos: StaticWebService {
+        static let client = APIClient(baseURL: "https://mottos.example")
+
+        static func today() -> APIRequest<String, ShopError> {
+            server.string.get("today")
+        }
+    }
+
     struct ShopService: WebService {
         let client: APIClient
 
@@ -78,6 +86,8 @@ final class CreatingRequestsGuideTests: XCTestCase {
         let text = try await client.string.request(Shop.search("ada")).sender().value
         XCTAssertEqual(ada.name, "Ada")
         XCTAssertEqual(text, #"[{"id":1,"name":"Ada"}]"#)
+        let milk = client.string.request(Shop.search("tea")).withoutQuery("q").query("q", "milk")
+        XCTAssertTrue(try milk.httpRequest().path.hasSuffix("/users?page=1&q=milk"))
         let tracing = APIClient {
             $0.endpointMapping = { endpoint, draft in
                 endpoint is Shop ? draft.header("X-Shop", "1").timeout(total: .seconds(5)) : draft
@@ -102,5 +112,11 @@ final class CreatingRequestsGuideTests: XCTestCase {
         XCTAssertEqual(grace.name, "Grace")
         let motto = try await ShopService(client: shop).motto().sender().value
         XCTAssertEqual(motto, "Buy less.")
+        XCTAssertEqual("\(try Mottos.today().httpRequest())", "GET https://mottos.example/today")
+        func name(of request: some TypedRequest<User, ShopError>) async throws -> String {
+            try await request.sender().value.name
+        }
+        let name = try await name(of: shop.get("users/1"))
+        XCTAssertEqual(name, "Ada")
     }
 }

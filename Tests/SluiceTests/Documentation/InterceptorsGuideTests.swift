@@ -13,6 +13,12 @@ final class InterceptorsGuideTests: XCTestCase {
         }
     }
 
+    struct SlowReports: RequestAdapter {
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) {
+            if context.tags.contains("report") { request.setTimeouts(idle: .seconds(120)) }
+        }
+    }
+
     struct Maintenance: OutcomeAdapter {
         func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {
             guard case .success(let response) = outcome, response.head.headers.contains("X-Maintenance") else { return }

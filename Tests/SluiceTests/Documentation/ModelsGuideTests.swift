@@ -20,8 +20,25 @@ final class ModelsGuideTests: XCTestCase {
         var isNew = false
     }
 
+    final class Profile: Codable, Sendable {
+        let id: Int
+        let name: String
+    }
+    class Animal: Codable, @unchecked Sendable {
+        var name: String
+    }
+    final class Dog: Animal, @unchecked Sendable {}
+
+    /// A class that is not Sendable.
+    class Beast: Codable {
+        var name = ""
+    }
+
     private func shopServer() throws -> LoopbackServer {
         let server = try LoopbackServer()
+        server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        server.on("/animals", .json(#"[{"name":"Rex"},{"name":"Tom"}]"#))
+        server.on("/animals/1", .json(#"{"name":"Rex"}"#))
         server.on("/page", .json(#"{"data":{"count":1,"items":[{"id":1,"name":"Ada"}]}}"#))
         server.on("/nothing", .data(Data(), status: .noContent))
         server.on("/badges", .json(#"[{"user":{"name":"Ada"},"points":5},{"user":{"name":"Grace"}}]"#))
@@ -38,6 +55,18 @@ final class ModelsGuideTests: XCTestCase {
         let nobody: User? = try await shop.get("nothing").allowingEmptyBody().sender().value
         XCTAssertEqual(first.name, "Ada")
         XCTAssertNil(nobody)
+    }
+
+    func testClasses() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let profile: Profile = try await shop.get("users/1").sender().value
+        let animals: [Animal] = try await shop.get("animals").sender().value
+        let dog = try await shop.get("animals/1", as: Dog.self).sender().value
+        XCTAssertEqual([profile.name, dog.name] + animals.map(\.name), ["Ada", "Rex", "Rex", "Tom"])
+        let bytes = try await shop.data.get("animals/1").sender().value
+        let beast = try JSONDecoder().decode(Beast.self, from: bytes)
+        XCTAssertEqual(beast.name, "Rex")
     }
 
     func testJSONValues() async throws {

@@ -69,8 +69,18 @@ final class MovingFromMoyaTests: XCTestCase {
             request.headers["X-Request-Id"] = context.id.description
             return request
         }
+        func willSend(_ request: HTTPRequest, context: RequestContext) {
+            if case Shop.search(let words) = context.endpoint { print(words, context.userInfo["screen"] ?? "") }
+        }
         func process(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
             outcome.mapError { $0.code == .timedOut ? SluiceError(.timedOut, "The shop is closed.") : $0 }
+        }
+        func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) {
+            switch result {
+            case .success(let user as User): print("\(user.name) has arrived.")
+            case .failure(let error as APIError): print(error.code)
+            default: break
+            }
         }
     }
 
@@ -131,6 +141,7 @@ final class MovingFromMoyaTests: XCTestCase {
             $0.requestMapping = { request in
                 var request = request
                 request.headers["X-Path"] = request.path
+                request.setTimeouts(idle: .seconds(5))
                 return request
             }
         }

@@ -22,6 +22,10 @@ final class MovingFromSYMoyaNetworkTests: XCTestCase {
         var timeouts: Timeouts? { Timeouts(idle: .seconds(5)) }
         var networkAccess: NetworkAccess { [.expensive, .constrained] }
         var cachePolicy: CachePolicy { .reload }
+        var dataSource: DataSource? {
+            if case .picture = self { .cacheElseServer } else { nil }
+        }
+        var cacheExpiration: CacheExpiration? { .days(30) }
         var usesCookies: Bool { false }
     }
 
@@ -110,12 +114,16 @@ final class MovingFromSYMoyaNetworkTests: XCTestCase {
         async let users = sender.value
         for await progress in sender.progress { print("\(progress.completed) of \(progress.total)") }
         print(user.name, slogan, try await users.map(\.name))
+        let statuses = await sender.responses.map(\.status)
+        XCTAssertEqual(statuses, [.ok, .ok])
         let register: APIRequest<Account, APIError> = shop.codable.post("accounts")
         let chain = shop.chain(register) { response in
             guard let account = try? response.result.get(), !account.isActive else { return nil }
             return shop.codable.get("accounts/\(account.id)")
         }
+        let bar = Task { for await progress in chain.progress { print(progress.request, progress.download.completed) } }
         for try await response in chain { print(response.status ?? 0) }
+        await bar.value
         var graph = RequestGraph()
         let token = graph.add("login", shop.string.post("login").form(["user": "ada"]))
         let profile = graph.add("profile", after: token) { token in

@@ -27,6 +27,14 @@ final class MovingFromSwiftyTests: XCTestCase {
         }
     }
 
+    enum Gists: StaticWebService {
+        static let client = APIClient(baseURL: "https://api.github.com")
+
+        static func all(of user: String) -> APIRequest<[String], ShopError> {
+            server.get("users/\(user)/gists")
+        }
+    }
+
     struct SignedIn: Constraint {
         let session: Session
 

@@ -152,13 +152,26 @@ final class MovingFromTRONTests: XCTestCase {
         print(try await answer.name)
     }
 
+    struct Parsed: Plugin {
+        func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) {
+            switch result {
+            case .success(let user as User): print("\(user.name) from \(context.route)")
+            case .success(let model): print(type(of: model))
+            case .failure(let error as ShopError): print(error.message)
+            case .failure(let error): print(error)
+            }
+        }
+    }
+
     func testPluginsAndCRUD() async throws {
         let server = try LoopbackServer()
         server.on("/motto", .text("Let it flow."))
-        let activity = ActivityCounter { isActive in print(isActive ? "busy" : "idle") }
+        let activity = ActivityCounter { isActive, request in
+            print("\(request.route) \(isActive ? "begins" : "ends")")
+        }
         let watched = APIClient(baseURL: server.url) { $0.observers = [RequestLog(), activity] }
         let traced = watched.string.get("motto").observer(RequestLog(.full))
-        let motto = try await traced.sender().value
+        let motto = try await traced.plugin(Parsed()).sender().value
         XCTAssertEqual(motto, "Let it flow.")
         let user = User(id: 1, name: "Ada")
         let requests = try [

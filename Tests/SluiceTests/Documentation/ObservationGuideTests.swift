@@ -23,6 +23,14 @@ final class ObservationGuideTests: XCTestCase {
             request.headers["X-Request-Id"] = context.id.description
             return request
         }
+        func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) {
+            guard let screen = context.userInfo["screen"] as? String else { return }
+            switch result {
+            case .success(let user as User): print("\(screen) shows \(user.name)")
+            case .success(let model): print("\(screen) shows a \(type(of: model))")
+            case .failure(let error): print("\(screen) failed: \(error)")
+            }
+        }
     }
 
     private func userServer() throws -> LoopbackServer {
@@ -76,7 +84,8 @@ final class ObservationGuideTests: XCTestCase {
     func testObserverAndPlugin() async throws {
         let server = try userServer()
         let traced = APIClient(baseURL: server.url) { $0.plugins = [Tracing()] }
-        _ = try await traced.string.get("users/1").sender().value
+        let user = try await traced.get("users/1", as: User.self).userInfo("screen", "profile").sender().value
+        XCTAssertEqual(user.name, "Ada")
         XCTAssertTrue(server.requests.first?.headers["X-Request-Id"]?.hasPrefix("#") == true)
         let found = Locked<[String]>([])
         let observer = SlowRequests { route, _ in found.withLock { $0.append(route) } }
