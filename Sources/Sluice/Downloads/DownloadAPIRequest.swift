@@ -222,6 +222,13 @@ extension APIRequest {
     }
 }
 
+extension BodyRequest {
+    /// Turns the request, without a body, into a download.
+    public func download(to destination: DownloadDestination) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
+        request.download(to: destination)
+    }
+}
+
 extension DownloadAPIRequest: CustomStringConvertible, CustomReflectable {}
 
 extension DownloadAPIRequest {

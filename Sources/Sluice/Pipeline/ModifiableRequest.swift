@@ -302,6 +302,7 @@ extension ModifiableRequest {
     public consuming func tags(_ tags: String...) -> Self { modified { $0.tags.formUnion(tags) } }
 
     /// Sets a value of the request's own, which gates, interceptors, plugins and observers can read. It is not sent.
+    /// Requests with other values, or with values that are not `Hashable`, share no transfer: ``RequestSharing``.
     ///
     /// ```swift
     /// let user = shop.codable.get("users/1", as: User.self).userInfo("screen", Screen.profile)

@@ -116,6 +116,7 @@ struct SharedTransferKey: Hashable {
     /// The options of a request that affect its transfer.
     private struct Rules: Hashable {
         let tags: Set<String>
+        let userInfo: ComparableUserInfo
         let route: String?
         let priority: RequestPriority
         let networkAccess: NetworkAccess
@@ -129,7 +130,10 @@ struct SharedTransferKey: Hashable {
         let timeouts: Timeouts?
         let limits: ResponseLimits?
 
-        init(_ options: borrowing RequestOptions, _ configuration: borrowing APIClient.Configuration) {
+        /// Creates rules; nil if a value of the request's own cannot be compared.
+        init?(_ options: borrowing RequestOptions, _ configuration: borrowing APIClient.Configuration) {
+            guard let userInfo = ComparableUserInfo(options.userInfo) else { return nil }
+            self.userInfo = userInfo
             tags = options.tags
             route = options.route
             priority = options.priority
@@ -171,7 +175,8 @@ struct SharedTransferKey: Hashable {
         path = request.path
         timeoutChanges = request.timeoutChanges
         headers = sharing.significant(of: request.headers, secrets: pipeline.steps.secretHeaders).bytes
-        rules = Rules(draft.options, pipeline.configuration)
+        guard let rules = Rules(draft.options, pipeline.configuration) else { return nil }
+        self.rules = rules
     }
 
     /// Hashes the properties that usually differ between requests.
@@ -181,5 +186,28 @@ struct SharedTransferKey: Hashable {
         hasher.combine(method)
         headers.withUnsafeBytes { hasher.combine(bytes: $0) }
         hasher.combine(body)
+    }
+}
+
+/// The values of a request's own, if all of them can be compared.
+private struct ComparableUserInfo: Hashable, Sendable {
+    private let values: [String: any Sendable]
+
+    init?(_ values: [String: any Sendable]) {
+        guard values.values.allSatisfy({ Self.hashable($0) != nil }) else { return nil }
+        self.values = values
+    }
+
+    static func == (one: Self, other: Self) -> Bool {
+        one.values.count == other.values.count
+            && one.values.allSatisfy { key, value in other.values[key].map(hashable) == hashable(value) }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(values.count)
+    }
+
+    private static func hashable(_ value: any Sendable) -> AnyHashable? {
+        (value as? any Hashable).map { AnyHashable($0) }
     }
 }

@@ -50,6 +50,8 @@ import Testing
             Change("secret", { $0.header("X-Key", "1") }), Change("time-out", { $0.timeout(total: .seconds(1)) }),
             Change("limit", { $0.limits(ResponseLimits(body: 1)) }), Change("method", { $0.head() }),
             Change("tags", { $0.tags("t") }), Change("route", { $0.route("r") }),
+            Change("user info", { $0.userInfo("screen", "start") }),
+            Change("another value", { $0.userInfo("screen", 1).userInfo("other", nil) }),
             Change("cookies", { $0.cookies(false) }),
             Change("credentials", { $0.credentials(nil) }), Change("gates", { $0.withoutGates() }),
             Change("a gate", { $0.withoutGate(named: "G") }),
@@ -66,6 +68,7 @@ import Testing
         arguments: [
             Change("interceptor", { $0.intercept(UserAgent("x")) }), Change("retries", { $0.retry(.standard) }),
             Change("redirects", { $0.redirects(RedirectPolicy()) }), Change("hedging", { $0.hedged(.none) }),
+            Change("user info", { $0.userInfo("screen", URLBuilder.appending) }),
             Change("caching", { $0.httpCaching(nil) }), Change("observer", { $0.observer(RequestMetrics()) }),
         ] as [Change]
     )
