@@ -87,14 +87,12 @@ public struct CacheContainer: Sendable {
         tags: Set<String>
     ) async throws(SluiceError) {
         let now = store.date
-        let expiration = expiration ?? store.configuration.expiration
         let entry = CacheEntry(
             key: key(name),
             response: response,
             body: body,
             stored: now,
-            expires: expiration.date(from: now),
-            renewal: expiration.renewal,
+            expiration: expiration ?? store.configuration.expiration,
             tags: tags
         )
         try await store.waitUntilWritten(store.insert(entry, isAwaited: true))

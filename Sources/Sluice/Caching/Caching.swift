@@ -8,6 +8,9 @@ public struct Caching: Sendable {
     public var expiration: CacheExpiration?
     /// The tags of stored entries. Entries with the same tag can be removed together.
     public var tags: Set<String> = []
+    /// True if responses are stored in memory only, those of the HTTP cache too, and a copy in storage is removed. The
+    /// default is false.
+    public var storesInMemoryOnly = false
     /// The partition of stored entries, such as a user's ID. A partition never sees the entries of another one.
     ///
     /// The default is empty, which is the shared partition. In the shared partition, a response to a request with

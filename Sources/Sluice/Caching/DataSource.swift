@@ -16,7 +16,7 @@ import SluiceHTTP
 /// are always sent, unless the request itself sets a source. Downloads and streams ignore data sources.
 public struct DataSource: Sendable {
     enum Kind: Sendable {
-        case server, cache, cacheElseServer, cacheThenServer, firstLaunch
+        case server, refresh, cache, cacheElseServer, cacheThenServer, firstLaunch
         case custom(
             choice: @Sendable (HTTPRequest, ServerResponse?) async -> CacheChoice,
             storing: @Sendable (ServerResponse) -> Bool
@@ -27,6 +27,9 @@ public struct DataSource: Sendable {
 
     /// The server. The cache is neither read nor written.
     public static let server = DataSource(kind: .server)
+    /// The server, whose response replaces the stored one. The cache is not read, and the HTTP cache validates its
+    /// response with the server.
+    public static let refresh = DataSource(kind: .refresh)
     /// The stored response only; ``SluiceError/Code/cacheMiss`` if there is none.
     public static let cache = DataSource(kind: .cache)
     /// The stored response; the server if there is none or if it can no longer be decoded.
@@ -56,8 +59,8 @@ public struct DataSource: Sendable {
         DataSource(kind: .custom(choice: choice, storing: storing))
     }
 
-    /// True if the source reads stored responses.
-    var reads: Bool {
+    /// True if the source reads or stores responses.
+    var usesStore: Bool {
         if case .server = kind { false } else { true }
     }
 
@@ -70,7 +73,7 @@ public struct DataSource: Sendable {
     func stores(_ response: ServerResponse) -> Bool {
         switch kind {
         case .server, .cache: false
-        case .cacheElseServer, .cacheThenServer, .firstLaunch: true
+        case .refresh, .cacheElseServer, .cacheThenServer, .firstLaunch: true
         case .custom(_, let storing): storing(response)
         }
     }

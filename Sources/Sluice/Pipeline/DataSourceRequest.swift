@@ -7,7 +7,7 @@ final class DataSourceRequest: Sendable {
     /// The decision, made once. The request and the readers of the first stored response share it.
     private let decision: SingleFlight<DataSourceLookup.Decision>
 
-    /// Creates a request; nil if its data source is the server.
+    /// Creates a request; nil if its data source neither reads nor stores responses.
     init?(
         _ pipeline: Pipeline,
         _ draft: RequestDraft,
@@ -19,7 +19,7 @@ final class DataSourceRequest: Sendable {
         // Unsafe requests are always sent, unless the request itself sets a source.
         if !draft.method.isSafe { defaults.source = .server }
         let caching = draft.options.caching.applied(to: defaults)
-        guard caching.source.reads else { return nil }
+        guard caching.source.usesStore else { return nil }
         let lookup = DataSourceLookup(
             pipeline: pipeline,
             store: store,
@@ -60,7 +60,7 @@ final class DataSourceRequest: Sendable {
     /// Returns the stored response to show before the server's response; nil if there is none.
     func first() async -> CallOutcome? {
         switch lookup.caching.source.kind {
-        case .server, .cache, .cacheElseServer: return nil
+        case .server, .refresh, .cache, .cacheElseServer: return nil
         case .cacheThenServer, .firstLaunch, .custom: break
         }
         guard case .sent(_, let first) = await decision.value() else { return nil }
@@ -85,16 +85,15 @@ final class DataSourceRequest: Sendable {
             requested: now,
             received: now
         )
-        let expiration = caching.expiration ?? lookup.store.configuration.expiration
         lookup.store.insert(
             CacheEntry(
                 key: key,
                 response: stored,
                 body: response.body,
                 stored: now,
-                expires: expiration.date(from: now),
-                renewal: expiration.renewal,
-                tags: caching.tags
+                expiration: caching.expiration ?? lookup.store.configuration.expiration,
+                tags: caching.tags,
+                isMemoryOnly: caching.storesInMemoryOnly
             )
         )
     }
@@ -136,12 +135,17 @@ struct DataSourceLookup: Sendable {
 
     /// Returns the decision, reading storage if necessary.
     func decision() async -> Decision {
-        let request: HTTPRequest
+        var request: HTTPRequest
         do {
             request = try draft.build(for: pipeline)
         } catch {
             pipeline.steps.notifyUnbuilt(draft, error, pipeline.configuration)
             return .answered(CallOutcome(.failure(error)))
+        }
+        if case .refresh = caching.source.kind {
+            // The HTTP cache must not answer.
+            if !request.headers.contains(.cacheControl) { request.headers[.cacheControl] = "no-cache" }
+            return .sent(pipeline.call(of: request, draft, meter), first: nil)
         }
         let call = pipeline.call(of: request, draft, meter)
         let key = key(of: request)
@@ -182,7 +186,7 @@ struct DataSourceLookup: Sendable {
 
     private func choice(_ request: HTTPRequest, _ stored: ServerResponse?, _ key: CacheKey?) async -> CacheChoice {
         switch caching.source.kind {
-        case .server: .send
+        case .server, .refresh: .send
         case .cache: .useStored
         case .cacheElseServer: stored == nil ? .send : .useStored
         case .cacheThenServer: .useStoredThenSend

@@ -9,6 +9,7 @@ final class HTTPCache: Sendable {
     let clock: any SluiceClock
     private let partition: String
     private let tags: Set<String>
+    private let storesInMemoryOnly: Bool
     /// The maximum number of stored variants of one URL.
     private static let variantLimit = 16
 
@@ -26,6 +27,7 @@ final class HTTPCache: Sendable {
         rules = CacheRules(http, hiddenFields: configuration.cookies == nil ? [] : [.cookie])
         partition = caching.partition
         tags = caching.tags
+        storesInMemoryOnly = caching.storesInMemoryOnly
     }
 
     /// Returns the cache key of a request's resource.
@@ -83,8 +85,8 @@ final class HTTPCache: Sendable {
             variant: storing.variant,
             response: storing.response,
             body: body,
-            stored: storing.response.received,
-            tags: tags
+            tags: tags,
+            isMemoryOnly: storesInMemoryOnly
         )
     }
 }

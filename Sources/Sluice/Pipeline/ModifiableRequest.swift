@@ -465,18 +465,21 @@ extension ModifiableRequest {
     ///   - key: The rule for the cache key; nil for the client's rule.
     ///   - expiration: The expiration of the stored response; nil for the client's.
     ///   - tags: Tags by which stored responses can be removed together, in addition to the client's.
+    ///   - inMemoryOnly: True to store the response in memory only; nil for the client's rule.
     /// - Returns: A copy with that source.
     public consuming func dataSource(
         _ source: DataSource,
         key: CacheKeyRule? = nil,
         expiration: CacheExpiration? = nil,
-        tags: Set<String> = []
+        tags: Set<String> = [],
+        inMemoryOnly: Bool? = nil
     ) -> Self {
         caching { caching in
             caching.source = source
             if let key { caching.key = key }
             if let expiration { caching.expiration = expiration }
             caching.tags.formUnion(tags)
+            if let inMemoryOnly { caching.storesInMemoryOnly = inMemoryOnly }
         }
     }
 

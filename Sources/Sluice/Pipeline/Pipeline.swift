@@ -212,7 +212,7 @@ final class Pipeline: Sendable {
         hasStub = configuration.stub != nil
         hasCache = configuration.cache != nil
         sharing = configuration.sharing
-        readsCache = configuration.caching.source.reads
+        readsCache = configuration.caching.source.usesStore
         cache = HTTPCache(configuration, configuration.caching, coalescer)
     }
 

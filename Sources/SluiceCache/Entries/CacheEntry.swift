@@ -23,6 +23,10 @@ public final class CacheEntry: Sendable {
     public let renewal: Duration?
     /// The tags by which entries can be removed together.
     public let tags: Set<String>
+    /// The expiration in memory; nil if it is the same as in storage.
+    let memory: CacheExpiration.TierExpiration?
+    /// True if the entry is never written to storage.
+    let isMemoryOnly: Bool
     /// The model decoded from the body last. Only responses have one, because serializers never decode values.
     package let storedModel: StoredModel?
 
@@ -37,7 +41,7 @@ public final class CacheEntry: Sendable {
     ///   - expires: The time at which the entry expires; nil for never.
     ///   - renewal: The duration by which each access extends the lifetime.
     ///   - tags: The tags by which entries can be removed together.
-    public init(
+    public convenience init(
         key: CacheKey,
         variant: String = "",
         response: StoredResponse? = nil,
@@ -47,6 +51,80 @@ public final class CacheEntry: Sendable {
         renewal: Duration? = nil,
         tags: Set<String> = []
     ) {
+        self.init(
+            key: key,
+            variant: variant,
+            response: response,
+            body: body,
+            stored: stored,
+            expires: expires,
+            renewal: renewal,
+            tags: tags,
+            memory: nil
+        )
+    }
+
+    /// Creates an entry with an expiration, in memory only or in both tiers.
+    package convenience init(
+        key: CacheKey,
+        response: StoredResponse?,
+        body: Data,
+        stored: Date,
+        expiration: CacheExpiration,
+        tags: Set<String>,
+        isMemoryOnly: Bool = false
+    ) {
+        self.init(
+            key: key,
+            variant: "",
+            response: response,
+            body: body,
+            stored: stored,
+            expires: expiration.date(from: stored),
+            renewal: expiration.renewal,
+            tags: tags,
+            memory: expiration.memory,
+            isMemoryOnly: isMemoryOnly
+        )
+    }
+
+    /// Creates a response of the HTTP cache, which does not expire.
+    package convenience init(
+        key: CacheKey,
+        variant: String,
+        response: StoredResponse,
+        body: Data,
+        tags: Set<String>,
+        isMemoryOnly: Bool
+    ) {
+        self.init(
+            key: key,
+            variant: variant,
+            response: response,
+            body: body,
+            stored: response.received,
+            expires: nil,
+            renewal: nil,
+            tags: tags,
+            memory: nil,
+            isMemoryOnly: isMemoryOnly
+        )
+    }
+
+    init(
+        key: CacheKey,
+        variant: String,
+        response: StoredResponse?,
+        body: Data,
+        stored: Date,
+        expires: Date?,
+        renewal: Duration?,
+        tags: Set<String>,
+        memory: CacheExpiration.TierExpiration?,
+        isMemoryOnly: Bool = false
+    ) {
+        self.memory = memory
+        self.isMemoryOnly = isMemoryOnly
         self.key = key
         self.variant = variant
         self.response = response
@@ -68,7 +146,9 @@ public final class CacheEntry: Sendable {
             stored: stored,
             expires: expires,
             renewal: renewal,
-            tags: tags
+            tags: tags,
+            memory: memory,
+            isMemoryOnly: isMemoryOnly
         )
     }
 }
@@ -109,6 +189,14 @@ extension CacheEntry {
         Lifetime(of: self).isLive(at: now.timeIntervalSinceReferenceDate)
     }
 
+    /// Returns the lifetime in memory of an entry that is inserted there.
+    func lifetimeInMemory(at now: Double) -> Lifetime {
+        guard let memory else { return Lifetime(of: self) }
+        let now = Date(timeIntervalSinceReferenceDate: now)
+        let expiration = CacheExpiration(memory)
+        return Lifetime(stored: now, expires: expiration.date(from: now), renewal: expiration.renewal)
+    }
+
     /// The period in which an entry may be returned, in seconds since the reference date.
     struct Lifetime {
         /// The start: the time at which the entry was stored, or its last access if accesses extend the lifetime.
@@ -118,12 +206,17 @@ extension CacheEntry {
         /// The duration by which each access extends the lifetime; 0 if it does not.
         let renewal: Double
 
+        /// Creates the lifetime in storage, which is also that in memory unless the entry has its own there.
         init(of entry: CacheEntry) {
-            renewal = entry.renewal?.longSeconds ?? 0
-            ends = entry.expires?.timeIntervalSinceReferenceDate ?? .infinity
+            self.init(stored: entry.stored, expires: entry.expires, renewal: entry.renewal)
+        }
+
+        init(stored: Date, expires: Date?, renewal: Duration?) {
+            self.renewal = renewal?.longSeconds ?? 0
+            ends = expires?.timeIntervalSinceReferenceDate ?? .infinity
             // An expiration that is NaN counts as expired.
             if ends.isNaN { ends = -.infinity }
-            began = renewal > 0 ? ends - renewal : entry.stored.timeIntervalSinceReferenceDate
+            began = self.renewal > 0 ? ends - self.renewal : stored.timeIntervalSinceReferenceDate
         }
 
         /// Returns the time of the last access that is recorded in storage, as far as the entry shows.

@@ -5,20 +5,32 @@ import SluiceHTTP
 ///
 /// ```swift
 /// try await cache.set(session, for: "session", expiration: .seconds(900).extendedOnAccess)
-/// try await cache.set(catalogue, for: "catalogue", expiration: .days(7))
+/// try await cache.set(catalogue, for: "catalogue", expiration: .days(7).inMemory(.seconds(300)))
 /// ```
 public struct CacheExpiration: Sendable, Hashable {
-    private enum Term: Sendable, Hashable {
+    enum Term: Sendable, Hashable {
         case never
         case after(Duration)
         case date(Date)
     }
 
-    private var term: Term
-    private var isExtended = false
+    /// The expiration in one tier.
+    struct TierExpiration: Sendable, Hashable {
+        var term: Term
+        var isExtended = false
+    }
+
+    private var tier: TierExpiration
+    /// The expiration in memory; nil for the same.
+    private(set) var memory: TierExpiration?
 
     private init(_ term: Term) {
-        self.term = term
+        tier = TierExpiration(term: term)
+    }
+
+    /// Creates the expiration of one tier.
+    init(_ tier: TierExpiration) {
+        self.tier = tier
     }
 
     /// Never. The entry stays until it is removed or evicted.
@@ -50,13 +62,26 @@ public struct CacheExpiration: Sendable, Hashable {
     /// that is shorter, so that not every hit is a write.
     public var extendedOnAccess: CacheExpiration {
         var extended = self
-        extended.isExtended = true
+        extended.tier.isExtended = true
         return extended
+    }
+
+    /// The same expiration in storage, and another one in memory.
+    ///
+    /// An entry that has expired in memory is read from storage, and kept in memory for that time again. In memory, an
+    /// entry may also outlive its copy in storage. Without storage, the expiration in memory is the only one.
+    ///
+    /// - Parameter expiration: The expiration in memory.
+    /// - Returns: An expiration with both.
+    public func inMemory(_ expiration: CacheExpiration) -> CacheExpiration {
+        var both = self
+        both.memory = expiration.tier
+        return both
     }
 
     /// Returns the expiration date of an entry stored at a time; nil for never.
     package func date(from now: Date) -> Date? {
-        switch term {
+        switch tier.term {
         case .never: nil
         case .after(let duration): now + duration.longSeconds
         case .date(let date): date
@@ -65,7 +90,7 @@ public struct CacheExpiration: Sendable, Hashable {
 
     /// The duration by which each access extends the lifetime; nil if it does not.
     package var renewal: Duration? {
-        guard isExtended, case .after(let duration) = term, duration > .zero else { return nil }
+        guard tier.isExtended, case .after(let duration) = tier.term, duration > .zero else { return nil }
         return duration
     }
 }

@@ -29,7 +29,7 @@ package final class CacheBodyWriter: Sendable {
     init(_ store: CacheStore, _ entry: CacheEntry) {
         self.store = store
         self.entry = entry
-        state = Locked(State(isForStorage: store.hasStorage && entry.key.space != .memoryValues))
+        state = Locked(State(isForStorage: store.isForStorage(entry)))
     }
 
     /// Receives the next piece. Must be called by one task at a time.
@@ -124,6 +124,11 @@ package final class CacheBodyWriter: Sendable {
 }
 
 extension CacheStore {
+    /// Returns true if an entry is written to storage.
+    nonisolated func isForStorage(_ entry: CacheEntry) -> Bool {
+        hasStorage && entry.key.space != .memoryValues && !entry.isMemoryOnly
+    }
+
     /// Creates a writer for an entry whose body arrives in pieces.
     ///
     /// - Parameters:
@@ -132,7 +137,7 @@ extension CacheStore {
     /// - Returns: The writer; nil if no tier would store the entry.
     package nonisolated func writer(for entry: CacheEntry, length: Int64? = nil) async -> CacheBodyWriter? {
         guard entry.isLive(at: date) else { return nil }
-        let isForStorage = hasStorage && entry.key.space != .memoryValues
+        let isForStorage = isForStorage(entry)
         let (size, overflow) = entry.byteCount.addingReportingOverflow(Int(clamping: length ?? 0))
         let bytes = overflow ? .max : size
         guard configuration.memory.admits(bytes: bytes) || isForStorage && configuration.disk.admits(bytes: bytes)

@@ -206,8 +206,8 @@ extension [CacheEntry] {
 extension CacheStore {
     /// Stores an entry: in memory at once, in storage later. Never waits.
     ///
-    /// If the entry exceeds the limits of a tier, that tier removes the previous entry with its key and variant. An
-    /// expired entry also removes the previous one.
+    /// If the entry exceeds the limits of a tier, that tier removes the previous entry with its key and variant. So does
+    /// storage for an entry in memory only. An expired entry also removes the previous one.
     ///
     /// - Parameters:
     ///   - entry: The entry.
@@ -217,12 +217,14 @@ extension CacheStore {
     @discardableResult
     package nonisolated func insert(_ entry: CacheEntry, isAwaited: Bool = false) -> Int? {
         let date = self.date
-        guard entry.isLive(at: date) else {
+        let isLive = entry.isLive(at: date)
+        guard isLive || entry.memory != nil else {
             return remove(CacheSelection(entry.key, variant: entry.variant), isAwaited: isAwaited)
         }
         let bytes = entry.byteCount
         let isForStorage = hasStorage && entry.key.space != .memoryValues
-        let isAdmitted = isForStorage && configuration.disk.admits(bytes: bytes)
+        let isWritten = isForStorage && !entry.isMemoryOnly && isLive
+        let isAdmitted = isWritten && configuration.disk.admits(bytes: bytes)
         let (isInMemory, number, startsDraining) = state.withLock { state -> (Bool, Int?, Bool) in
             let isInMemory = state.memory.insert(entry, isStored: false, at: date.timeIntervalSinceReferenceDate)
             // Accesses to the previous entry do not apply to this one.
@@ -242,7 +244,7 @@ extension CacheStore {
             return (isInMemory, number, state.beginDraining())
         }
         if startsDraining { startDraining() }
-        if isForStorage ? !isAdmitted : !isInMemory { notify(.skipped(entry.key, bytes: bytes)) }
+        if isWritten ? !isAdmitted : !isInMemory { notify(.skipped(entry.key, bytes: bytes)) }
         return number
     }
 

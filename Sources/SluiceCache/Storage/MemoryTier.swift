@@ -50,8 +50,8 @@ struct MemoryTier {
             if let existing { remove(at: existing) }
             return false
         }
-        let lifetime = CacheEntry.Lifetime(of: entry)
-        let touched = isStored ? lifetime.lastAccess(of: entry) : now
+        let lifetime = entry.lifetimeInMemory(at: now)
+        let touched = isStored ? CacheEntry.Lifetime(of: entry).lastAccess(of: entry) : now
         let node = Node(lifetime: lifetime, bytes: bytes, touched: touched, isStored: isStored)
         if let existing {
             replace(existing, with: entry, node)
@@ -210,7 +210,7 @@ extension MemoryTier {
         ///
         /// - Parameters:
         ///   - entry: The entry.
-        ///   - lifetime: Its lifetime after the access.
+        ///   - lifetime: Its lifetime in storage after the access.
         ///   - last: The time of the last access reported to storage.
         ///   - now: The time of the access.
         init?(_ entry: CacheEntry, _ lifetime: CacheEntry.Lifetime, last: Double, at now: Double) {
@@ -257,7 +257,12 @@ extension MemoryTier {
         if nodes[index].modelBytes != modelBytes { count(modelBytes: modelBytes, at: index) }
         if nodes[index].isStored {
             let node = nodes[index]
-            if let touch = Touch(entry, node.lifetime, last: node.touched, at: now) {
+            var lifetime = node.lifetime
+            if entry.memory != nil {
+                lifetime = CacheEntry.Lifetime(of: entry)
+                lifetime.extend(at: now)
+            }
+            if let touch = Touch(entry, lifetime, last: node.touched, at: now) {
                 nodes[index].touched = now
                 touches.append(touch)
             }
@@ -306,7 +311,9 @@ extension MemoryTier {
     /// - Parameter isPending: Returns true for an entry that waits to be written, which is newer.
     mutating func removePersistent(unless isPending: (CacheEntry) -> Bool) {
         for index in nodes.indices {
-            guard let entry = entries[index], entry.key.space != .memoryValues, !isPending(entry) else { continue }
+            guard let entry = entries[index], entry.key.space != .memoryValues, !entry.isMemoryOnly,
+                !isPending(entry)
+            else { continue }
             remove(at: index)
         }
     }

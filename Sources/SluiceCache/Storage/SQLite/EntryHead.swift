@@ -11,6 +11,7 @@ struct EntryHead: Sendable {
     var renewal: Duration?
     var tags: Set<String>
     var response: StoredResponse?
+    var memory: CacheExpiration.TierExpiration?
 
     struct Parts: OptionSet {
         let rawValue: UInt8
@@ -18,7 +19,8 @@ struct EntryHead: Sendable {
         static let response = Parts(rawValue: 2)
         static let identity = Parts(rawValue: 4)
         static let part = Parts(rawValue: 8)
-        static let all: Parts = [.renewal, .response, .identity, .part]
+        static let memory = Parts(rawValue: 16)
+        static let all: Parts = [.renewal, .response, .identity, .part, .memory]
     }
 }
 
@@ -28,6 +30,7 @@ extension EntryHead {
         renewal = entry.renewal
         tags = entry.tags
         response = entry.response
+        memory = entry.memory
     }
 
     /// The encoded bytes.
@@ -37,11 +40,13 @@ extension EntryHead {
         if response != nil { parts.insert(.response) }
         if response?.identity != nil { parts.insert(.identity) }
         if response?.part != nil { parts.insert(.part) }
+        if memory != nil { parts.insert(.memory) }
         var writer = EntryHeadWriter()
         writer.append(Self.version)
         writer.append(parts.rawValue)
         writer.append(stored)
         if let renewal { writer.append(renewal.attoseconds) }
+        memory?.append(to: &writer)
         writer.append(UInt32(clamping: tags.count))
         for tag in tags { writer.append(tag) }
         if let response { Self.append(response, to: &writer) }
@@ -75,6 +80,10 @@ extension EntryHead {
         if parts.contains(.renewal) {
             guard let attoseconds = reader.integer(Int128.self) else { return nil }
             renewal = Duration(attoseconds: attoseconds)
+        }
+        if parts.contains(.memory) {
+            guard let memory = CacheExpiration.TierExpiration(&reader) else { return nil }
+            self.memory = memory
         }
         guard let count = reader.integer(UInt32.self) else { return nil }
         tags = []
@@ -123,6 +132,37 @@ extension EntryHead {
             received: received,
             part: part
         )
+    }
+}
+
+extension CacheExpiration.TierExpiration {
+    func append(to writer: inout EntryHeadWriter) {
+        switch term {
+        case .never: writer.append(UInt8(0))
+        case .after(let duration):
+            writer.append(UInt8(1))
+            writer.append(duration.attoseconds)
+        case .date(let date):
+            writer.append(UInt8(2))
+            writer.append(date)
+        }
+        writer.append(UInt8(isExtended ? 1 : 0))
+    }
+
+    /// Decodes an expiration; nil if the bytes are incomplete or invalid.
+    init?(_ reader: inout EntryHeadReader) {
+        switch reader.integer(UInt8.self) {
+        case 0: term = .never
+        case 1:
+            guard let attoseconds = reader.integer(Int128.self) else { return nil }
+            term = .after(Duration(attoseconds: attoseconds))
+        case 2:
+            guard let date = reader.date() else { return nil }
+            term = .date(date)
+        default: return nil
+        }
+        guard let isExtended = reader.integer(UInt8.self), isExtended < 2 else { return nil }
+        self.isExtended = isExtended == 1
     }
 }
 

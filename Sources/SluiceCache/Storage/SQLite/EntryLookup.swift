@@ -78,7 +78,8 @@ struct EntryLookup: Sendable {
             stored: head.stored,
             expires: expires.map { Date(timeIntervalSinceReferenceDate: $0) },
             renewal: head.renewal,
-            tags: head.tags
+            tags: head.tags,
+            memory: head.memory
         )
     }
 
