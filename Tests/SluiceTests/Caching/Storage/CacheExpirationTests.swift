@@ -81,6 +81,73 @@ final class CacheStoreExpirationTests: XCTestCase {
         try await assertValue(makeStore(), is: nil)
     }
 
+    func testExpirationInMemoryLeavesTheCopyInStorage() async throws {
+        let store = makeStore()
+        try await store.set(1, for: "n", expiration: .seconds(100).inMemory(.seconds(10)))
+        for round in 1...5 {
+            clock.advance(by: .seconds(9))
+            let reads = storage.state.read.reads
+            try await assertValue(store, is: 1)
+            XCTAssertEqual(storage.state.read.reads, reads, "In memory, round \(round)")
+            clock.advance(by: .seconds(1))
+            XCTAssertTrue(store.entriesInMemory(for: CacheKey("n")).isEmpty, "Round \(round)")
+            try await assertValue(store, is: 1)
+            XCTAssertEqual(storage.state.read.reads, reads + 1, "In storage, round \(round)")
+        }
+        clock.advance(by: .seconds(50))
+        try await assertValue(store, is: nil)
+    }
+
+    func testEntryInMemoryMayOutliveItsCopy() async throws {
+        let store = makeStore()
+        try await store.set(1, for: "n", expiration: .seconds(10).inMemory(.never))
+        clock.advance(by: .seconds(20))
+        try await assertValue(store, is: 1)
+        try await assertValue(makeStore(), is: nil)
+        // Not for storage at all.
+        try await store.set(2, for: "n", expiration: .seconds(0).inMemory(.seconds(10)))
+        XCTAssertEqual(storage.names, [])
+        try await assertValue(store, is: 2)
+        clock.advance(by: .seconds(10))
+        try await assertValue(store, is: nil)
+        try await store.memory.set(3, for: "m", expiration: .days(1).inMemory(.seconds(5)))
+        clock.advance(by: .seconds(5))
+        let expired: Int? = try await store.memory.value(for: "m")
+        XCTAssertNil(expired)
+    }
+
+    func testAccessExtendsEachTierByItsOwnExpiration() async throws {
+        let store = makeStore()
+        try await store.set(1, for: "n", expiration: .seconds(80).extendedOnAccess.inMemory(.seconds(15)))
+        clock.advance(by: .seconds(10))
+        try await assertValue(store, is: 1)
+        await store.flush()
+        XCTAssertEqual(storage.state.read.touches.map(\.expires), [clock.date + 80])
+        clock.advance(by: .seconds(5))
+        XCTAssertTrue(store.entriesInMemory(for: CacheKey("n")).isEmpty)
+        let other = makeStore()
+        try await other.set(2, for: "m", expiration: .seconds(80).inMemory(.seconds(15).extendedOnAccess))
+        for _ in 0..<4 {
+            clock.advance(by: .seconds(14))
+            XCTAssertEqual(other.entriesInMemory(for: CacheKey("m")).count, 1)
+        }
+        await other.flush()
+        XCTAssertFalse(storage.state.read.touches.contains { $0.name == "m" && $0.expires != nil && $0.expires != clock.date + 24 })
+    }
+
+    func testExpirationInMemoryIsThatOfAFile() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func open() -> CacheStore { CacheStore(directory: folder) { [clock] in $0.clock = clock } }
+        try await open().set(1, for: "n", expiration: .days(7).inMemory(.seconds(10)))
+        let store = open()
+        try await assertValue(store, is: 1)
+        XCTAssertEqual(store.entriesInMemory(for: CacheKey("n")).count, 1)
+        clock.advance(by: .seconds(10))
+        XCTAssertTrue(store.entriesInMemory(for: CacheKey("n")).isEmpty)
+        try await assertValue(store, is: 1)
+    }
+
     func testDefaultExpirationAppliesUnlessAValueHasItsOwn() async throws {
         let store = makeStore { $0.expiration = .seconds(10) }
         try await store.set(1, for: "n")

@@ -31,6 +31,14 @@ import Testing
             response: response
         ),
         EntryHead(
+            stored: .distantPast,
+            renewal: nil,
+            tags: ["a"],
+            memory: .init(term: .after(.seconds(60)), isExtended: true)
+        ),
+        EntryHead(stored: .distantPast, tags: [], memory: .init(term: .never)),
+        EntryHead(stored: .distantPast, renewal: .zero, tags: [], memory: .init(term: .date(.distantFuture))),
+        EntryHead(
             stored: Date(timeIntervalSinceReferenceDate: 0),
             renewal: .zero,
             tags: [],
@@ -55,6 +63,7 @@ import Testing
         #expect(read.stored == head.stored)
         #expect(read.renewal == head.renewal)
         #expect(read.tags == head.tags)
+        #expect(read.memory == head.memory)
         let (response, readResponse) = (head.response, read.response)
         #expect(readResponse?.method == response?.method)
         #expect(readResponse?.url == response?.url)
@@ -100,7 +109,7 @@ import Testing
     func randomBytesDoNotTrap(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let bytes = Self.heads[2].encoded.suffix(600)
-        var head = [UInt8](Self.heads[3].encoded + bytes)
+        var head = [UInt8](Self.heads[6].encoded + bytes)
         for _ in 0..<2000 {
             let index = Int.random(in: 0..<head.count, using: &random)
             head[index] = UInt8.random(in: .min ... .max, using: &random)
