@@ -132,7 +132,9 @@ final class CacheStoreExpirationTests: XCTestCase {
             XCTAssertEqual(other.entriesInMemory(for: CacheKey("m")).count, 1)
         }
         await other.flush()
-        XCTAssertFalse(storage.state.read.touches.contains { $0.name == "m" && $0.expires != nil && $0.expires != clock.date + 24 })
+        XCTAssertFalse(
+            storage.state.read.touches.contains { $0.name == "m" && $0.expires != nil && $0.expires != clock.date + 24 }
+        )
     }
 
     func testExpirationInMemoryIsThatOfAFile() async throws {
