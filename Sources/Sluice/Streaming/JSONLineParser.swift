@@ -2,10 +2,10 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// Parses a body with one JSON text per line, such as NDJSON or JSON Lines.
-struct JSONLineParser<Value: Decodable & Sendable>: StreamParser {
+struct JSONLineParser<Value: Decodable & Sendable>: StreamParser, JSONLineCounting {
     private var reader: LineReader
     private let serializer: CodableSerializer<Value>
-    private var number = 0
+    fileprivate(set) var number = 0
 
     init(_ decoder: SharedDecoder, limit: Int) {
         serializer = CodableSerializer(decoder)
@@ -19,6 +19,8 @@ struct JSONLineParser<Value: Decodable & Sendable>: StreamParser {
     mutating func finish() {
         reader.finish()
     }
+
+    var unread: Data { reader.unread }
 
     mutating func next() throws(SluiceError) -> Value? {
         while true {
@@ -34,6 +36,18 @@ struct JSONLineParser<Value: Decodable & Sendable>: StreamParser {
                 throw error.inLine(number)
             }
         }
+    }
+}
+
+/// A parser of JSON lines, whatever its values.
+private protocol JSONLineCounting {
+    var number: Int { get }
+}
+
+extension JSONLineParser: ContinuingParser {
+    /// Continues the numbers of the lines.
+    mutating func resume(after other: any StreamParser) {
+        if let other = other as? any JSONLineCounting { number = other.number }
     }
 }
 

@@ -57,6 +57,13 @@ struct LineReader: Sendable {
         isFinished = true
     }
 
+    /// The bytes of which no line has been passed on.
+    var unread: Data {
+        var rest = chunk.dropFirst(offset)
+        if skipsLineFeed, rest.first == .lineFeed { rest = rest.dropFirst() }
+        return Data(beginning) + rest
+    }
+
     /// Passes the next line, without its line ending, to a closure.
     ///
     /// - Parameters:
@@ -200,6 +207,9 @@ public struct LineSplitter: StreamParser {
     public mutating func finish() {
         reader.finish()
     }
+
+    /// The bytes after the last line.
+    public var unread: Data { reader.unread }
 
     /// Returns the next line without its line ending, or nil if it is incomplete or there is none.
     ///

@@ -65,6 +65,7 @@ import Testing
             private var bytes = Data()
             mutating func append(_ chunk: Data) { bytes.append(chunk) }
             mutating func finish() {}
+            var unread: Data { bytes }
             mutating func next() throws(SluiceError) -> String? {
                 guard bytes.count >= 2 else { return nil }
                 defer { bytes = bytes.dropFirst(2) }

@@ -20,18 +20,33 @@ import Testing
 
     static let cases = [
         Case(steps: [.event, .end, .event, .end], decisions: ["wait 3.0 seconds", "wait 3.0 seconds"]),
-        Case(retry: .milliseconds(10), steps: [.event, .end], decisions: ["wait 0.01 seconds"]),
-        Case(retry: .zero, steps: [.end], decisions: ["wait 0.0 seconds"]),
+        Case(retry: .seconds(1), steps: [.event, .end], decisions: ["wait 1.0 seconds"]),
+        // A floor and a ceiling for the server's value, not for the policy's.
+        Case(retry: .zero, steps: [.end], decisions: ["wait 0.5 seconds"]),
+        Case(retry: .seconds(86_400), steps: [.event, .end], decisions: ["wait 300.0 seconds"]),
         Case(
-            steps: [.end, .end, .end, .end],
-            decisions: ["wait 3.0 seconds", "wait 5.0 seconds", "wait 7.0 seconds", "fail connectionLost"]
+            policy: Reconnection(delay: .milliseconds(1), delayLimits: .zero ... .seconds(1)),
+            steps: [.end],
+            decisions: ["wait 0.001 seconds"]
         ),
+        Case(
+            policy: Reconnection(delayLimits: .seconds(-2) ... .seconds(-1)),
+            retry: .seconds(5),
+            steps: [.end],
+            decisions: ["wait 0.0 seconds"]
+        ),
+        // A server that sends no event and ends its responses has not failed.
+        Case(steps: .init(repeating: .end, count: 20), decisions: .init(repeating: "wait 3.0 seconds", count: 20)),
         Case(
             steps: [.lost(.cannotConnect), .lost(.connectionLost), .event, .lost(.truncatedBody)],
             decisions: ["wait 4.0 seconds", "wait 5.0 seconds", "wait 4.0 seconds"]
         ),
         Case(
             steps: [.lost(.idleTimedOut), .end, .lost(.timedOut), .lost(.cannotResolveHost)],
+            decisions: ["wait 4.0 seconds", "wait 3.0 seconds", "wait 4.0 seconds", "wait 5.0 seconds"]
+        ),
+        Case(
+            steps: [.lost(.timedOut), .lost(.timedOut), .lost(.connectionLost), .lost(.cannotResolveHost)],
             decisions: ["wait 4.0 seconds", "wait 5.0 seconds", "wait 7.0 seconds", "fail cannotResolveHost"]
         ),
         Case(steps: [.lost(.elementTooLarge)], decisions: ["fail elementTooLarge"]),
@@ -56,7 +71,7 @@ import Testing
             let failure: SluiceError?
             switch step {
             case .event:
-                state.eventArrived()
+                state.signalArrived()
                 continue
             case .end: failure = nil
             case .lost(let code): failure = SluiceError(code, "It failed.")

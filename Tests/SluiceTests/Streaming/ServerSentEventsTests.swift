@@ -53,17 +53,17 @@ final class ServerSentEventsTests: XCTestCase {
         )
         let all = read(client(server).stream("events").serverSentEvents())
         await advanceClock(by: .seconds(3))
-        // A lost connection adds half of the maximum back-off.
-        await advanceClock(by: .milliseconds(550))
-        await advanceClock(by: .milliseconds(1050))
-        await advanceClock(by: .milliseconds(50))
+        // The server's 50 ms are below the floor. A lost connection adds half of the maximum back-off.
+        await advanceClock(by: .milliseconds(1000))
+        await advanceClock(by: .milliseconds(1500))
+        await advanceClock(by: .milliseconds(500))
         let read = await all.value
         XCTAssertEqual(read, ["1:a", "2:b", ":c", "end"])
         let ids = server.requests.map { $0.headers["Last-Event-ID"] }
         XCTAssertEqual(ids, [nil, "2", "2", "2", nil])
         for request in server.requests {
             XCTAssertEqual(request.headers["Accept"], "text/event-stream")
-            XCTAssertEqual(request.headers["Cache-Control"], "no-store")
+            XCTAssertEqual(request.headers["Cache-Control"], "no-cache")
         }
     }
 
@@ -105,16 +105,137 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 3)
     }
 
-    func testFailsAfterMaximumAttemptsWithoutEvent() async throws {
+    func testFailsAfterMaximumAttemptsThatFail() async throws {
         let server = try LoopbackServer()
-        server.on("/events", events(": nothing\n\n"))
+        server.on("/events", .drop)
         let policy = Reconnection(delay: .seconds(1), backoff: .constant(.seconds(1)), maximumAttempts: 2)
         let all = read(client(server).stream("events").serverSentEvents(reconnection: policy))
-        await advanceClock(by: .seconds(1))
+        await advanceClock(by: .seconds(2))
         await advanceClock(by: .seconds(2))
         let read = await all.value
         XCTAssertEqual(read, ["connectionLost"])
         XCTAssertEqual(server.requests.count, 3)
+    }
+
+    func testReconnectsWithoutEndToAQuietServer() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", events("retry: 0\n\n"))
+        let policy = Reconnection(delay: .seconds(1), backoff: .constant(.seconds(1)), maximumAttempts: 2)
+        let all = read(client(server).stream("events").serverSentEvents(reconnection: policy))
+        for _ in 0..<20 { await advanceClock(by: .milliseconds(500)) }
+        await clock.waitForSleepers(1)
+        all.cancel()
+        let read = await all.value
+        XCTAssertEqual(read, ["cancelled"])
+        XCTAssertEqual(server.requests.count, 21)
+    }
+
+    func testSignalsReportCommentsAndConnections() async throws {
+        let server = try LoopbackServer()
+        server.on(
+            .get,
+            "/events",
+            events(": welcome\n\ndata: a\n\n:\n:two words\n"),
+            .drop,
+            events("data: b\n\n"),
+            .status(.forbidden)
+        )
+        let signals = client(server).stream("events").serverSentEvents().signals
+        let all = Task { [signals] () -> [String] in
+            var read: [String] = []
+            do throws(APIError) {
+                for try await signal in signals {
+                    switch signal {
+                    case .connected(let head): read.append("\(head.status)")
+                    case .event(let event): read.append(event.data)
+                    case .comment(let comment): read.append("“\(comment)”")
+                    case .disconnected(let error, let delay):
+                        read.append("\(error?.code.description ?? "end"), \(delay)")
+                    }
+                }
+            } catch {
+                read.append("\(error.code)")
+            }
+            return read
+        }
+        await advanceClock(by: .seconds(3))
+        await advanceClock(by: .milliseconds(3500))
+        await advanceClock(by: .seconds(3))
+        let read = await all.value
+        XCTAssertEqual(
+            read,
+            [
+                "200", "“welcome”", "a", "“”", "“two words”", "end, 3.0 seconds", "connectionLost, 3.5 seconds", "200",
+                "b",
+                "end, 3.0 seconds", "unacceptableStatus",
+            ]
+        )
+    }
+
+    func testRestartConnectsAgainFromLastEventID() async throws {
+        let server = try LoopbackServer()
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+        server.on(
+            .get,
+            "/events",
+            .script(.write(head + "id: 1\ndata: a\n\nid: 9\ndata: half"), .hang),
+            events("id: 2\ndata: b\n\n"),
+            .hang,
+            .script(.write(head + "data: c\n\n"), .hang),
+            .status(.noContent)
+        )
+        let prices = client(server).stream("events").serverSentEvents()
+        // No effect before the loop.
+        prices.restart()
+        let read = Shared<[String]>([])
+        let loop = Task { for try await event in prices { read.change { $0.append(event.data) } } }
+        await eventually { read.read == ["a"] }
+        // While the loop reads, waits before it reconnects, and connects.
+        prices.restart()
+        await clock.waitForSleepers(1)
+        prices.restart()
+        await eventually { server.requests.count == 3 }
+        prices.restart()
+        await eventually { read.read == ["a", "b", "c"] }
+        prices.restart()
+        try await loop.value
+        XCTAssertEqual(server.requests.map { $0.headers["Last-Event-ID"] }, [nil, "1", "2", "2", "2"])
+        XCTAssertEqual(clock.pendingSleeps, [])
+        prices.restart()
+        XCTAssertEqual(server.requests.count, 5)
+    }
+
+    func testRestartDoesNotRepeatARequestThatCannotBe() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/chat", events("data: a\n\ndata: b\n\n").paused(after: 9, until: signal))
+        let answer = client(server).stream("chat").post(.json(["q": "why"])).serverSentEvents()
+        var read: [String] = []
+        for try await event in answer {
+            read.append(event.data)
+            answer.restart()
+            signal.fire()
+        }
+        XCTAssertEqual(read, ["a", "b"])
+        XCTAssertEqual(server.requests.count, 1)
+    }
+
+    func testEventsAreNotStored() async throws {
+        let server = try LoopbackServer()
+        server.on(
+            "/events",
+            .text("data: a\n\n", headers: ["Content-Type": "text/event-stream", "Cache-Control": "max-age=600"])
+        )
+        let store = CacheStore(storage: nil)
+        let client = APIClient(baseURL: server.url) { $0.cache = store }
+        for _ in 0..<2 {
+            for try await event in client.stream("events").serverSentEvents(reconnection: .none) {
+                XCTAssertEqual(event.data, "a")
+            }
+        }
+        let size = try await store.size
+        XCTAssertEqual(size.memory.count, 0)
+        XCTAssertEqual(server.requests.count, 2)
     }
 
     func testDoesNotReconnectNonRepeatableRequest() async throws {

@@ -136,21 +136,102 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(observer.events, ["0 finished bodyTooLarge"])
     }
 
-    func testSecondReadingContinuesWithTheNextChunk() async throws {
+    func testSecondReadingContinuesAfterTheLastElement() async throws {
         let signal = LoopbackSignal()
         let (_, client) = try server(.text("one\ntwo\nthree\n").paused(after: 8, until: signal))
         let response = try await client.stream("log").response()
-        // The first reading takes the chunk with both lines, so the second line is not read again.
         for try await line in response.lines {
             XCTAssertEqual(line, "one")
             break
         }
         signal.fire()
         let rest = try await response.collect()
-        XCTAssertEqual(String(decoding: rest, as: UTF8.self), "three\n")
+        XCTAssertEqual(String(decoding: rest, as: UTF8.self), "two\nthree\n")
         XCTAssertEqual(response.head.headers[.contentLength], "14")
         XCTAssertEqual(response.request.path, "/log")
         XCTAssertEqual(response.metrics?.bytesReceived, 14)
+    }
+
+    func testLoopsOfDifferentKindsReadOneBodyInTurn() async throws {
+        struct Record: StreamParser {
+            private var bytes = Data()
+            mutating func append(_ chunk: Data) { bytes.append(chunk) }
+            mutating func finish() {}
+            var unread: Data { bytes }
+            mutating func next() throws(SluiceError) -> Data? {
+                guard bytes.count >= 4 else { return nil }
+                defer { bytes = Data(bytes.dropFirst(4)) }
+                return Data(bytes.prefix(4))
+            }
+        }
+        let users = #"{"id":1,"name":"Ada"}"# + "\n\n" + #"{"id":2,"name":"Eve"}"#
+        let body = Array("head\r\n\r\n\(users)\nabcdefgh\nid: 7\ndata: x\n\ndata: y\n\nend".utf8)
+        for size in [1, 2, 3, 7, 1000] {
+            let chunks = stride(from: 0, to: body.count, by: size).map { Data(body[$0..<min($0 + size, body.count)]) }
+            let (_, client) = try server(.chunked(chunks))
+            let response = try await client.stream("log").response()
+            var read: [String] = []
+            for try await line in response.lines {
+                read.append(line)
+                if line.isEmpty { break }
+            }
+            for try await user in response.jsonLines(of: User.self) {
+                read.append(user.name)
+                break
+            }
+            // A new loop of the same kind.
+            for try await user in response.jsonLines(of: User.self) {
+                read.append(user.name)
+                break
+            }
+            for try await record in response.elements(parsedBy: { Record() }) {
+                read.append(String(decoding: record, as: UTF8.self))
+                if read.last == "efgh" { break }
+            }
+            for try await event in response.serverSentEvents() {
+                read.append("\(event.lastEventID) \(event.data)")
+                break
+            }
+            for try await event in response.serverSentEvents() {
+                read.append("\(event.lastEventID) \(event.data)")
+                break
+            }
+            read.append(String(decoding: try await response.collect(), as: UTF8.self))
+            XCTAssertEqual(read, ["head", "", "Ada", "Eve", "abcd", "efgh", "7 x", "7 y", "end"], "\(size)")
+            let nothing = try await response.collect()
+            XCTAssertEqual(nothing, Data())
+        }
+    }
+
+    func testLineNumbersContinueInTheNextLoop() async throws {
+        let (_, client) = try server(.text("1\n2\nx\n"))
+        let response = try await client.stream("log").response()
+        for try await number in response.jsonLines(of: Int.self) {
+            XCTAssertEqual(number, 1)
+            break
+        }
+        do {
+            for try await number in response.jsonLines(of: Int.self) { XCTAssertEqual(number, 2) }
+            XCTFail("The line was decoded.")
+        } catch {
+            XCTAssertTrue(error.description.contains("Line 3"), error.description)
+        }
+    }
+
+    func testLoopsInTurnReadTheBytesOfALine() async throws {
+        let signal = LoopbackSignal()
+        let (_, client) = try server(.text("one\ntwo\n").paused(after: 6, until: signal))
+        let response = try await client.stream("log").response()
+        var lines = response.lines.makeAsyncIterator()
+        let first = try await lines.next()
+        var rest = response.bytes.makeAsyncIterator()
+        // The beginning of a line that the first loop waits for.
+        let beginning = try await rest.next()
+        signal.fire()
+        let last = try await lines.next()
+        XCTAssertEqual(first, "one")
+        XCTAssertEqual(beginning, Data("tw".utf8))
+        XCTAssertEqual(last, "o")
     }
 
     func testFollowsRedirect() async throws {

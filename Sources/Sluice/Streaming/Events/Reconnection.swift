@@ -12,9 +12,12 @@ import SluiceHTTP
 public struct Reconnection: Sendable, Hashable {
     /// The delay before reconnecting, until the server sends the field `retry`.
     public var delay: Duration
-    /// The additional delay after a connection failed, was lost or delivered no event.
+    /// The limits of the delay that the server requests. A shorter or longer one is replaced by the limit.
+    public var delayLimits: ClosedRange<Duration>
+    /// The additional delay after a connection failed or was lost.
     public var backoff: Backoff
-    /// The maximum number of consecutive connection attempts that deliver no event.
+    /// The maximum number of consecutive connections that fail or are lost without an event or a comment. Those that
+    /// the server ends do not count.
     public var maximumAttempts: Int
     /// The response statuses after which the client reconnects; none by default, as the standard requires.
     public var statuses: Set<HTTPStatus>
@@ -23,24 +26,28 @@ public struct Reconnection: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - delay: The delay until the server sends another value; 3 seconds by default.
+    ///   - delayLimits: The limits of the server's value; half a second to 5 minutes by default.
     ///   - backoff: The additional delay after failures; by default a random delay of at most 1 second, doubled after
     ///     each further failure up to 30 seconds.
-    ///   - maximumAttempts: The maximum number of consecutive connections that deliver no event; 10 by default.
+    ///   - maximumAttempts: The maximum number of consecutive connections that fail; 10 by default. With 0, the events
+    ///     end with the response.
     ///   - statuses: The response statuses after which the client reconnects; none by default.
     public init(
         delay: Duration = .seconds(3),
+        delayLimits: ClosedRange<Duration> = .milliseconds(500) ... .seconds(300),
         backoff: Backoff = Backoff(base: .seconds(1)),
         maximumAttempts: Int = 10,
         statuses: Set<HTTPStatus> = []
     ) {
         self.delay = delay
+        self.delayLimits = delayLimits
         self.backoff = backoff
         self.maximumAttempts = maximumAttempts
         self.statuses = statuses
     }
 
-    /// The behavior of a browser: waits 3 seconds or the delay that the server requests, longer after failures, and
-    /// makes at most 10 consecutive attempts.
+    /// The behavior of a browser: waits 3 seconds or the delay that the server requests, longer after failures. It
+    /// reconnects without end to a server that ends its responses, and gives up after 10 consecutive failures.
     public static let standard = Reconnection()
     /// No reconnection: the events end with the response.
     public static let none = Reconnection(maximumAttempts: 0)
@@ -59,15 +66,15 @@ struct ReconnectionState: Sendable {
 
     /// The policy, or ``Reconnection/none`` for a request that cannot be sent again.
     let policy: Reconnection
-    /// The number of connection attempts since the last event.
+    /// The number of failed connections since the last sign of the server.
     private var attempts = 0
 
     init(_ policy: Reconnection) {
         self.policy = policy
     }
 
-    /// Resets the number of attempts after an event arrived.
-    mutating func eventArrived() {
+    /// Resets the number of attempts after an event or a comment arrived.
+    mutating func signalArrived() {
         attempts = 0
     }
 
@@ -80,13 +87,14 @@ struct ReconnectionState: Sendable {
     /// - Returns: The action to take.
     mutating func decision(after failure: SluiceError?, retry: Duration?, random: UInt64) -> Decision {
         guard policy.maximumAttempts > 0 else { return failure.map(Decision.fail) ?? .finish }
-        if let failure, !isTransient(failure) { return .fail(failure) }
-        guard attempts < policy.maximumAttempts else {
-            return .fail(failure ?? .noEvents(policy.maximumAttempts))
+        let limits = policy.delayLimits
+        let delay = max(.zero, retry.map { min(max($0, limits.lowerBound), limits.upperBound) } ?? policy.delay)
+        guard let failure else {
+            attempts = 0
+            return .wait(delay)
         }
+        guard isTransient(failure), attempts < policy.maximumAttempts else { return .fail(failure) }
         attempts += 1
-        let delay = max(.zero, retry ?? policy.delay)
-        if failure == nil, attempts == 1 { return .wait(delay) }
         return .wait(delay + policy.backoff.delay(before: attempts, random: random))
     }
 
@@ -95,14 +103,5 @@ struct ReconnectionState: Sendable {
             return policy.statuses.contains(status)
         }
         return RetryPolicy.transientCodes.contains(failure.code)
-    }
-}
-
-extension SluiceError {
-    fileprivate static func noEvents(_ attempts: Int) -> SluiceError {
-        SluiceError(
-            .connectionLost,
-            "The server repeatedly ended the event stream: \(attempts) consecutive connections received no event."
-        )
     }
 }

@@ -99,12 +99,37 @@ public struct ServerSentEventParser: StreamParser {
     /// - Returns: The next event.
     /// - Throws: ``SluiceError/Code/elementTooLarge``; every later call throws it again.
     public mutating func next() throws(SluiceError) -> ServerSentEvent? {
+        while let item = try nextItem() {
+            if case .event(let event) = item { return event }
+        }
+        return nil
+    }
+
+    /// Returns the next event or comment, or nil if it is incomplete or there is none.
+    mutating func nextItem() throws(SluiceError) -> EventStreamItem? {
         while !event.isOverLimit {
-            guard let whole = try lines.next(&event, { $0.take($1) }) else { return nil }
-            if let whole { return whole }
+            guard let item = try lines.next(&event, { $0.take($1) }) else { return nil }
+            if let item { return item }
         }
         throw .elementTooLarge("An event", lines.limit)
     }
+
+    /// The bytes after the last event. The fields of an incomplete event are in their shortest form, without comments.
+    public var unread: Data { event.unread + lines.unread }
+}
+
+extension ServerSentEventParser: ContinuingParser {
+    /// Continues with the last event ID.
+    mutating func resume(after other: any StreamParser) {
+        guard let other = other as? ServerSentEventParser else { return }
+        event = EventAssembly(lastEventID: other.lastEventID, limit: lines.limit)
+    }
+}
+
+/// A part of an event stream that its reader receives.
+enum EventStreamItem: Sendable {
+    case event(ServerSentEvent)
+    case comment(String)
 }
 
 /// The state of an event whose lines are still arriving, and of its stream.
@@ -127,18 +152,30 @@ struct EventAssembly: Sendable {
         id = lastEventID
     }
 
-    /// Processes a line without its line ending. Returns the event if the line completes one.
-    mutating func take(_ line: UnsafeRawBufferPointer) -> ServerSentEvent? {
+    /// The fields of the incomplete event.
+    var unread: Data {
+        var text = type.isEmpty ? "" : "event: \(type)\n"
+        for line in data.dropLast().split(separator: 10, omittingEmptySubsequences: false) where !data.isEmpty {
+            text += "data: \(String(decoding: line, as: UTF8.self))\n"
+        }
+        if id != lastEventID { text += "id: \(id)\n" }
+        if let retry { text += "retry: \(Int64(clamping: retry.attoseconds / 1_000_000_000_000_000))\n" }
+        return Data(text.utf8)
+    }
+
+    /// Processes a line without its line ending. Returns the event if the line completes one, or the comment if it is
+    /// one.
+    mutating func take(_ line: UnsafeRawBufferPointer) -> EventStreamItem? {
         var line = line
         if isFirstLine {
             isFirstLine = false
             if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = UnsafeRawBufferPointer(rebasing: line.dropFirst(3)) }
         }
-        if line.isEmpty { return dispatched() }
+        if line.isEmpty { return dispatched().map(EventStreamItem.event) }
         let colon = line.firstIndex(of: UInt8(ascii: ":"), from: 0)
-        guard colon > 0 else { return nil }
         var value = UnsafeRawBufferPointer(rebasing: line[min(colon + 1, line.count)...])
         if value.first == UInt8(ascii: " ") { value = UnsafeRawBufferPointer(rebasing: value.dropFirst()) }
+        if colon == 0 { return .comment(String(decoding: value, as: UTF8.self)) }
         take(UnsafeRawBufferPointer(rebasing: line[..<colon]), value)
         return nil
     }

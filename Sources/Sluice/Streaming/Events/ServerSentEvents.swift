@@ -9,102 +9,269 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// The first call of `next()` sends the request. It sends `Accept: text/event-stream` and `Cache-Control: no-store`
-/// unless the request sets these headers. When the response ends or fails, the request is sent again with the last
-/// event ID in `Last-Event-ID`, after the delay that the server requests: see ``Reconnection``. A response with status
-/// 204 ends the events. Any other status than 200, and any other content type than `text/event-stream`, fails them.
+/// The first call of `next()` sends the request. It sends `Accept: text/event-stream` and `Cache-Control: no-cache`
+/// unless the request sets these headers, and the response is not stored. When the response ends or fails, the request
+/// is sent again with the last event ID in `Last-Event-ID`, after the delay that the server requests: see
+/// ``Reconnection``. A response with status 204 ends the events. Any other status than 200, and any other content type
+/// than `text/event-stream`, fails them.
 public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     let request: StreamRequest<ErrorModel>
     let reconnection: Reconnection
     let limit: Int
+    private let restarts = EventStreamRestarts()
+
+    init(request: StreamRequest<ErrorModel>, reconnection: Reconnection, limit: Int) {
+        self.request = request
+        self.reconnection = reconnection
+        self.limit = limit
+    }
 
     /// Creates an iterator. The first call of its `next()` sends the request.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(self)
+        Iterator(signals: SignalIterator(self, restarts))
     }
 
     /// Iterates over the events.
     public struct Iterator: AsyncIteratorProtocol {
-        private let request: StreamRequest<ErrorModel>
-        private let limit: Int
-        private var state: ReconnectionState
-        private var parser: ServerSentEventParser
-        private var retry: Duration?
-        private var body: StreamedBody?
-        private var isOver = false
-
-        fileprivate init(_ events: ServerSentEvents) {
-            request = events.request.askingForEvents()
-            limit = events.limit
-            state = ReconnectionState(events.request.canBeSentAgain ? events.reconnection : .none)
-            parser = ServerSentEventParser(lastEventID: request.draft.headers[.lastEventID] ?? "", limit: limit)
-        }
+        fileprivate var signals: SignalIterator<ErrorModel>
 
         /// Returns the next event, or nil at the end and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> ServerSentEvent? {
-            do throws(StreamFailure) {
-                while !isOver {
-                    var failure: StreamFailure?
-                    do throws(StreamFailure) {
-                        if let event = try await received(isolation: actor) { return event }
-                    } catch {
-                        failure = error
-                    }
-                    if !isOver { try await disconnect(after: failure, isolation: actor) }
-                }
-                return nil
-            } catch {
-                isOver = true
-                throw request.model(of: error)
-            }
-        }
-
-        /// Returns the next event of the current connection, or nil at its end. Connects first if there is no
-        /// connection.
-        private mutating func received(
-            isolation actor: isolated (any Actor)?
-        ) async throws(StreamFailure) -> ServerSentEvent? {
-            if body == nil {
-                parser = ServerSentEventParser(lastEventID: parser.lastEventID, limit: limit)
-                body = try await request.events(after: parser.lastEventID)
-                isOver = body == nil
-            }
-            do throws(SluiceError) {
-                while let body {
-                    if let event = try parser.next() {
-                        state.eventArrived()
-                        return event
-                    }
-                    guard let chunk = try await body.next(isolation: actor) else { break }
-                    parser.append(chunk)
-                }
-            } catch {
-                throw StreamFailure(error: body?.failed(error) ?? error)
+            while let signal = try await signals.next(isolation: actor) {
+                if case .event(let event) = signal { return event }
             }
             return nil
         }
+    }
 
-        /// Ends the current connection. Waits until it is time to reconnect, or ends the events.
-        private mutating func disconnect(
-            after failure: StreamFailure?,
-            isolation actor: isolated (any Actor)?
-        ) async throws(StreamFailure) {
-            body = nil
-            retry = parser.reconnectionTime ?? retry
-            let configuration = request.client.pipeline.configuration
-            switch state.decision(after: failure?.error, retry: retry, random: configuration.randomness()) {
-            case .finish:
-                isOver = true
-            case .fail(let error):
-                throw failure ?? StreamFailure(error: error)
-            case .wait(let delay):
-                do {
-                    try await configuration.clock.sleep(for: delay)
+    /// The events together with the comments of the server, and the beginnings and ends of connections.
+    ///
+    /// ```swift
+    /// for try await signal in prices.signals {
+    ///     switch signal {
+    ///     case .event(let event): print(event.data)
+    ///     case .disconnected(let error?, let delay): print("\(error) Trying again in \(delay).")
+    ///     case .connected, .comment, .disconnected: break
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Each loop over them has its own connections, as each loop over the events has.
+    public var signals: some AsyncSequence<ServerSentSignal, ErrorModel> & Sendable {
+        ServerSentSignals(events: self, restarts: restarts)
+    }
+
+    /// Closes the connection of each loop over these events, and connects again at once with the last event ID.
+    ///
+    /// A loop that waits before it reconnects stops waiting. Has no effect on a loop that has not begun or has ended,
+    /// and on a request that cannot be repeated: see ``Reconnection``. Can be called from any thread.
+    public func restart() {
+        restarts.restart()
+    }
+}
+
+/// A part of an event stream: ``ServerSentEvents/signals``.
+public enum ServerSentSignal: Sendable {
+    /// A connection has begun: the head of its response.
+    case connected(HTTPResponse)
+    /// An event.
+    case event(ServerSentEvent)
+    /// A comment, without its colon and the space that follows it. Servers send comments to keep connections alive.
+    case comment(String)
+    /// A connection has ended, or could not be made. The error is nil if the server ended the response, or if
+    /// ``ServerSentEvents/restart()`` did. The next connection begins after the delay.
+    case disconnected(SluiceError?, reconnectingAfter: Duration)
+}
+
+private struct ServerSentSignals<ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
+    let events: ServerSentEvents<ErrorModel>
+    let restarts: EventStreamRestarts
+
+    func makeAsyncIterator() -> SignalIterator<ErrorModel> { SignalIterator(events, restarts) }
+}
+
+/// Connects, reads and reconnects.
+private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProtocol {
+    private let request: StreamRequest<ErrorModel>
+    private let limit: Int
+    private let restarts: EventStreamRestarts
+    private let canBeSentAgain: Bool
+    private var state: ReconnectionState
+    private var parser: ServerSentEventParser
+    private var retry: Duration?
+    private var body: StreamedBody?
+    /// The delay before the next connection.
+    private var delay: Duration?
+    /// The number of restarts so far; nil before the first call of `next()`.
+    private var restartCount: Int?
+    private var isOver = false
+
+    init(_ events: ServerSentEvents<ErrorModel>, _ restarts: EventStreamRestarts) {
+        request = events.request.askingForEvents()
+        limit = events.limit
+        self.restarts = restarts
+        canBeSentAgain = events.request.canBeSentAgain
+        state = ReconnectionState(canBeSentAgain ? events.reconnection : .none)
+        parser = ServerSentEventParser(lastEventID: request.draft.headers[.lastEventID] ?? "", limit: limit)
+    }
+
+    /// Returns the next signal, or nil at the end and after an error.
+    mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> ServerSentSignal? {
+        do throws(StreamFailure) {
+            while !isOver {
+                if restartCount == nil { restartCount = restarts.count }
+                var failure: StreamFailure?
+                do throws(StreamFailure) {
+                    if let delay { try await wait(for: delay) }
+                    if let signal = try await received() { return signal }
                 } catch {
-                    throw StreamFailure(error: .cancelled)
+                    failure = error
+                }
+                if !isOver, let signal = try disconnect(after: failure) { return signal }
+            }
+            return nil
+        } catch {
+            isOver = true
+            body = nil
+            throw request.model(of: error)
+        }
+    }
+
+    /// Returns the next signal of the current connection, or nil at its end. Connects first if there is no connection.
+    private mutating func received() async throws(StreamFailure) -> ServerSentSignal? {
+        guard let body else {
+            parser = ServerSentEventParser(lastEventID: parser.lastEventID, limit: limit)
+            let id = parser.lastEventID
+            let connected = await unlessRestarted { [request] () async -> Result<StreamedBody?, StreamFailure> in
+                do throws(StreamFailure) {
+                    return .success(try await request.events(after: id))
+                } catch {
+                    return .failure(error)
                 }
             }
+            guard let connected else { return nil }
+            body = try connected.get()
+            isOver = body == nil
+            return body.map { .connected($0.response.head) }
         }
+        do throws(SluiceError) {
+            while true {
+                switch try parser.nextItem() {
+                case .event(let event):
+                    state.signalArrived()
+                    return .event(event)
+                case .comment(let comment):
+                    state.signalArrived()
+                    return .comment(comment)
+                case nil: break
+                }
+                let chunk = await unlessRestarted { () async -> Result<Data?, SluiceError> in
+                    do throws(SluiceError) {
+                        return .success(try await body.next(isolation: nil))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+                guard let chunk, let chunk = try chunk.get() else { return nil }
+                parser.append(chunk)
+            }
+        } catch {
+            throw StreamFailure(error: body.failed(error))
+        }
+    }
+
+    /// Ends the current connection. Returns the signal that says when the next one begins, or nil if there is none.
+    private mutating func disconnect(after failure: StreamFailure?) throws(StreamFailure) -> ServerSentSignal? {
+        body = nil
+        retry = parser.reconnectionTime ?? retry
+        if canBeSentAgain, let restartCount, restartCount != restarts.count, failure?.error.isCancellation != true {
+            self.restartCount = restarts.count
+            delay = nil
+            return .disconnected(nil, reconnectingAfter: .zero)
+        }
+        let random = request.client.pipeline.configuration.randomness()
+        switch state.decision(after: failure?.error, retry: retry, random: random) {
+        case .finish:
+            isOver = true
+            return nil
+        case .fail(let error):
+            throw failure ?? StreamFailure(error: error)
+        case .wait(let delay):
+            self.delay = delay
+            return .disconnected(failure?.error, reconnectingAfter: delay)
+        }
+    }
+
+    /// Waits before the next connection, unless the events are restarted.
+    private mutating func wait(for delay: Duration) async throws(StreamFailure) {
+        let clock = request.client.pipeline.configuration.clock
+        let hasWaited = await unlessRestarted { (try? await clock.sleep(for: delay)) != nil }
+        if hasWaited == false || Task.isCancelled { throw StreamFailure(error: .cancelled) }
+        self.delay = nil
+        restartCount = restarts.count
+    }
+
+    /// Runs work. Returns nil, and cancels the work, if the events are restarted before it is done.
+    private func unlessRestarted<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value? {
+        guard canBeSentAgain, let restartCount else { return await work() }
+        return await restarts.value(of: work, unlessAfter: restartCount)
+    }
+}
+
+/// The restarts of an event stream, which interrupt what its loops wait for.
+private final class EventStreamRestarts: Sendable {
+    private struct State {
+        var count = 0
+        var number = 0
+        var waiting: [Int: Task<Void, Never>] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// The number of restarts so far.
+    var count: Int { state.withLock { $0.count } }
+
+    func restart() {
+        let waiting = state.withLock { state in
+            state.count += 1
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for task in waiting { task.cancel() }
+    }
+
+    /// Runs work in a task that a restart cancels.
+    ///
+    /// - Parameters:
+    ///   - work: The work.
+    ///   - known: The number of restarts that the caller knows.
+    /// - Returns: The value; nil if there has been another restart.
+    func value<Value: Sendable>(
+        of work: @escaping @Sendable () async -> Value,
+        unlessAfter known: Int
+    ) async -> Value? {
+        let value = Locked<Value?>(nil)
+        let task = Task {
+            let result = await work()
+            value.withLock { $0 = result }
+        }
+        let number = state.withLock { state -> Int? in
+            guard state.count == known else { return nil }
+            state.number += 1
+            state.waiting[state.number] = task
+            return state.number
+        }
+        await withTaskCancellationHandler {
+            if number == nil { task.cancel() }
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        let isRestarted = state.withLock { state in
+            if let number { state.waiting[number] = nil }
+            return state.count != known
+        }
+        return isRestarted ? nil : value.withLock { $0 }
     }
 }
 
@@ -133,7 +300,9 @@ extension StreamRequest {
     fileprivate func askingForEvents() -> StreamRequest {
         modified { draft in
             if !draft.headers.contains("Accept") { draft.headers["Accept"] = "text/event-stream" }
-            if !draft.headers.contains("Cache-Control") { draft.headers["Cache-Control"] = "no-store" }
+            // The Fetch Standard sends `no-cache` for the cache mode `no-store` of an event source.
+            if !draft.headers.contains("Cache-Control") { draft.headers["Cache-Control"] = "no-cache" }
+            draft.options.caching.change { $0.http = nil }
         }
     }
 

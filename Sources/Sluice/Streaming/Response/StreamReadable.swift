@@ -60,7 +60,7 @@ extension StreamReadable {
 /// ```
 ///
 /// The sequence of a ``StreamRequest`` sends the request each time it is iterated, when the first element is requested.
-/// The sequence of a ``StreamedResponse`` continues with the unread rest of the body. Only as much is read as the loop
+/// The sequence of a ``StreamedResponse`` continues after the last element that another loop has read. Only as much is read as the loop
 /// consumes, so a slow loop slows the server down. Cancelling the loop's task stops the transfer. So does leaving the
 /// loop, unless a ``StreamedResponse`` still exists.
 public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
@@ -88,7 +88,7 @@ public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: 
             parser = sequence.parser()
             body = sequence.body
             isBegun = body != nil
-            reader = body.map { ElementReader(StreamedBody.Iterator(body: $0), parser) }
+            reader = body.map { ElementReader(StreamedBody.Iterator(body: $0), parser, sharing: $0) }
         }
 
         /// Returns the next element, or nil at the end and after an error.
@@ -125,5 +125,6 @@ struct ChunkParser: StreamParser {
 
     mutating func append(_ chunk: Data) { chunks.append(chunk) }
     mutating func finish() {}
+    var unread: Data { Data(chunks.joined()) }
     mutating func next() -> Data? { chunks.isEmpty ? nil : chunks.removeFirst() }
 }

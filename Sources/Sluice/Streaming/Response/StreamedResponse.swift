@@ -9,8 +9,13 @@ import SluiceHTTP
 /// for try await line in response.lines { print(line) }
 /// ```
 ///
-/// The body can be read once: a second sequence continues with the chunk after the last one read. The transfer stops
-/// when the response and all its iterators are released.
+/// The body can be read once, by one loop or by several in turn: each continues after the last element of the one
+/// before, also with elements of another kind. The transfer stops when the response and all its iterators are released.
+///
+/// ```swift
+/// for try await line in response.lines where line.isEmpty { break }     // the head of a message
+/// let rest = try await response.collect()                               // what follows the empty line
+/// ```
 public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
     let body: StreamedBody
     let streamRequest: StreamRequest<ErrorModel>
@@ -40,12 +45,11 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
     /// - Throws: The request's error model: ``SluiceError/Code/bodyTooLarge`` over the limit, or the error of the
     ///   transfer.
     public func collect(upTo limit: Int64? = nil) async throws(ErrorModel) -> Data {
-        var all = Data()
+        var all = body.takeUnread()
         do throws(SluiceError) {
+            try body.check(all.count, limit)
             while let chunk = try await body.next(isolation: nil) {
-                if let limit, Int64(all.count + chunk.count) > limit {
-                    throw body.failed(.bodyTooLarge(limit: limit))
-                }
+                try body.check(all.count + chunk.count, limit)
                 if all.isEmpty { all = chunk } else { all.append(chunk) }
             }
         } catch {
@@ -80,6 +84,8 @@ final class StreamedBody: Sendable {
     private let call: Call?
     /// True if a body that was complete from the start has been read.
     private let isRead = Locked(false)
+    /// The parser of the loop that reads the body, which may have bytes that it has not returned.
+    private let parser = Locked<(any SharedParsing)?>(nil)
 
     init(_ body: ResponseBody, _ response: ServerResponse, _ call: Call?) {
         self.body = body
@@ -100,6 +106,21 @@ final class StreamedBody: Sendable {
     var trailers: HTTPHeaders? {
         guard let trailers = body.trailers else { return nil }
         return trailers.isEmpty ? response.trailers : trailers
+    }
+
+    /// Makes a parser the one that reads the body. It takes over the unread bytes of the one before.
+    func activate(_ parser: any SharedParsing) {
+        let previous = self.parser.withLock { current -> (any SharedParsing)? in
+            if current === parser { return nil }
+            defer { current = parser }
+            return current
+        }
+        if let previous { parser.takeOver(from: previous) }
+    }
+
+    /// Removes and returns the bytes that a loop has received and not returned.
+    func takeUnread() -> Data {
+        parser.withLock { $0.take() }?.takeUnread().0 ?? Data()
     }
 
     /// Returns the next chunk, or nil at the end.
@@ -123,6 +144,11 @@ final class StreamedBody: Sendable {
         if let trailers { response.trailers = trailers }
         call?.finish(.success(response))
         return nil
+    }
+
+    /// Fails if a number of bytes is over the limit.
+    func check(_ count: Int, _ limit: Int64?) throws(SluiceError) {
+        if let limit, Int64(count) > limit { throw failed(.bodyTooLarge(limit: limit)) }
     }
 
     /// Finishes the request with an error. Returns the error with the request and the response added.
