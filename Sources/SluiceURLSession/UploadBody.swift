@@ -6,7 +6,7 @@ enum UploadBody: Sendable {
     case none
     case data(Data)
     case file(URL, length: Int64)
-    case stream(HTTPBody.Stream, length: Int64?)
+    case stream(RequestBody.Stream, length: Int64?)
 
     /// The number of bytes, if known.
     var length: Int64? {
@@ -40,7 +40,7 @@ enum UploadBody: Sendable {
         }
     }
 
-    private static func open(_ body: HTTPBody, within limit: Duration?) async throws(SluiceError) -> UploadBody {
+    private static func open(_ body: RequestBody, within limit: Duration?) async throws(SluiceError) -> UploadBody {
         switch body.source {
         case .none:
             return .none
@@ -54,7 +54,7 @@ enum UploadBody: Sendable {
                 try await FileReader.open(url)
             }
             return .file(url, length: file.length)
-        case .deferred:
+        case .deferred, .encoded:
             // A prepared body needs no further preparation.
             return try await open(body.prepared(within: limit), within: limit)
         }
@@ -77,7 +77,7 @@ enum Payload: Sendable {
 #if !canImport(FoundationNetworking)
 extension SessionTransfer {
     /// Sends the stream while it is read, no faster than the network accepts it.
-    func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
+    func startStream(_ stream: RequestBody.Stream, length: Int64?) {
         guard let streams = BoundStreams() else {
             return fail(
                 SluiceError(.internalFailure, "The pair of streams for the request's body could not be created.")
@@ -166,7 +166,7 @@ extension SessionTransfer {
     ///
     /// Foundation on Linux reads a body's stream on the session's only queue, so that a stream that waits for data
     /// would block all other transfers.
-    func startStream(_ stream: HTTPBody.Stream, length: Int64?) {
+    func startStream(_ stream: RequestBody.Stream, length: Int64?) {
         register(
             Task {
                 do throws(SluiceError) {

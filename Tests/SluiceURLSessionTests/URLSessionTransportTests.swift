@@ -13,7 +13,7 @@ import Testing
         server = try LoopbackServer()
     }
 
-    private func request(_ method: HTTPMethod = .get, body: HTTPBody = .none) -> HTTPRequest {
+    private func request(_ method: HTTPMethod = .get, body: RequestBody = .none) -> HTTPRequest {
         HTTPRequest(method: method, scheme: "http", authority: server.authority, path: "/", body: body)
     }
 

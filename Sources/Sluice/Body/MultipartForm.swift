@@ -110,7 +110,7 @@ public struct MultipartForm: Sendable {
     /// - Throws: A ``SluiceError``: ``SluiceError/Code/invalidHeader`` for a name or header that is invalid in a part's
     ///   head; ``SluiceError/Code/encodingFailed`` for a boundary that is invalid or conflicts with that of a nested
     ///   form, a part of form-data without a name, a nesting depth over 32, or a negative length.
-    public func body() throws(SluiceError) -> HTTPBody {
+    package func body() throws(SluiceError) -> RequestBody {
         try MultipartLayout(self).body()
     }
 }
@@ -141,7 +141,7 @@ extension MultipartForm {
         enum Content: Sendable {
             case data(Data)
             case file(URL)
-            case stream(HTTPBody.Stream, length: Int64?, isReplayable: Bool)
+            case stream(RequestBody.Stream, length: Int64?, isReplayable: Bool)
             case form(MultipartForm)
             /// A placeholder for a form that exceeds the nesting limit.
             case tooDeep
@@ -252,17 +252,17 @@ extension MultipartForm {
             contentType: String? = nil,
             headers: HTTPHeaders = [:],
             isReplayable: Bool = false
-        ) -> Part where Chunks.Element == Data {
-            let stream = HTTPBody.Stream {
-                var iterator = chunks.makeAsyncIterator()
-                return { try await iterator.next() }
-            }
-            return Part(
+        ) -> Part where Chunks.Element: Sequence<UInt8> {
+            Part(
                 name: name,
                 fileName: fileName,
                 contentType: contentType ?? MediaType.forFileName(fileName ?? ""),
                 headers: headers,
-                content: .stream(stream, length: length, isReplayable: isReplayable)
+                content: .stream(
+                    RequestBody.Stream(chunks, isReplayable: isReplayable),
+                    length: length,
+                    isReplayable: isReplayable
+                )
             )
         }
 

@@ -7,7 +7,7 @@ struct MultipartLayout: Sendable {
         case bytes(Data)
         /// A file. The length is nil until it has been determined.
         case file(URL, length: Int64?, part: String)
-        case stream(HTTPBody.Stream, length: Int64?, part: String)
+        case stream(RequestBody.Stream, length: Int64?, part: String)
     }
 
     private(set) var segments: [Segment] = []
@@ -89,7 +89,7 @@ struct MultipartLayout: Sendable {
     }
 
     /// Creates the body: in memory if it fits into one piece, otherwise a body that is read while it is sent.
-    func body() throws(SluiceError) -> HTTPBody {
+    func body() throws(SluiceError) -> RequestBody {
         let length = try length()
         if let data = wholeInMemory(length) { return .data(data) }
         if segments.contains(where: \.isFile) {
@@ -108,8 +108,8 @@ struct MultipartLayout: Sendable {
         return whole
     }
 
-    private func stream() throws(SluiceError) -> HTTPBody {
-        let stream = HTTPBody.Stream { [segments] in
+    private func stream() throws(SluiceError) -> RequestBody {
+        let stream = RequestBody.Stream { [segments] in
             var reader = MultipartReader(segments)
             return { try await reader.next() }
         }

@@ -14,7 +14,7 @@ struct MultipartReader {
     }
 
     fileprivate struct OpenStream {
-        let next: HTTPBody.Reader
+        let next: RequestBody.Reader
         let length: Int64?
         let part: String
         var count: Int64 = 0

@@ -49,7 +49,7 @@ public struct CacheKeyRule: Sendable {
         switch request.body.source {
         case .none: ""
         case .data(let data): SystemSHA256.hexDigest(of: canonical(data, request.headers[.contentType]))
-        case .file, .stream, .deferred: nil
+        case .file, .stream, .deferred, .encoded: nil
         }
     }
 }

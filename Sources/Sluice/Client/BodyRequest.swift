@@ -35,23 +35,13 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
         request.modified { $0.body = body }
     }
 
-    /// Sets a body that needs no encoding.
-    ///
-    /// - Parameters:
-    ///   - body: Bytes, a file or a stream.
-    ///   - contentType: The `Content-Type`, unless a header sets another.
-    /// - Returns: The request with that body.
-    public consuming func body(_ body: HTTPBody, contentType: String? = nil) -> APIRequest<Model, ErrorModel> {
-        self.body(.bytes(body, contentType: contentType))
-    }
-
     /// Sets bytes as the body.
     ///
     /// - Parameters:
     ///   - data: The body.
-    ///   - contentType: The `Content-Type`, unless a header sets another.
+    ///   - contentType: The `Content-Type`, unless a header sets another; `application/octet-stream` by default.
     /// - Returns: The request with that body.
-    public consuming func data(_ data: Data, contentType: String = "application/octet-stream") -> APIRequest<
+    public consuming func data(_ data: Data, contentType: String? = nil) -> APIRequest<
         Model, ErrorModel
     > {
         body(.data(data, contentType: contentType))
@@ -184,15 +174,7 @@ extension APIRequest {
         unavailable,
         message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
     )
-    public func body(_ body: HTTPBody, contentType: String? = nil) -> Self { self }
-
-    /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
-    public func data(_ data: Data, contentType: String = "") -> Self { self }
+    public func data(_ data: Data, contentType: String? = nil) -> Self { self }
 
     /// Unavailable: the request has a method without a body, or its body already.
     @available(

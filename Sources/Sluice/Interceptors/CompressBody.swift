@@ -69,7 +69,7 @@ public struct CompressBody: RequestInterceptor {
         return !(headers[.contentType].flatMap { ContentType($0) }?.isCompressed ?? false)
     }
 
-    private func compressed(_ body: HTTPBody) async -> HTTPBody? {
+    private func compressed(_ body: RequestBody) async -> RequestBody? {
         if let length = body.length, length < minimumSize { return nil }
         switch body.source {
         case .data(let data):
@@ -77,7 +77,7 @@ public struct CompressBody: RequestInterceptor {
         case .stream(let stream):
             let gzipped = stream.gzipped(level: level, length: body.length)
             return .stream(gzipped, length: nil, isReplayable: body.isReplayable)
-        case .none, .file, .deferred:
+        case .none, .file, .deferred, .encoded:
             return nil
         }
     }

@@ -79,7 +79,7 @@ final class GzipEncoder {
     }
 }
 
-extension HTTPBody.Stream {
+extension RequestBody.Stream {
     /// The minimum number of compressed bytes per chunk. Smaller pieces would become small chunks on the wire.
     private static let pieceSize = 32 << 10
 
@@ -90,8 +90,8 @@ extension HTTPBody.Stream {
     ///   - length: The announced length of the source, which is verified here because the compressed length does not
     ///     reveal it; nil if it is not known.
     /// - Returns: A stream. Each time it is opened it starts at the source's first byte.
-    func gzipped(level: Int, length: Int64?) -> HTTPBody.Stream {
-        HTTPBody.Stream { [self] in
+    func gzipped(level: Int, length: Int64?) -> RequestBody.Stream {
+        RequestBody.Stream { [self] in
             guard let encoder = GzipEncoder(level: level) else { return { throw SluiceError.noCompression } }
             let next = open()
             var count: Int64 = 0
@@ -99,7 +99,7 @@ extension HTTPBody.Stream {
             return {
                 if isOver { return nil }
                 var output = Data()
-                while output.count < HTTPBody.Stream.pieceSize {
+                while output.count < RequestBody.Stream.pieceSize {
                     guard let chunk = try await next() else {
                         if let length, count < length { throw SluiceError.lengthMismatch(length, "only \(count)") }
                         isOver = true

@@ -139,7 +139,7 @@ struct PageHistory: Sendable {
         case .none: body = nil
         case .data(let data): body = data
         // A stream may have different content each time.
-        case .file, .stream, .deferred: return
+        case .file, .stream, .deferred, .encoded: return
         }
         let entry = Entry(method: request.method, url: request.url, headers: request.headers, body: body)
         guard entries.insert(entry).inserted else {

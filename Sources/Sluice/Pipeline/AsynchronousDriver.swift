@@ -141,8 +141,12 @@ struct AsynchronousDriver: Sendable {
         do {
             for interceptor in call.steps.requestInterceptors {
                 request = try await interceptor.intercept(request, context: context)
+                try request.encodeBody(for: pipeline, since: context.request)
             }
-            for plugin in call.steps.plugins { request = try await plugin.prepare(request, context: context) }
+            for plugin in call.steps.plugins {
+                request = try await plugin.prepare(request, context: context)
+                try request.encodeBody(for: pipeline, since: context.request)
+            }
         } catch {
             throw .interceptor(error, request)
         }

@@ -27,7 +27,8 @@ extension Pipeline {
     /// - Returns: The result of the step ``CallMachine/Step/decide``.
     func decision(after outcome: TransportOutcome, _ call: Call, tries: Int) -> CallMachine.StepResult {
         if let pause = call.resumption(after: outcome) { return .again(.resume(after: pause)) }
-        guard call.mayBeRetried else { return .done }
+        // An interceptor may have read a body that can be read only once, and sent other bytes in its place.
+        guard call.mayBeRetried, call.request.body.isReplayable else { return .done }
         let retry = Retry(policy: call.retry)
         guard retry.isRetried(outcome, tries) else { return .done }
         let now = clock.now

@@ -177,21 +177,13 @@ extension RequestDraft {
         )
         if let body {
             if options.isTarget, [.get, .head, .trace].contains(method) { throw .bodyWithoutMethod(request) }
-            if let contentType = body.contentType, !headers.contains(.contentType) {
-                // The body's type replaces a Content-Type among the client's headers.
-                request.headers[.contentType] = contentType
-            }
-            do {
-                request.body = try body.encode(pipeline.configuration)
-            } catch let error as SluiceError {
-                throw error.with(request: request)
-            } catch {
-                throw .bodyEncoding(error).with(request: request)
-            }
+            try request.setBody(body, hasContentType: headers.contains(.contentType), for: pipeline)
         }
         guard let mapping = pipeline.configuration.requestMapping else { return request }
         do {
-            return try mapping(request)
+            var mapped = try mapping(request)
+            try mapped.encodeBody(for: pipeline, since: request)
+            return mapped
         } catch {
             throw .building(error, "The request could not be mapped").with(request: request)
         }
@@ -209,7 +201,7 @@ extension RequestDraft {
 
     /// True if the parameters are sent as the body.
     var hasParametersInBody: Bool {
-        body == nil && method.takesParametersInBody && !options.parameters.isEmpty
+        (body?.isNone ?? true) && method.takesParametersInBody && !options.parameters.isEmpty
     }
 
     /// Returns the client's headers. Headers with secrets are removed if the path, which may come from a server, leads

@@ -163,7 +163,7 @@ struct SharedTransferKey: Hashable {
         switch request.body.source {
         case .none: body = nil
         case .data(let data): body = data
-        case .file, .stream, .deferred: return nil
+        case .file, .stream, .deferred, .encoded: return nil
         }
         // A request that a gate or an interceptor sends for a shared transfer could otherwise join that transfer and
         // wait for itself.

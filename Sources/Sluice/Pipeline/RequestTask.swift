@@ -42,7 +42,7 @@ public struct RequestTask: Sendable {
     }
 
     /// Bytes with their media type.
-    public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestTask {
+    public static func data(_ data: Data, contentType: String? = nil) -> RequestTask {
         body(.data(data, contentType: contentType))
     }
 

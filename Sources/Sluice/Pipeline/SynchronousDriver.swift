@@ -81,7 +81,10 @@ final class SynchronousDriver: Sendable {
                 machine.advance()
             case .interceptRequest:
                 do {
-                    for adapter in call.steps.requestAdapters { try adapter.adapt(&request, context: context) }
+                    for adapter in call.steps.requestAdapters {
+                        try adapter.adapt(&request, context: context)
+                        try request.encodeBody(for: pipeline, since: call.request)
+                    }
                     machine.advance()
                 } catch {
                     failure = .interceptor(error, request)

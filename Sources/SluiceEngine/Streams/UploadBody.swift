@@ -104,7 +104,7 @@ package struct UploadBody {
 package enum UploadSource: Sendable {
     case none
     case data(Data)
-    case stream(HTTPBody.Stream, length: Int64?, isReplayable: Bool = false)
+    case stream(RequestBody.Stream, length: Int64?, isReplayable: Bool = false)
 
     /// The length of the body in bytes, or nil if it is unknown.
     package var length: Int64? {
@@ -116,12 +116,13 @@ package enum UploadSource: Sendable {
     }
 
     /// Creates a source from a prepared body.
-    package init(_ body: HTTPBody) throws(SluiceError) {
+    package init(_ body: RequestBody) throws(SluiceError) {
         switch body.source {
         case .none: self = .none
         case .data(let data): self = .data(data)
         case .stream(let stream): self = .stream(stream, length: body.length, isReplayable: body.isReplayable)
-        case .file, .deferred: throw SluiceError(.unsupported, "The body must be prepared before it can be sent.")
+        case .file, .deferred, .encoded:
+            throw SluiceError(.unsupported, "The body must be prepared before it can be sent.")
         }
     }
 }

@@ -121,7 +121,7 @@ package final class UploadPipe: Sendable {
 
 extension UploadPipe {
     /// Reads a source to its end into the pipe, and checks its announced length.
-    package func pump(_ stream: HTTPBody.Stream, length: Int64?) async {
+    package func pump(_ stream: RequestBody.Stream, length: Int64?) async {
         do throws(SluiceError) {
             if try await stream.read(length: length, { await write($0) }) { finish(.success(())) }
         } catch {

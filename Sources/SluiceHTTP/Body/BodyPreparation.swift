@@ -1,10 +1,7 @@
 import SluiceFoundation
 
-extension HTTPBody.Stream {
-    /// Reads the stream to its end and checks its announced length.
-    ///
-    /// The chunk that completes the length is passed on only after the stream has ended. A body that is too long
-    /// therefore fails before its receiver can treat it as complete.
+extension RequestBody.Stream {
+    /// Reads the stream to its end and checks its announced length, as ``StreamReading`` does.
     ///
     /// - Parameters:
     ///   - length: The announced length in bytes; nil if it is unknown.
@@ -12,70 +9,66 @@ extension HTTPBody.Stream {
     /// - Returns: False if `take` stopped reading.
     /// - Throws: The error of the stream, or ``SluiceError/Code/bodyLengthMismatch``.
     package func read(length: Int64?, _ take: (Data) async -> Bool) async throws(SluiceError) -> Bool {
-        let next = open()
-        var count: Int64 = 0
-        do {
-            while let chunk = try await next() {
-                count += Int64(chunk.count)
-                let isComplete = count == length
-                while isComplete, count == length, let more = try await next() { count += Int64(more.count) }
-                if let length, count > length { throw SluiceError.mismatch(length, "more") }
-                guard await take(chunk) else { return false }
-                if isComplete { return true }
-            }
-        } catch let error as SluiceError {
-            throw error
-        } catch {
-            throw SluiceError(.bodyUnavailable, "The request's body could not be read.", underlyingError: error)
+        var reading = StreamReading(self, length: length)
+        while let chunk = try await reading.next(isolation: nil) {
+            guard await take(chunk) else { return false }
         }
-        if let length, count < length { throw .mismatch(length, "only \(count)") }
         return true
     }
 }
 
-extension SluiceError {
-    fileprivate static func mismatch(_ length: Int64, _ actual: String) -> SluiceError {
-        SluiceError(.bodyLengthMismatch, "The request's body was announced with \(length) bytes, but has \(actual).")
+extension RequestBody {
+    /// A file, read in pieces while it is sent.
+    ///
+    /// If the file is missing or cannot be read, the request fails with ``SluiceError/Code/bodyUnavailable`` before a
+    /// byte is sent.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the file.
+    ///   - contentType: The media type; nil to derive it from the file's extension.
+    /// - Returns: A body with the contents of the file.
+    public static func file(_ url: URL, contentType: String? = nil) -> RequestBody {
+        let contentType = contentType ?? MediaType.forFileExtension(url.pathExtension)
+        return RequestBody(source: .file(url), contentType: contentType, length: nil, isReplayable: true)
     }
-}
 
-extension HTTPBody {
     /// True if a file has to be opened or a deferred body created before the first byte is sent.
     package var needsPreparation: Bool {
         switch source {
         case .none, .data, .stream: false
-        case .file, .deferred: true
+        case .file, .deferred, .encoded: true
         }
     }
 
     /// Opens the file or creates the deferred body, so that a missing source fails the request before a byte is sent.
+    /// A transport calls it before it sends the head: the length of a file is known then.
     ///
     /// - Parameters:
     ///   - limit: The request's total time, counted from now. If the preparation takes longer, or the task is
-    ///     cancelled, this function throws without waiting for the preparation to end.
+    ///     cancelled, this function throws without waiting for the preparation to end. Nil by default, for no limit.
     ///   - clock: The clock that measures the limit.
     /// - Returns: A body in memory or a stream.
     /// - Throws: A ``SluiceError``, of code ``SluiceError/Code/bodyUnavailable`` if the source failed.
-    package func prepared(
-        within limit: Duration?,
+    public func prepared(
+        within limit: Duration? = nil,
         on clock: any SluiceClock = SystemClock()
-    ) async throws(SluiceError) -> HTTPBody {
+    ) async throws(SluiceError) -> RequestBody {
         guard needsPreparation else { return self }
         return try await TimedWork.outcome(within: limit, on: clock) { () async throws(SluiceError) in
             try await opened()
         }
     }
 
-    private func opened() async throws(SluiceError) -> HTTPBody {
+    private func opened() async throws(SluiceError) -> RequestBody {
         switch source {
         case .none, .data, .stream:
             return self
         case .file(let url):
             return try await .opened(url)
-        case .deferred(let prepare):
-            let body: HTTPBody
+        case .deferred, .encoded:
+            let body: RequestBody
             do {
-                body = try await prepare()
+                body = if case .deferred(let prepare) = source { try await prepare() } else { try encoded(for: nil) }
             } catch let error as SluiceError {
                 throw error
             } catch {
@@ -85,8 +78,23 @@ extension HTTPBody {
         }
     }
 
+    /// Returns the body that an encoded one results in; another body as it is.
+    ///
+    /// - Parameter client: The client whose settings it is encoded with; nil for the default settings.
+    /// - Returns: The body, with the content type of the outermost one that has any.
+    /// - Throws: The error of encoding.
+    package func encoded(for client: (any AnyObject & Sendable)?) throws -> RequestBody {
+        var body = self
+        while case .encoded(let encode) = body.source {
+            let contentType = body.contentType
+            body = try encode(client)
+            if let contentType { body.contentType = contentType }
+        }
+        return body
+    }
+
     /// Opens a file and creates a stream body of its length.
-    static func opened(_ url: URL) async throws(SluiceError) -> HTTPBody {
+    static func opened(_ url: URL) async throws(SluiceError) -> RequestBody {
         let opened = try await FileReader.open(url)
         let length = opened.length
         // The first reader takes ownership of the open file. The file closes at its end or when the reader is released,
@@ -102,7 +110,7 @@ extension HTTPBody {
                 if let file { reader = file } else { reader = try await FileReader.open(url) }
                 file = reader
                 // One byte more than the rest detects a file that has grown.
-                let count = Int(min(max(0, rest), Int64(FileReader.pieceSize - 1)) + 1)
+                let count = Int(Swift.min(Swift.max(0, rest), Int64(FileReader.pieceSize - 1)) + 1)
                 let piece = try await reader.read(upTo: count)
                 if let piece, piece.count == count {
                     remaining = rest - Int64(piece.count)

@@ -14,7 +14,7 @@ public struct HTTPRequest: Sendable {
     /// The header fields.
     public var headers: HTTPHeaders
     /// The body.
-    public var body: HTTPBody
+    public var body: RequestBody
     /// The time-outs that differ from those of the transfer, in the order in which they were set.
     package private(set) var timeoutChanges: [TimeoutChange] = []
 
@@ -25,7 +25,7 @@ public struct HTTPRequest: Sendable {
         authority: String,
         path: String,
         headers: HTTPHeaders = [:],
-        body: HTTPBody = .none
+        body: RequestBody = .none
     ) {
         self.method = method
         self.scheme = scheme

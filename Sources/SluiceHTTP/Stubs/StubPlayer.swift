@@ -210,13 +210,13 @@ package final class StubPlayer: CallbackTransport {
     }
 }
 
-extension HTTPBody {
+extension RequestBody {
     /// The length of a body in memory; nil if the body has to be read.
     fileprivate var immediateLength: Int64? {
         switch source {
         case .none: 0
         case .data(let data): Int64(data.count)
-        case .file, .stream, .deferred: nil
+        case .file, .stream, .deferred, .encoded: nil
         }
     }
 }

@@ -18,7 +18,7 @@ struct StubUpload {
 
     /// Reads the whole body. Returns its length, and its bytes if they are to be kept.
     static func read(
-        _ body: HTTPBody,
+        _ body: RequestBody,
         _ pace: Stub.Pace?,
         _ timeouts: StubTimeouts,
         _ reporter: TransferMeter.Reporter?,
@@ -30,12 +30,12 @@ struct StubUpload {
         case .none: break
         case .data(let data): try await upload.add(data)
         case .stream(let stream): try await upload.read(stream, announced: body.length)
-        case .file, .deferred: throw SluiceError(.unsupported, "The request's body could not be prepared.")
+        case .file, .deferred, .encoded: throw SluiceError(.unsupported, "The request's body could not be prepared.")
         }
         return (upload.count, upload.bytes)
     }
 
-    private mutating func read(_ stream: HTTPBody.Stream, announced: Int64?) async throws(SluiceError) {
+    private mutating func read(_ stream: RequestBody.Stream, announced: Int64?) async throws(SluiceError) {
         let reader = StubStreamReader(stream)
         defer { reader.end() }
         while let chunk = try await timeouts.timed({ () async throws(SluiceError) in try await reader.next() }) {
@@ -74,7 +74,7 @@ struct StubStreamReader: Sendable {
     private let chunks: AsyncStream<Result<Data?, SluiceError>>
     private let task: Task<Void, Never>
 
-    init(_ stream: HTTPBody.Stream) {
+    init(_ stream: RequestBody.Stream) {
         let (demands, demand) = AsyncStream.makeStream(of: Void.self)
         let (chunks, chunk) = AsyncStream.makeStream(of: Result<Data?, SluiceError>.self)
         self.demand = demand
@@ -123,28 +123,13 @@ struct StubDownload: Sendable {
 
     /// Starts the delivery, which ends early if the body is released.
     func begin() -> ResponseBody {
-        let (demand, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let writer = Locked<Task<Void, Never>?>(nil)
-        let pipe = ResponsePipe(
-            highWater: 1,
-            onDemand: { continuation.yield() },
-            onAbandon: { writer.withLock { $0 }?.cancel() }
-        )
-        let task = Task {
-            do throws(SluiceError) {
-                try await write(to: pipe, demand)
-                pipe.finish(.success(metrics), trailers: trailers)
-            } catch {
-                pipe.finish(.failure(error))
-            }
+        ResponseBody { writer throws(SluiceError) in
+            try await write(to: writer)
+            return (metrics, trailers)
         }
-        // The reader does not exist yet, so `onAbandon` cannot run before this assignment.
-        writer.withLock { $0 = task }
-        return ResponseBody(ResponsePipe.Reader(pipe))
     }
 
-    private func write(to pipe: ResponsePipe, _ demand: AsyncStream<Void>) async throws(SluiceError) {
-        var demands = demand.makeAsyncIterator()
+    private func write(to writer: ResponseBody.Writer) async throws(SluiceError) {
         var rest = bytes.prefix(truncation?.bytes ?? bytes.count)
         var count: Int64 = 0
         while !rest.isEmpty {
@@ -153,7 +138,7 @@ struct StubDownload: Sendable {
             rest = rest.dropFirst(piece.count)
             count += Int64(piece.count)
             reporter?.received(count)
-            if pipe.write(piece) { _ = await demands.next() }
+            await writer.write(piece)
             if Task.isCancelled { throw .cancelled }
         }
         if let truncation { throw truncation.error }

@@ -30,6 +30,88 @@ public struct ResponseBody: AsyncSequence, Sendable {
         source = .whole(data, metrics, trailers)
     }
 
+    /// Creates a body from a sequence of chunks, for a transport of one's own.
+    ///
+    /// ```swift
+    /// TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody(chunks))
+    /// ```
+    ///
+    /// The sequence is read at most one chunk ahead of the body's reader, in a task that is cancelled when the body is
+    /// released unread.
+    ///
+    /// - Parameters:
+    ///   - chunks: The body in pieces of any size: `Data`, `[UInt8]` or other sequences of bytes. An error that is not
+    ///     a ``SluiceError`` becomes the underlying error of ``SluiceError/Code/connectionLost``.
+    ///   - metrics: Called after the last chunk, for the metrics of the transfer. By default, they have the number of
+    ///     bytes and the time since the creation of the body.
+    ///   - trailers: Called after the last chunk, for the trailer section; empty by default.
+    public init<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks,
+        metrics: (@Sendable () -> TransferMetrics)? = nil,
+        trailers: @escaping @Sendable () -> HTTPHeaders = { [:] }
+    ) where Chunks.Element: Sequence<UInt8> {
+        let start = ContinuousClock.now
+        self = ResponseBody { pipe throws(SluiceError) in
+            var count: Int64 = 0
+            do {
+                for try await chunk in chunks {
+                    let chunk = chunk as? Data ?? Data(chunk)
+                    if Task.isCancelled { throw SluiceError.cancelled }
+                    if chunk.isEmpty { continue }
+                    count += Int64(chunk.count)
+                    await pipe.write(chunk)
+                }
+            } catch let error as SluiceError {
+                throw error
+            } catch {
+                if error is CancellationError { throw .cancelled }
+                throw SluiceError(.connectionLost, "The response's body could not be read.", underlyingError: error)
+            }
+            // A sequence may end without an error when its task is cancelled.
+            if Task.isCancelled { throw .cancelled }
+            var standard = TransferMetrics()
+            standard.bytesReceived = count
+            standard.total = start.duration(to: .now)
+            return (metrics?() ?? standard, trailers())
+        }
+    }
+
+    /// Writes a body into a pipe, waiting while the pipe is full.
+    package struct Writer: Sendable {
+        fileprivate let pipe: ResponsePipe
+        fileprivate let demand: AsyncStream<Void>
+
+        /// Writes a chunk, and returns when there is room for another one.
+        package func write(_ chunk: Data) async {
+            guard pipe.write(chunk) else { return }
+            for await _ in demand { return }
+        }
+    }
+
+    /// Creates a body that a task writes. The task is cancelled when the body is released before its end.
+    package init(
+        writing write: @escaping @Sendable (Writer) async throws(SluiceError) -> (TransferMetrics, HTTPHeaders)
+    ) {
+        let (demand, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let writer = Locked<Task<Void, Never>?>(nil)
+        let pipe = ResponsePipe(
+            highWater: 1,
+            onDemand: { continuation.yield() },
+            onAbandon: { writer.withLock { $0 }?.cancel() }
+        )
+        let task = Task {
+            do throws(SluiceError) {
+                let (metrics, trailers) = try await write(Writer(pipe: pipe, demand: demand))
+                pipe.finish(.success(metrics), trailers: trailers)
+            } catch {
+                pipe.finish(.failure(error))
+            }
+        }
+        // The reader does not exist yet, so `onAbandon` cannot run before this assignment.
+        writer.withLock { $0 = task }
+        self.init(ResponsePipe.Reader(pipe))
+    }
+
     /// Creates a body from a pipe.
     package init(_ reader: ResponsePipe.Reader) {
         source = .arriving(reader)

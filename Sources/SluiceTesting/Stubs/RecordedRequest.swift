@@ -100,35 +100,17 @@ extension HTTPRequest {
         switch body.source {
         case .none: return (self, Data(), context)
         case .data(let data): return (self, data, context)
-        case .file, .stream, .deferred: break
+        case .file, .stream, .deferred, .encoded: break
         }
         let start = ContinuousClock.now
         let data = try await TimedWork.outcome(within: context.timeouts.total) { [body] () async throws(SluiceError) in
-            try await body.read()
+            try await body.collect()
         }
         var request = self
         var context = context
         request.body = .data(data)
         context.timeouts.total = context.timeouts.total.map { max(.zero, $0 - start.duration(to: .now)) }
         return (request, data, context)
-    }
-}
-
-extension HTTPBody {
-    fileprivate func read() async throws(SluiceError) -> Data {
-        let body = try await prepared(within: nil)
-        switch body.source {
-        case .none: return Data()
-        case .data(let data): return data
-        case .file, .deferred: throw SluiceError(.unsupported, "The request's body could not be prepared.")
-        case .stream(let stream):
-            var all = Data()
-            _ = try await stream.read(length: body.length) { chunk in
-                all.append(chunk)
-                return true
-            }
-            return all
-        }
     }
 }
 

@@ -165,7 +165,7 @@ extension StubTransport: CallbackTransport {
             switch request.body.source {
             case .none: Data()
             case .data(let data): data
-            case .file, .stream, .deferred: nil
+            case .file, .stream, .deferred, .encoded: nil
             }
         var chosen: (any Transport)?
         do {

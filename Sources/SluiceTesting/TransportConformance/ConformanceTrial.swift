@@ -27,7 +27,7 @@ struct ConformanceTrial: Sendable {
         _ method: HTTPMethod = .get,
         _ path: String = "/",
         headers: HTTPHeaders = [:],
-        body: HTTPBody = .none
+        body: RequestBody = .none
     ) -> HTTPRequest {
         HTTPRequest(
             method: method,

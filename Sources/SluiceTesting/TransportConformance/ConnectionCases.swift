@@ -45,8 +45,8 @@ extension TransportConformance {
             trial.server.on("*") { .data($0.body) }
             try await trial.exchangeAtOnce(50) { index in
                 let data = Data.pattern(10_000 + index)
-                let stream = HTTPBody.stream(ScriptedChunks(chunks: [data.prefix(5000), data.dropFirst(5000)]))
-                let body = index.isMultiple(of: 2) ? HTTPBody.data(data) : stream
+                let stream = RequestBody.stream(ScriptedChunks(chunks: [data.prefix(5000), data.dropFirst(5000)]))
+                let body = index.isMultiple(of: 2) ? RequestBody.data(data) : stream
                 let answer = try await trial.exchange(trial.request(.post, "/\(index)", body: body))
                 try trial.expect(answer.body == data, "The body differs from the one that was sent.")
             }

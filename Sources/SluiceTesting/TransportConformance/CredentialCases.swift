@@ -77,12 +77,12 @@ extension TransportConformance {
         Case("A replayable body is sent again after a challenge") { trial in
             trial.guardRoot()
             let pattern = Data.pattern(300_000)
-            let replayable = HTTPBody.stream(
+            let replayable = RequestBody.stream(
                 ScriptedChunks(chunks: Array(repeating: pattern, count: 3)),
                 isReplayable: true
             )
             for (body, length) in [
-                (HTTPBody.data(Data("x".utf8)), 1), (.data(pattern), 300_000), (replayable, 900_000),
+                (RequestBody.data(Data("x".utf8)), 1), (.data(pattern), 300_000), (replayable, 900_000),
             ] {
                 let answer = try await trial.exchange(
                     trial.request(.put, body: body),
@@ -100,7 +100,7 @@ extension TransportConformance {
         Case("A body that can be read only once fails with bodyNotReplayable after a challenge") { trial in
             trial.guardRoot()
             try await trial.expectFailure(.bodyNotReplayable) {
-                let once = HTTPBody.stream(ScriptedChunks(chunks: [Data("once".utf8)]))
+                let once = RequestBody.stream(ScriptedChunks(chunks: [Data("once".utf8)]))
                 _ = try await trial.exchange(trial.request(.put, body: once), context: trial.credentials())
             }
             try trial.expectEqual(trial.authorizations.flatMap { $0 }, [], "The credentials sent")

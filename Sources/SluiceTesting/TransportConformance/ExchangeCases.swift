@@ -181,8 +181,8 @@ extension TransportConformance {
         },
         Case("Metrics report the sent bytes") { trial in
             trial.server.on("/", .text("ok"))
-            let stream = HTTPBody.stream(ScriptedChunks(chunks: [.pattern(1000), .pattern(234)]))
-            for body in [HTTPBody.data(.pattern(1234)), stream] {
+            let stream = RequestBody.stream(ScriptedChunks(chunks: [.pattern(1000), .pattern(234)]))
+            for body in [RequestBody.data(.pattern(1234)), stream] {
                 let metrics = try await trial.exchange(trial.request(.put, body: body)).metrics
                 try trial.expectEqual(metrics?.bytesSent, 1234, "The bytes sent")
             }

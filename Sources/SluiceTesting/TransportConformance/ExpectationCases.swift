@@ -6,7 +6,7 @@ extension TransportConformance {
     static let expectationCases: [Case] = [
         Case("A body that waits for 100 arrives complete, and 100 and 103 are skipped") { trial in
             trial.server.on("/", .informational(103, headers: ["Link": "</a>"], then: .text("ok")))
-            for body in [HTTPBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
+            for body in [RequestBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
                 let answer = try await trial.sendExpectingContinue(body)
                 try trial.expectEqual(answer.head.status, .ok, "The status")
                 try trial.expectEqual(answer.head.headers["Link"], nil, "A field of the informational response")
@@ -18,7 +18,7 @@ extension TransportConformance {
         Case("A refusal in place of 100 is the response, and the next request works") { trial in
             for status: HTTPStatus in [413, .unauthorized, .ok] {
                 trial.server.onExpectation { _ in .refused(.text("no", status: status)) }
-                for body in [HTTPBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
+                for body in [RequestBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
                     let answer = try await trial.sendExpectingContinue(body)
                     try trial.expectEqual(answer.head.status, status, "The status")
                     try trial.expectEqual(answer.text, "no", "The response")
@@ -39,7 +39,7 @@ extension TransportConformance {
         Case("A server that rejects Expect with 417 gets the body without it") { trial in
             trial.server.on("/", .text("ok"))
             trial.server.onExpectation { _ in .refused(.text("what?", status: 417)) }
-            for body in [HTTPBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
+            for body in [RequestBody.data(.pattern(100)), .data(.pattern(3_000_000)), .once(3_000_000)] {
                 let answer = try await trial.sendExpectingContinue(body)
                 try trial.expectEqual(answer.head.status, .ok, "The status")
                 try trial.expectEqual(answer.text, "ok", "The response")
@@ -54,7 +54,7 @@ extension TransportConformance {
         },
         Case("A request without content has no Expect field") { trial in
             trial.server.on("/", .text("ok"))
-            for body in [HTTPBody.none, .data(Data())] {
+            for body in [RequestBody.none, .data(Data())] {
                 let answer = try await trial.sendExpectingContinue(body)
                 try trial.expectEqual(answer.text, "ok", "The response")
                 try trial.expectEqual(trial.server.requests.last?.headers[.expect], nil, "The Expect field")
@@ -63,14 +63,16 @@ extension TransportConformance {
     ]
 }
 
-extension HTTPBody {
-    fileprivate static func once(_ count: Int) -> HTTPBody {
+extension RequestBody {
+    fileprivate static func once(_ count: Int) -> RequestBody {
         .stream(ScriptedChunks(chunks: [.pattern(count)]), length: Int64(count))
     }
 }
 
 extension ConformanceTrial {
-    fileprivate func sendExpectingContinue(_ body: HTTPBody, _ context: TransferContext? = nil) async throws -> Answer {
+    fileprivate func sendExpectingContinue(_ body: RequestBody, _ context: TransferContext? = nil) async throws
+        -> Answer
+    {
         // The wait is longer than the time limit of a case, so no case passes because the wait ended.
         let context = context ?? TransferContext(timeouts: Timeouts(continueWait: .seconds(600)))
         return try await exchange(request(.put, headers: ["Expect": "100-continue"], body: body), context: context)

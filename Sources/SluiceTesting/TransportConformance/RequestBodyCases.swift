@@ -6,7 +6,7 @@ extension TransportConformance {
     static let requestBodyCases: [Case] = [
         Case("A POST without a body is a complete request") { trial in
             trial.server.on("/", .text("ok"))
-            for body in [HTTPBody.none, .data(Data())] {
+            for body in [RequestBody.none, .data(Data())] {
                 let answer = try await trial.exchange(trial.request(.post, body: body))
                 try trial.expectEqual(answer.text, "ok", "The response")
             }
@@ -40,7 +40,7 @@ extension TransportConformance {
         },
         Case("A stream with a length arrives with that length") { trial in
             let chunks = ScriptedChunks(chunks: [.pattern(10), .pattern(100_000), .pattern(1)])
-            let body = HTTPBody.stream(chunks, length: 100_011)
+            let body = RequestBody.stream(chunks, length: 100_011)
             try await trial.expectArrival(of: body, as: chunks.chunks.reduce(Data(), +), isChunked: false)
         },
         Case("A stream without a length arrives chunked") { trial in
@@ -63,7 +63,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    func expectArrival(of body: HTTPBody, as data: Data, isChunked: Bool) async throws {
+    func expectArrival(of body: RequestBody, as data: Data, isChunked: Bool) async throws {
         server.on("/", .text("ok"))
         let answer = try await exchange(request(.put, body: body))
         try expectEqual(answer.text, "ok", "The response")
@@ -109,7 +109,7 @@ extension TransportConformance {
         },
         Case("A stream longer than announced fails with bodyLengthMismatch") { trial in
             for chunks in [[Data.pattern(1001)], [.pattern(1000), .pattern(1)]] {
-                let body = HTTPBody.stream(ScriptedChunks(chunks: chunks), length: 1000)
+                let body = RequestBody.stream(ScriptedChunks(chunks: chunks), length: 1000)
                 // The server may have received a complete request, which this case does not check.
                 trial.server.on("/", .text("never to be seen"))
                 try await trial.expectFailure(.bodyLengthMismatch) {
@@ -123,7 +123,7 @@ extension TransportConformance {
 extension ConformanceTrial {
     /// Expects that a PUT fails, and that the server never treats the incomplete body as complete.
     @discardableResult
-    fileprivate func expectBodyFailure(_ code: SluiceError.Code, _ body: HTTPBody) async throws -> SluiceError {
+    fileprivate func expectBodyFailure(_ code: SluiceError.Code, _ body: RequestBody) async throws -> SluiceError {
         server.on("/broken", .text("taken for whole"))
         let error = try await expectFailure(code) {
             _ = try await exchange(request(.put, "/broken", body: body))
@@ -145,13 +145,13 @@ extension TransportConformance {
             let file = try TemporaryFile(.pattern(300_000))
             defer { file.remove() }
             let chunks = ScriptedChunks(chunks: [.pattern(300_000)])
-            for made in [HTTPBody.data(.pattern(300_000)), .file(file.url), .stream(chunks, length: 300_000)] {
-                let body = HTTPBody.deferred(isReplayable: false) { made }
+            for made in [RequestBody.data(.pattern(300_000)), .file(file.url), .stream(chunks, length: 300_000)] {
+                let body = RequestBody.deferred(isReplayable: false) { made }
                 try await trial.expectArrival(of: body, as: .pattern(300_000), isChunked: false)
             }
         },
         Case("A deferred body without a length arrives chunked") { trial in
-            let body = HTTPBody.deferred(isReplayable: false) { .stream(ScriptedChunks(chunks: [.pattern(1000)])) }
+            let body = RequestBody.deferred(isReplayable: false) { .stream(ScriptedChunks(chunks: [.pattern(1000)])) }
             try await trial.expectArrival(of: body, as: .pattern(1000), isChunked: true)
         },
         Case("A deferred body that cannot be created fails with bodyUnavailable before anything is sent") { trial in
@@ -201,7 +201,7 @@ extension TransportConformance {
             let context = TransferContext(timeouts: Timeouts(total: .seconds(3)))
             let start = ContinuousClock.now
             try await trial.expectFailure(.timedOut) {
-                let body = HTTPBody.deferred(isReplayable: false) {
+                let body = RequestBody.deferred(isReplayable: false) {
                     try await Task.sleep(for: .seconds(2))
                     return .data(.pattern(10))
                 }
@@ -215,11 +215,11 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    fileprivate func unsent(_ prepare: @escaping HTTPBody.Preparation) -> HTTPRequest {
+    fileprivate func unsent(_ prepare: @escaping RequestBody.Preparation) -> HTTPRequest {
         request(.put, "/unsent", body: .deferred(isReplayable: false, prepare))
     }
 
-    fileprivate func never() async throws -> HTTPBody {
+    fileprivate func never() async throws -> RequestBody {
         try await Task.sleep(for: .seconds(3600))
         return .none
     }

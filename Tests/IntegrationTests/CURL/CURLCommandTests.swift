@@ -57,7 +57,7 @@ final class CURLCommandTests: XCTestCase {
         _ method: HTTPMethod = .get,
         _ path: String = "/",
         _ headers: HTTPHeaders = [:],
-        _ body: HTTPBody = .none
+        _ body: RequestBody = .none
     ) throws -> HTTPRequest {
         let authority = try XCTUnwrap(server?.authority)
         return HTTPRequest(

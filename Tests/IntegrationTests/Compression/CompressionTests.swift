@@ -25,7 +25,7 @@ final class CompressionTests: XCTestCase {
         let text = "import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], 'rb').read()).hexdigest())"
         let expected = try RealServer.run("python3", "-I", "-c", text, file.path).trimmingCharacters(in: .newlines)
         let form: MultipartForm = [.file(file, name: "words")]
-        let stream = HTTPBody.stream(Pieces(bytes: words), length: Int64(words.count), isReplayable: true)
+        let stream = RequestBody.stream(Pieces(bytes: words), length: Int64(words.count), isReplayable: true)
         let bodies: [(APIRequest<Reading, APIError>, isChunked: Bool)] = [
             (client.codable.put("").data(words), false),
             (client.codable.put("").file(file), true),

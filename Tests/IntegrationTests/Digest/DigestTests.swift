@@ -72,7 +72,7 @@ final class DigestTests: XCTestCase {
             XCTAssertEqual(small.method, "POST")
             let data: Welcome = try await factory.put("SHA-256/").data(bytes).sender().value
             let fromFile: Welcome = try await factory.put("MD5-sess/").file(file).sender().value
-            let stream = HTTPBody.stream(Pieces(bytes: bytes), isReplayable: true)
+            let stream = RequestBody.stream(Pieces(bytes: bytes), isReplayable: true)
             let request: APIRequest<Welcome, APIError> = factory.request("MD5/").put().body(stream)
             let streamed = try await request.sender().value
             for welcome in [data, fromFile, streamed] {
@@ -84,7 +84,7 @@ final class DigestTests: XCTestCase {
 
     func testOneShotBodyRequiresDigestOnlyCredentials() async throws {
         let server = try server()
-        func once() -> HTTPBody { .stream(Pieces(bytes: Data("once".utf8))) }
+        func once() -> RequestBody { .stream(Pieces(bytes: Data("once".utf8))) }
         let known: APIRequest<Welcome, APIError> = client(server, .digest).codable.request("MD5/").put().body(once())
         let welcome = try await known.sender().value
         XCTAssertEqual(welcome.length, 4)

@@ -62,7 +62,7 @@ enum FaultSender: Sendable {
 extension FaultExchange.Upload {
     fileprivate var isNone: Bool { if case .none = self { true } else { false } }
 
-    fileprivate var body: HTTPBody {
+    fileprivate var body: RequestBody {
         switch self {
         case .none: .none
         case .data, .expectingContinue: .data(FaultExchange.uploadedText)

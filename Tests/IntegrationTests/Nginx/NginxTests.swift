@@ -114,7 +114,7 @@ struct NginxTests {
                 }
                 continuation.finish()
             }
-            let body = HTTPBody.stream(chunks, length: Int64(data.count))
+            let body = RequestBody.stream(chunks, length: Int64(data.count))
             _ = try await client.data.request("put/\(index)").put().body(body).sender().value
             let back = try await client.data.request("put/\(index)").sender().value
             #expect(back == data, "over \(url)")

@@ -17,7 +17,7 @@ enum CacheFixture {
         _ headers: HTTPHeaders = [:],
         method: HTTPMethod = .get,
         path: String = "/a",
-        body: HTTPBody = .none
+        body: RequestBody = .none
     ) -> HTTPRequest {
         HTTPRequest(method: method, scheme: "https", authority: "a.b", path: path, headers: headers, body: body)
     }

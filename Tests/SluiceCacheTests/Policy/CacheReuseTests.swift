@@ -266,11 +266,11 @@ import Testing
     }
 
     @Test(arguments: [
-        (HTTPMethod.post, HTTPBody.none, "method response"), (.put, .none, "method response"),
+        (HTTPMethod.post, RequestBody.none, "method response"), (.put, .none, "method response"),
         (.options, .none, "method response"), ("PURGE", .none, "method response"), ("get", .none, "method response"),
         (.get, .data(Data([1])), "bypass response"), (.head, .none, "hit"), (.get, .none, "hit"),
     ])
-    func onlyGETAndHEADAreServed(method: HTTPMethod, body: HTTPBody, plan: String) {
+    func onlyGETAndHEADAreServed(method: HTTPMethod, body: RequestBody, plan: String) {
         let entry = CacheFixture.entry([.cacheControl: "max-age=60"])
         let request = CacheFixture.request(method: method, body: body)
         #expect(CacheRules().plan(for: request, stored: [entry], now: CacheFixture.start).kind == plan)

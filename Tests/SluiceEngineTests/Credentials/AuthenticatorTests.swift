@@ -266,7 +266,7 @@ import Testing
     }
 
     @Test func streamedBodyIsNotAnsweredWithAuthInt() throws {
-        let stream = try UploadSource(HTTPBody.stream(AsyncStream<Data> { $0.finish() }))
+        let stream = try UploadSource(RequestBody.stream(AsyncStream<Data> { $0.finish() }))
         let message = AuthenticatedMessage(method: "PUT", uri: "/", upload: stream)
         let transfer = Conversation(message: message)
         #expect(!transfer.challenge(#"Digest realm="r", nonce="n", qop="auth-int""#))

@@ -37,7 +37,7 @@ extension EngineTests {
             return responder
         }
 
-        private func once(_ text: String = "once") -> HTTPBody {
+        private func once(_ text: String = "once") -> RequestBody {
             .stream(
                 AsyncStream<Data> { continuation in
                     continuation.yield(Data(text.utf8))
@@ -59,7 +59,7 @@ extension EngineTests {
                 let before = (server.requestCount, server.connections)
                 let transport = SocketTransport()
                 for (index, path) in ["/a?b=%20&c", "/", "/d"].enumerated() {
-                    let body = HTTPBody.data(Data("body \(index)".utf8))
+                    let body = RequestBody.data(Data("body \(index)".utf8))
                     let response = try await transport.exchange(
                         server.request(path, method: .post, body: body),
                         context()
@@ -235,7 +235,7 @@ extension EngineTests {
             let data = Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
             let pieces = RepeatedPieces(data: data)
             for body in [
-                HTTPBody.data(data), .stream(pieces, length: Int64(length), isReplayable: true),
+                RequestBody.data(data), .stream(pieces, length: Int64(length), isReplayable: true),
                 .stream(pieces, isReplayable: true),
             ] {
                 let transport = SocketTransport()

@@ -190,7 +190,7 @@ import Testing
             count: 1,
             cnonce: "c"
         )
-        let stream = HTTPBody.stream(AsyncStream<Data> { $0.finish() })
+        let stream = RequestBody.stream(AsyncStream<Data> { $0.finish() })
         let streamed = AuthenticatedMessage(method: "PUT", uri: "/", upload: try UploadSource(stream))
         #expect(answer.fieldValue(for: streamed) == nil)
         let large = Data(count: DigestChallenge.maximumHashedBody + 1)

@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func streamedBodyIsNotProtectedByAuthInt() throws {
-        let stream = try UploadSource(HTTPBody.stream(AsyncStream<Data> { $0.finish() }))
+        let stream = try UploadSource(RequestBody.stream(AsyncStream<Data> { $0.finish() }))
         let data = UploadSource.data(Data("x".utf8))
         for (offer, forStream) in [
             ("auth", DigestChallenge.Protection.auth), ("auth,auth-int", .auth), ("auth-int", nil),

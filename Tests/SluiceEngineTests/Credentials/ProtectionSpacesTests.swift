@@ -199,7 +199,7 @@ import Testing
     @Test func spaceWithAuthIntIsNotUsedForAStreamedBody() throws {
         var spaces = ProtectionSpaces()
         try acceptAnswer(&spaces, #"realm="r", nonce="n", qop=auth-int"#)
-        let stream = try UploadSource(HTTPBody.stream(AsyncStream<Data> { $0.finish() }))
+        let stream = try UploadSource(RequestBody.stream(AsyncStream<Data> { $0.finish() }))
         let message = AuthenticatedMessage(method: "PUT", uri: "/", upload: stream)
         #expect(spaces.known(ada, for: message, cnonce: { "c" }) == nil)
         #expect(known(&spaces, "/") == "r n 2")

@@ -42,7 +42,7 @@ extension EngineTests {
                 TestListener.discardInput(descriptor)
             }
             let endless = AsyncStream<Data>(unfolding: { Data(count: 64 << 10) })
-            let body: HTTPBody = isStream ? .stream(endless) : .data(Data(count: 32 << 20))
+            let body: RequestBody = isStream ? .stream(endless) : .data(Data(count: 32 << 20))
             let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(300), total: .seconds(60)))
             let start = ContinuousClock.now
             let error = await transport.failure(of: listener.request(method: .put, body: body), context)

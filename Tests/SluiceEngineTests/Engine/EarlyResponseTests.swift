@@ -30,7 +30,7 @@ extension EngineTests {
             }
             let (slow, source) = AsyncStream<Data>.makeStream()
             source.yield(Data("first".utf8))
-            let bodies: [HTTPBody] = [
+            let bodies: [RequestBody] = [
                 .data(Data(count: 32 << 20)),
                 .stream(AsyncStream<Data>(unfolding: { Data(count: 64 << 10) })),
                 .stream(slow),

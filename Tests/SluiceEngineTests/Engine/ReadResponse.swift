@@ -73,7 +73,7 @@ extension LoopbackServer {
         method: HTTPMethod = .get,
         host: String? = nil,
         headers: HTTPHeaders = [:],
-        body: HTTPBody = .none
+        body: RequestBody = .none
     ) -> HTTPRequest {
         let authority = host.map { "\($0):\(port)" } ?? self.authority
         return HTTPRequest(
@@ -94,7 +94,7 @@ extension TestListener {
         scheme: String = "http",
         method: HTTPMethod = .get,
         headers: HTTPHeaders = [:],
-        body: HTTPBody = .none
+        body: RequestBody = .none
     ) -> HTTPRequest {
         HTTPRequest(method: method, scheme: scheme, authority: authority, path: path, headers: headers, body: body)
     }

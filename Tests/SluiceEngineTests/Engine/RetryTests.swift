@@ -20,7 +20,7 @@ extension EngineTests {
         /// Sends a request over a connection that was used before.
         private func sendOnReusedConnection(
             _ method: HTTPMethod,
-            body: HTTPBody = .none
+            body: RequestBody = .none
         ) async throws -> Result<ReadResponse, SluiceError> {
             _ = try await transport.exchange(server.request("/first"))
             #expect(transport.hasIdle)
@@ -32,7 +32,7 @@ extension EngineTests {
         @Test(arguments: 0..<2, [HTTPMethod.get, .head, .put, .delete])
         func idempotentRequestIsRetriedOnANewConnection(_ end: Int, _ method: HTTPMethod) async throws {
             server.on("/second", RetryTests.ends[end], .text("again"))
-            let body: HTTPBody = method == .put ? .data(Data("content".utf8)) : .none
+            let body: RequestBody = method == .put ? .data(Data("content".utf8)) : .none
             let response = try await sendOnReusedConnection(method, body: body).get()
             #expect(response.text == (method == .head ? "" : "again"))
             #expect(response.metrics?.isConnectionReused == false)

@@ -41,7 +41,7 @@ extension EngineTests {
                 continuation.yield(content)
                 continuation.finish()
             }
-            for body: HTTPBody in [.none, .data(content), .stream(chunks, length: Int64(content.count))] {
+            for body: RequestBody in [.none, .data(content), .stream(chunks, length: Int64(content.count))] {
                 let request = listener.request(method: .put, headers: [.connection: value], body: body)
                 let response = try await transport.exchange(request)
                 #expect(response.text == "ok")

@@ -47,7 +47,7 @@ final class TestHTTPSServer: Sendable {
         _ path: String,
         method: HTTPMethod = .get,
         host: String = "127.0.0.1",
-        body: HTTPBody = .none
+        body: RequestBody = .none
     ) -> HTTPRequest {
         HTTPRequest(method: method, scheme: "https", authority: "\(host):\(listener.port)", path: path, body: body)
     }

@@ -12,10 +12,10 @@ extension EngineTests {
         private let transport = SocketTransport()
 
         /// By its number: a body in memory, an endless body, and a body that stalls.
-        private static func body(_ kind: Int) -> (HTTPBody, AsyncStream<Data>.Continuation) {
+        private static func body(_ kind: Int) -> (RequestBody, AsyncStream<Data>.Continuation) {
             let (slow, source) = AsyncStream<Data>.makeStream()
             source.yield(Data("first".utf8))
-            let bodies: [HTTPBody] = [
+            let bodies: [RequestBody] = [
                 .data(Data(count: 4 << 20)),
                 .stream(AsyncStream<Data>(unfolding: { Data(count: 64 << 10) })),
                 .stream(slow),

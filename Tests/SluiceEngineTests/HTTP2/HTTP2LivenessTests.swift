@@ -144,7 +144,7 @@ extension EngineTests {
             let server = try ScriptedHTTP2Server.answering()
             let transport = SocketTransport()
             let tasks = (0..<5).map { index in
-                let body = HTTPBody.data(Data(count: 1 << 20))
+                let body = RequestBody.data(Data(count: 1 << 20))
                 let request = stalledServer.request("/\(index)", method: .put, body: body)
                 return Task { await transport.failure(of: request, .http2(Timeouts(total: .seconds(1)))) }
             }

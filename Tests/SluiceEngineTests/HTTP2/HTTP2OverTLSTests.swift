@@ -102,7 +102,7 @@ extension EngineTests {
                 stream.yield(Data("once".utf8))
                 stream.finish()
             }
-            let body = HTTPBody.stream(pieces)
+            let body = RequestBody.stream(pieces)
             let task = send(front.request("/once", scheme: "https", method: .post, body: body))
             #expect(await task.value.error?.code == .bodyNotReplayable)
             #expect(old.requestCount == 0)

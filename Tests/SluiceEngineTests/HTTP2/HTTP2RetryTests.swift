@@ -15,7 +15,7 @@ extension EngineTests {
             Task { [transport] in await transport.result(of: request, .http2()) }
         }
 
-        private static func text(_ text: String) -> HTTPBody { .data(Data(text.utf8)) }
+        private static func text(_ text: String) -> RequestBody { .data(Data(text.utf8)) }
 
         // MARK: GOAWAY
 

@@ -78,7 +78,7 @@ final class ScriptedHTTP2Server: Sendable {
         _ path: String = "/",
         method: HTTPMethod = .get,
         headers: HTTPHeaders = [:],
-        body: HTTPBody = .none
+        body: RequestBody = .none
     ) -> HTTPRequest {
         HTTPRequest(method: method, scheme: "http", authority: authority, path: path, headers: headers, body: body)
     }

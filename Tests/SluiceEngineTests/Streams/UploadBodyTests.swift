@@ -39,7 +39,7 @@ import Testing
     @Test func streamCanBeRewoundUntilBytesAreRead() async {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         let (gate, opener) = AsyncStream.makeStream(of: Data.self)
-        let stream = HTTPBody.Stream {
+        let stream = RequestBody.Stream {
             var iterator = gate.makeAsyncIterator()
             return { await iterator.next() }
         }
@@ -59,7 +59,7 @@ import Testing
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self)
         var iterator = calls.makeAsyncIterator()
         let opened = Locked(0)
-        let stream = HTTPBody.Stream {
+        let stream = RequestBody.Stream {
             var chunks = ["ab", "c"].map { Data($0.utf8) }[...]
             opened.withLock { $0 += 1 }
             return { chunks.popFirst() }
@@ -87,7 +87,7 @@ import Testing
     @Test func closingCancelsTheReaderOfAStream() async {
         let (ended, continuation) = AsyncStream.makeStream(of: Bool.self)
         let (silence, opener) = AsyncStream.makeStream(of: Data.self)
-        let stream = HTTPBody.Stream {
+        let stream = RequestBody.Stream {
             var iterator = silence.makeAsyncIterator()
             return {
                 let chunk = await iterator.next()

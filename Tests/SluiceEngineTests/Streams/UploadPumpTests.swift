@@ -17,8 +17,8 @@ import Testing
         _ chunks: [String],
         failure: (any Error)? = nil,
         requested: Locked<Int> = Locked(0)
-    ) -> HTTPBody.Stream {
-        HTTPBody.Stream {
+    ) -> RequestBody.Stream {
+        RequestBody.Stream {
             var left = chunks[...]
             return {
                 requested.withLock { $0 += 1 }

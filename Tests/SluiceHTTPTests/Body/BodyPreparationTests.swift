@@ -11,20 +11,20 @@ import Foundation
 @Suite(.timeLimit(.minutes(10))) struct BodyPreparationTests {
     private struct Broken: Error {}
 
-    private static func reader(_ body: HTTPBody) throws -> HTTPBody.Reader {
+    private static func reader(_ body: RequestBody) throws -> RequestBody.Reader {
         guard case .stream(let stream) = body.source else { throw Broken() }
         return stream.open()
     }
 
-    private static func text(_ body: HTTPBody) async throws -> String {
+    private static func text(_ body: RequestBody) async throws -> String {
         let next = try reader(body)
         var data = Data()
         while let chunk = try await next() { data.append(chunk) }
         return String(decoding: data, as: UTF8.self)
     }
 
-    @Test(arguments: [HTTPBody.none, .data(Data("a".utf8)), .stream(AsyncStream<Data> { nil }, length: 0)])
-    func bodiesInMemoryAndStreamsNeedNoPreparation(body: HTTPBody) async throws {
+    @Test(arguments: [RequestBody.none, .data(Data("a".utf8)), .stream(AsyncStream<Data> { nil }, length: 0)])
+    func bodiesInMemoryAndStreamsNeedNoPreparation(body: RequestBody) async throws {
         #expect(!body.needsPreparation)
         #expect(try await body.prepared(within: .zero).length == body.length)
     }
@@ -32,7 +32,7 @@ import Foundation
     @Test func fileBecomesAStreamOfItsLength() async throws {
         let file = try TemporaryFile(Data("from a file".utf8))
         defer { file.remove() }
-        let body = HTTPBody.file(file.url)
+        let body = RequestBody.file(file.url)
         #expect(body.needsPreparation)
         let prepared = try await body.prepared(within: nil)
         #expect(!prepared.needsPreparation)
@@ -44,7 +44,7 @@ import Foundation
     @Test func fileThatGrowsIsReadBeyondItsLength() async throws {
         let file = try TemporaryFile(Data("abc".utf8))
         defer { file.remove() }
-        let prepared = try await HTTPBody.file(file.url).prepared(within: nil)
+        let prepared = try await RequestBody.file(file.url).prepared(within: nil)
         #expect(try await Self.text(prepared) == "abc")
         try file.write(Data("abcde".utf8))
         #expect(try await Self.text(prepared).hasPrefix("abcd"))
@@ -53,7 +53,7 @@ import Foundation
 
     @Test func deferredBodyIsCreatedForEachPreparation() async throws {
         let count = Locked(0)
-        let body = HTTPBody.deferred(isReplayable: true) {
+        let body = RequestBody.deferred(isReplayable: true) {
             let number = count.withLock { count in
                 count += 1
                 return count
@@ -66,19 +66,19 @@ import Foundation
     }
 
     @Test func wrapsForeignErrorsAndPassesOnSluiceErrors() async {
-        let broken = HTTPBody.deferred(isReplayable: false) { throw Broken() }
+        let broken = RequestBody.deferred(isReplayable: false) { throw Broken() }
         let error = await #expect(throws: SluiceError.self) { try await broken.prepared(within: nil) }
         #expect(error?.code == .bodyUnavailable)
         #expect(error?.underlyingError is Broken)
-        let own = HTTPBody.deferred(isReplayable: false) { throw SluiceError(.encodingFailed, "Mine.") }
+        let own = RequestBody.deferred(isReplayable: false) { throw SluiceError(.encodingFailed, "Mine.") }
         let ownError = await #expect(throws: SluiceError.self) { try await own.prepared(within: nil) }
         #expect(ownError?.reason == "Mine.")
     }
 
     /// Creates a body whose preparation ignores time-outs and cancellation, like a read from a failed disk.
-    private func hangingBody(_ begun: @escaping @Sendable () -> Void) -> (HTTPBody, release: @Sendable () -> Void) {
+    private func hangingBody(_ begun: @escaping @Sendable () -> Void) -> (RequestBody, release: @Sendable () -> Void) {
         let waiting = Locked<UnsafeContinuation<Void, Never>?>(nil)
-        let body = HTTPBody.deferred(isReplayable: false) {
+        let body = RequestBody.deferred(isReplayable: false) {
             await withUnsafeContinuation { continuation in
                 waiting.withLock { $0 = continuation }
                 begun()
@@ -108,7 +108,7 @@ import Foundation
 
     @Test func cancelledTaskDoesNotStartPreparation() async {
         let begun = Locked(false)
-        let body = HTTPBody.deferred(isReplayable: false) {
+        let body = RequestBody.deferred(isReplayable: false) {
             begun.withLock { $0 = true }
             return .none
         }
@@ -122,7 +122,7 @@ import Foundation
     }
 
     @Test func acceptsTheLongestTimeout() async throws {
-        let body = HTTPBody.deferred(isReplayable: false) { .data(Data(count: 1)) }
+        let body = RequestBody.deferred(isReplayable: false) { .data(Data(count: 1)) }
         #expect(try await body.prepared(within: .seconds(Int64.max)).length == 1)
     }
 
@@ -130,7 +130,7 @@ import Foundation
     @Test func fileIsClosedAtItsEndWhileTheBodyIsHeld() async throws {
         let file = try TemporaryFile(Data("abc".utf8))
         defer { file.remove() }
-        let prepared = try await HTTPBody.file(file.url).prepared(within: nil)
+        let prepared = try await RequestBody.file(file.url).prepared(within: nil)
         #expect(file.openDescriptors == 1)
         let next = try Self.reader(prepared)
         while try await next() != nil {}
@@ -141,7 +141,7 @@ import Foundation
     @Test func fileIsClosedWhenItsReaderOrUnreadBodyIsReleased() async throws {
         let file = try TemporaryFile(Data(count: 1 << 20))
         defer { file.remove() }
-        let prepared = try await HTTPBody.file(file.url).prepared(within: nil)
+        let prepared = try await RequestBody.file(file.url).prepared(within: nil)
         do {
             let next = try Self.reader(prepared)
             _ = try await next()
@@ -150,7 +150,7 @@ import Foundation
         }
         #expect(file.openDescriptors == 0)
         #expect(prepared.length == 1 << 20)
-        do { _ = try await HTTPBody.file(file.url).prepared(within: nil) }
+        do { _ = try await RequestBody.file(file.url).prepared(within: nil) }
         #expect(file.openDescriptors == 0)
     }
     #endif

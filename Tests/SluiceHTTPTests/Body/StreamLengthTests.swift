@@ -6,8 +6,8 @@ import Testing
     private struct Broken: Error {}
 
     /// Returns a stream with chunks of the given lengths.
-    private func stream(_ lengths: [Int], failing: Bool = false) -> HTTPBody.Stream {
-        HTTPBody.Stream {
+    private func stream(_ lengths: [Int], failing: Bool = false) -> RequestBody.Stream {
+        RequestBody.Stream {
             var rest = lengths[...]
             return {
                 if let length = rest.popFirst() { return Data(count: length) }

@@ -258,7 +258,7 @@ import Testing
     }
 
     /// Creates a body that stalls after two bytes, and a flag that is set once it is no longer read.
-    private func stalledBody() -> (body: HTTPBody, isAbandoned: Locked<Bool>) {
+    private func stalledBody() -> (body: RequestBody, isAbandoned: Locked<Bool>) {
         let isAbandoned = Locked(false)
         let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
         continuation.onTermination = { _ in isAbandoned.withLock { $0 = true } }

@@ -15,7 +15,7 @@ import Testing
         _ transport: some Transport,
         _ path: String,
         headers: HTTPHeaders = [:],
-        body: HTTPBody = .none
+        body: RequestBody = .none
     ) async throws -> String {
         let method: HTTPMethod = body.isNone ? .get : .post
         let request = HTTPRequest(
@@ -88,7 +88,7 @@ import Testing
         network.on(.any, .json(#"{"access_token":"s3cret-t"}"#, headers: ["Set-Cookie": "s3cret-c"]))
         let matching: [CassetteCriterion] = [.method, .url, .body, .header("Authorization")]
         let first = cassette(matching: matching)
-        let body = HTTPBody.data(Data(#"{"password":"s3cret-p"}"#.utf8))
+        let body = RequestBody.data(Data(#"{"password":"s3cret-p"}"#.utf8))
         let real = try await send(
             first,
             "/token?api_key=s3cret-k",

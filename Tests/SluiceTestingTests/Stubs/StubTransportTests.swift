@@ -8,7 +8,7 @@ import Testing
         _ stubs: StubTransport,
         _ method: HTTPMethod,
         _ path: String,
-        body: HTTPBody = .none
+        body: RequestBody = .none
     ) async throws -> String {
         let request = HTTPRequest(method: method, scheme: "http", authority: "shop.test", path: path, body: body)
         let response = try await stubs.send(request, context: TransferContext())

@@ -8,7 +8,7 @@ import Testing
     private func request(
         _ path: String = "/a?b=1",
         _ method: HTTPMethod = .get,
-        _ body: HTTPBody = .none,
+        _ body: RequestBody = .none,
         _ headers: HTTPHeaders = [:]
     ) -> HTTPRequest {
         HTTPRequest(method: method, scheme: "https", authority: "x.test", path: path, headers: headers, body: body)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func fileBodiesHaveNoKeyByParameters() {
-        let file = HTTPBody.file(URL(filePath: "/tmp/x"))
+        let file = RequestBody.file(URL(filePath: "/tmp/x"))
         #expect(name(.methodURLParameters, request("/a", .post, file)) == nil)
         #expect(name(.methodURL, request("/a", .post, file)) == "POST https://x.test/a")
     }

@@ -90,7 +90,7 @@ final class TourTests: XCTestCase {
         defer { try? FileManager.default.removeItem(at: picture) }
         let upload = shop.data.request("pictures/1")
             .put()
-            .body(.file(picture), contentType: "image/png")
+            .body(.file(picture, contentType: "image/png"))
         let lenient = shop.data.request("users/2")
             .validate(statuses: 200..<300, 404..<405)
         let strict = shop.data.request("users/1")

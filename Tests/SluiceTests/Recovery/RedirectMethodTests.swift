@@ -10,7 +10,7 @@ import Testing
         .get, .head, .post, .put, .patch, .delete, .options, "PURGE", "QUERY", "post",
     ]
 
-    private static func request(_ method: HTTPMethod, body: HTTPBody = .data(Data("body".utf8))) -> HTTPRequest {
+    private static func request(_ method: HTTPMethod, body: RequestBody = .data(Data("body".utf8))) -> HTTPRequest {
         HTTPRequest(
             method: method,
             scheme: "https",
@@ -72,7 +72,7 @@ import Testing
         _ method: HTTPMethod,
         _ isLeft: Bool
     ) throws {
-        let once = HTTPBody.stream(AsyncStream<Data> { $0.finish() })
+        let once = RequestBody.stream(AsyncStream<Data> { $0.finish() })
         let result = Result { try Self.next(status, Self.request(method, body: once)) }
         if isLeft {
             #expect(try result.get()?.body.isNone == true)

@@ -8,7 +8,7 @@ import Testing
         _ status: Int,
         _ headers: HTTPHeaders = [:],
         _ method: HTTPMethod = .get,
-        body: HTTPBody = .none,
+        body: RequestBody = .none,
         sent: HTTPHeaders = [:]
     ) -> TransportOutcome {
         let request = HTTPRequest(

@@ -8,7 +8,7 @@ struct Attempts {
         _ method: HTTPMethod = .get,
         _ url: String = "https://a.b/x",
         headers: HTTPHeaders = [:],
-        body: HTTPBody = .none,
+        body: RequestBody = .none,
         tags: Set<String> = [],
         baseURL: String = "https://a.b"
     ) throws {

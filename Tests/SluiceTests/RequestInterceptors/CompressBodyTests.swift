@@ -8,7 +8,7 @@ import Testing
     private static let words = Data(String(repeating: "so many words ", count: 200).utf8)
 
     private static func sent(
-        _ body: HTTPBody,
+        _ body: RequestBody,
         headers: HTTPHeaders = ["Content-Type": "application/json"],
         by interceptor: CompressBody = CompressBody()
     ) async throws -> HTTPRequest {
@@ -76,7 +76,7 @@ import Testing
     @Test func compressesStreams() async throws {
         for length in [Int64(Self.words.count * 3), nil] {
             for isReplayable in [true, false] {
-                let stream = HTTPBody.stream(
+                let stream = RequestBody.stream(
                     Repeated(chunk: Self.words, count: 3),
                     length: length,
                     isReplayable: isReplayable
@@ -94,7 +94,7 @@ import Testing
 
     @Test(arguments: [8_399, 8_401])
     func checksLengthOfCompressedStream(_ length: Int) async throws {
-        let stream = HTTPBody.stream(Repeated(chunk: Self.words, count: 3), length: Int64(length))
+        let stream = RequestBody.stream(Repeated(chunk: Self.words, count: 3), length: Int64(length))
         let request = try await Self.sent(stream)
         let error = await #expect(throws: SluiceError.self) { try await request.body.bytes() }
         #expect(error?.code == .bodyLengthMismatch)
@@ -122,7 +122,7 @@ import Testing
     }
 }
 
-extension HTTPBody {
+extension RequestBody {
     fileprivate func bytes() async throws -> Data { try await pieces().reduce(Data(), +) }
 }
 

@@ -69,14 +69,14 @@ struct HARTranscript {
         return result
     }
 
-    private func postData(_ body: HTTPBody, _ headers: HTTPHeaders) -> HAR.PostData? {
+    private func postData(_ body: RequestBody, _ headers: HTTPHeaders) -> HAR.PostData? {
         let contentType = headers[.contentType]
         var result = HAR.PostData(mimeType: contentType ?? "")
         switch body.source {
         case .none: return nil
         case .file: result.comment = "A file, which is not kept."
         case .stream: result.comment = "A stream, which is not kept."
-        case .deferred: result.comment = "Made when it was sent, and not kept."
+        case .deferred, .encoded: result.comment = "Made when it was sent, and not kept."
         case .data(let data):
             let body = text(of: data, contentType, headers[.contentEncoding])
             let isForm = contentType.flatMap(ContentType.init)?.essence == "application/x-www-form-urlencoded"

@@ -57,7 +57,7 @@ struct CURLCommand {
         case .data(let data): addRedacted(data)
         case .file(let url):
             addPayload("--data-binary", ShellWord.quoted("@\(url.path)"), isLong: true)
-        case .stream, .deferred:
+        case .stream, .deferred, .encoded:
             addPayload("--data-binary", "@-", isLong: true)
             comment = " # the body is a stream: give it on standard input"
         }

@@ -280,7 +280,7 @@ extension RequestLog {
         case .stream:
             let once = request.body.isReplayable ? "" : ", readable only once"
             return remark("a stream\(length.map { " of \($0)" } ?? "")\(once)")
-        case .deferred: return remark("a body that is created while it is sent")
+        case .deferred, .encoded: return remark("a body that is created while it is sent")
         }
     }
 

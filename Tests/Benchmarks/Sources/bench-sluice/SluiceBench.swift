@@ -61,7 +61,7 @@ struct SluiceBench: Competitor {
 
     func upload(_ upload: Upload) async throws {
         let chunk = Data(repeating: 0x61, count: upload.chunkLength)
-        let body = HTTPBody.stream(upload.chunks(of: chunk), length: Int64(upload.length))
+        let body = RequestBody.stream(upload.chunks(of: chunk), length: Int64(upload.length))
         let request = HTTPRequest(
             method: .put,
             scheme: origin.scheme,

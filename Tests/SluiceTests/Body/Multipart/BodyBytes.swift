@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension HTTPBody {
+extension RequestBody {
     /// Returns all pieces that a transport would receive.
     func pieces() async throws -> [Data] {
         let body = try await prepared(within: nil)
@@ -19,7 +19,7 @@ extension HTTPBody {
             var pieces: [Data] = []
             while let piece = try await next() { pieces.append(piece) }
             return pieces
-        case .none, .file, .deferred:
+        case .none, .file, .deferred, .encoded:
             return []
         }
     }

@@ -7,9 +7,9 @@ final class MultipartUploadTests: XCTestCase {
         _ form: MultipartForm,
         to server: LoopbackServer,
         _ path: String = "upload"
-    ) async throws -> Result<Data, APIError> {
+    ) async -> Result<Data, APIError> {
         let request = APIClient(baseURL: server.url).data.request(path).post()
-            .body(try form.body(), contentType: form.contentType)
+            .multipart(form)
         return await request.sender().result
     }
 
@@ -83,7 +83,7 @@ final class MultipartUploadTests: XCTestCase {
         let here = MultipartForm.Part.file(file.url, name: "here")
         let forms: [MultipartForm] = [[missing], [here, .text("a", name: "b"), missing, here]]
         for form in forms {
-            let error = try await upload(form, to: server).failure
+            let error = await upload(form, to: server).failure
             XCTAssertEqual(error?.code, .bodyUnavailable)
             XCTAssertEqual(
                 error?.error.reason,
@@ -100,7 +100,7 @@ final class MultipartUploadTests: XCTestCase {
         defer { file.remove() }
         let chunks = Chunks("first") { try? file.write(Data(count: 999)) }
         let form: MultipartForm = [.stream(chunks, length: 5, name: "s"), .file(file.url, name: "f")]
-        let error = try await upload(form, to: server).failure
+        let error = await upload(form, to: server).failure
         XCTAssertEqual(error?.code, .bodyLengthMismatch)
         XCTAssertEqual(
             error?.error.reason,
@@ -114,7 +114,7 @@ final class MultipartUploadTests: XCTestCase {
         let server = try uploadServer()
         for length in [Int64(3), 5] {
             let form: MultipartForm = [.stream(Chunks("four"), length: length, name: "s"), .text("a", name: "b")]
-            let error = try await upload(form, to: server).failure
+            let error = await upload(form, to: server).failure
             XCTAssertEqual(error?.code, .bodyLengthMismatch)
         }
         await server.waitForOpenConnections { $0 == 0 }
@@ -130,7 +130,7 @@ final class MultipartUploadTests: XCTestCase {
         _ = try await upload(form, to: server, "moved").get()
         XCTAssertEqual(server.requests.map(\.path), ["/moved", "/upload"])
         XCTAssertEqual(server.requests[0].body, server.requests[1].body)
-        let error = try await upload(form.adding(.stream(Chunks("a"), name: "s")), to: server, "moved").failure
+        let error = await upload(form.adding(.stream(Chunks("a"), name: "s")), to: server, "moved").failure
         XCTAssertEqual(error?.code, .bodyNotReplayable)
     }
 
@@ -141,7 +141,7 @@ final class MultipartUploadTests: XCTestCase {
         defer { file.remove() }
         let (starts, start) = AsyncStream<Void>.makeStream()
         let form: MultipartForm = [.stream(Chunks("a") { start.yield() }, name: "s"), .file(file.url, name: "f")]
-        let sender = APIClient(baseURL: server.url).data.request("upload").post().body(try form.body()).sender()
+        let sender = APIClient(baseURL: server.url).data.request("upload").post().multipart(form).sender()
         let task = Task { await sender.result }
         for await _ in starts { break }
         while file.openDescriptors == 0 { await Task.yield() }
@@ -156,7 +156,7 @@ final class MultipartUploadTests: XCTestCase {
         let file = try TemporaryFile(Data(count: 64 << 20))
         defer { file.remove() }
         let form: MultipartForm = [.file(file.url, name: "f")]
-        let result = await APIClient(baseURL: server.url).data.request("upload").post().body(try form.body())
+        let result = await APIClient(baseURL: server.url).data.request("upload").post().multipart(form)
             .timeout(total: .milliseconds(200)).sender().result
         XCTAssertEqual(result.failure?.code, .timedOut)
         while file.openDescriptors > 0 { await Task.yield() }

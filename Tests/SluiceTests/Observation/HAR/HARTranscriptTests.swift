@@ -18,7 +18,7 @@ import Testing
         return transcript.entry(request, .success(response), secret)
     }
 
-    private func posting(_ body: HTTPBody, _ contentType: String) -> HTTPRequest {
+    private func posting(_ body: RequestBody, _ contentType: String) -> HTTPRequest {
         HTTPRequest(
             method: .post,
             scheme: "http",

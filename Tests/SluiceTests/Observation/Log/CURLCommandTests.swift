@@ -8,7 +8,7 @@ import Testing
         _ method: HTTPMethod = .get,
         _ path: String = "/",
         _ headers: HTTPHeaders = [:],
-        _ body: HTTPBody = .none
+        _ body: RequestBody = .none
     )
         -> HTTPRequest
     {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func redactsSecretsUnlessDisabled() {
-        let body = HTTPBody.data(Data(#"{"password":"s3"}"#.utf8))
+        let body = RequestBody.data(Data(#"{"password":"s3"}"#.utf8))
         var secret = request(
             .post,
             "/?token=s3",

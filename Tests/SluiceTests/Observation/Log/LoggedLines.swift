@@ -39,7 +39,7 @@ struct LoggedLines: Sendable {
         _ method: HTTPMethod = .get,
         _ path: String = "/users/42",
         _ headers: HTTPHeaders = [:],
-        _ body: HTTPBody = .none
+        _ body: RequestBody = .none
     )
         -> HTTPRequest
     {

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Returns the logged body of a request.
-    private func sent(_ body: HTTPBody, _ headers: HTTPHeaders = ["X": "y"]) -> [String] {
+    private func sent(_ body: RequestBody, _ headers: HTTPHeaders = ["X": "y"]) -> [String] {
         lines.notify(lines.log(.full), [(0, 1, .sending(LoggedLines.request(.post, "/", headers, body)))])
         let entry = lines.all.last?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
         return Array(entry.dropFirst(1 + headers.count)).map { String($0.dropFirst(4)) }

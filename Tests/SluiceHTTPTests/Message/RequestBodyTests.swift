@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite struct HTTPBodyTests {
+@Suite struct RequestBodyTests {
     private struct Chunks: AsyncSequence, Sendable {
         struct Broken: Error {}
 
@@ -28,7 +28,7 @@ import Foundation
         func makeAsyncIterator() -> Iterator { Iterator(texts: texts[...], isBroken: isBroken) }
     }
 
-    private static func reader(_ body: HTTPBody) throws -> HTTPBody.Reader {
+    private static func reader(_ body: RequestBody) throws -> RequestBody.Reader {
         guard case .stream(let stream) = body.source else { throw NotAStream() }
         return stream.open()
     }
@@ -43,10 +43,10 @@ import Foundation
             (.stream(Chunks(texts: ["a"]), length: 1), 1, false, false),
             (.stream(Chunks(texts: ["a"]), length: 1, isReplayable: true), 1, true, false),
             (.stream(Chunks(texts: ["a"]), isReplayable: true), nil, true, false),
-        ] as [(HTTPBody, Int64?, Bool, Bool)]
+        ] as [(RequestBody, Int64?, Bool, Bool)]
     )
     func lengthAndReplayabilityFollowFromTheSource(
-        body: HTTPBody,
+        body: RequestBody,
         length: Int64?,
         isReplayable: Bool,
         isNone: Bool
@@ -57,7 +57,7 @@ import Foundation
     }
 
     @Test func eachOpenedStreamBeginsAtTheStart() async throws {
-        let body = HTTPBody.stream(Chunks(texts: ["a", "b"]), isReplayable: true)
+        let body = RequestBody.stream(Chunks(texts: ["a", "b"]), isReplayable: true)
         let first = try Self.reader(body)
         #expect(try await first() == Data("a".utf8))
         let second = try Self.reader(body)
@@ -74,7 +74,7 @@ import Foundation
     }
 
     @Test func fileBodyKeepsItsURL() throws {
-        guard case .file(let url) = HTTPBody.file(URL(filePath: "/tmp/a b")).source else {
+        guard case .file(let url) = RequestBody.file(URL(filePath: "/tmp/a b")).source else {
             Issue.record("The body of a file has another source.")
             return
         }

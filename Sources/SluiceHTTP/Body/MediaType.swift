@@ -1,14 +1,14 @@
 /// The media types of files (RFC 6838), by file name extension. The table is fixed, so that the result does not depend
 /// on the system.
-enum MediaType {
+package enum MediaType {
     /// The media type of unknown content.
-    static let octetStream = "application/octet-stream"
+    package static let octetStream = "application/octet-stream"
 
     /// Returns the media type of a file name extension.
     ///
     /// - Parameter fileExtension: The extension without its dot, in any case.
     /// - Returns: The media type, or ``octetStream`` if the extension is unknown.
-    static func forFileExtension(_ fileExtension: String) -> String {
+    package static func forFileExtension(_ fileExtension: String) -> String {
         types[fileExtension.lowercased()] ?? octetStream
     }
 
@@ -16,7 +16,7 @@ enum MediaType {
     ///
     /// - Parameter fileName: A file name or a path. The part after the last dot is the extension.
     /// - Returns: The media type, or ``octetStream`` if there is no extension or it is unknown.
-    static func forFileName(_ fileName: String) -> String {
+    package static func forFileName(_ fileName: String) -> String {
         guard let dot = fileName.utf8.lastIndex(of: UInt8(ascii: ".")) else { return octetStream }
         return forFileExtension(String(fileName[fileName.utf8.index(after: dot)...]))
     }
