@@ -248,10 +248,3 @@ extension DownloadAPIRequest {
         return sender
     }
 }
-
-extension BodyRequest {
-    /// Turns the request, without a body, into a download.
-    public func download(to destination: DownloadDestination) -> DownloadAPIRequest<DownloadedFile, ErrorModel> {
-        request.download(to: destination)
-    }
-}
