@@ -7,7 +7,7 @@ import SluiceHTTP
 /// add the same gate to the ``APIClient/Configuration/gates`` of each.
 ///
 /// The state is under a lock and not in an actor, so that a cancellation takes effect synchronously.
-public final class ConstraintGate: Gate {
+public final class ConstraintGate: Gate, ConstrainingGate {
     typealias Continuation = UnsafeContinuation<Resumption, Never>
 
     enum Resumption: Sendable {

@@ -44,6 +44,11 @@ public protocol ImmediateGate: Gate {
     func admitImmediately(_ request: RequestContext) -> Permit?
 }
 
+/// A gate that stands for a constraint.
+protocol ConstrainingGate: Gate {
+    var constraint: any Constraint { get }
+}
+
 /// Checks that gates can be asked in an order in which each one follows the gates it needs.
 enum GateOrder {
     /// The reason why the gates can never all be asked: a needed gate is missing, or the needs

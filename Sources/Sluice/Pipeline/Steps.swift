@@ -124,7 +124,7 @@ struct StepOverrides: Sendable {
         if !skippedGates.isEmpty, skippedGates.contains(gate.name) { return true }
         if skippedTypes.isEmpty { return false }
         if skippedTypes.contains(ObjectIdentifier(type(of: gate))) { return true }
-        guard let constraint = (gate as? ConstraintGate)?.constraint else { return false }
+        guard let constraint = (gate as? any ConstrainingGate)?.constraint else { return false }
         return skippedTypes.contains(ObjectIdentifier(type(of: constraint)))
     }
 
