@@ -25,7 +25,9 @@ final class SkippedGateTests: XCTestCase {
             asked.change { $0 += 1 }
             return Permit()
         }
-        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { Permit() }
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+            admitImmediately(request) ?? Permit()
+        }
     }
 
     private final class SignedIn: Constraint {

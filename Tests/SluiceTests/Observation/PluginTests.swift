@@ -138,7 +138,10 @@ final class PluginTests: XCTestCase {
         addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("file")
         _ = try await client.download("file", to: .file(file)).sender().value
-        let missing: DownloadAPIRequest<DownloadedFile, ShopError> = client.download("none", to: .file(file))
+        let missing: DownloadAPIRequest<DownloadedFile, ShopError> = client.download(
+            "none",
+            to: .file(folder.appendingPathComponent("none"))
+        )
         let failure = await missing.sender().result.failure
         XCTAssertEqual(analytics.notes.read, ["file of 5 bytes", failure?.message])
     }

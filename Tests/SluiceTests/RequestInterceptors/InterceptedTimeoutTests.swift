@@ -117,7 +117,7 @@ final class InterceptedTimeoutTests: XCTestCase {
             }
         }
         let failure = await client.data.get("hang").sender().result.failure
-        XCTAssertEqual(failure?.code, .timedOut)
+        XCTAssertEqual(failure?.code, .idleTimedOut)
     }
 
     func testRequestsWithOtherTimeoutsShareNoTransfer() async throws {
