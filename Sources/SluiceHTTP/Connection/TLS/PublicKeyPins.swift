@@ -18,8 +18,11 @@ public struct PublicKeyPins: Sendable {
     public enum Mode: Sendable {
         /// The connection fails with ``SluiceError/Code/tlsFailed`` before the request is sent.
         case enforce
-        /// The connection is used, and the closure is called once for each request, on the engine's thread. It must not
-        /// block. Use it to test pins before you enforce them.
+        /// The connection is used, and the closure is called once for each request. Use it to test pins before you
+        /// enforce them.
+        ///
+        /// The closure runs on the engine's thread for the first request of a connection, and on the thread that sends
+        /// the request where it finds a free connection. It must not block, and several calls may run at once.
         case report(@Sendable (TLSFailure) -> Void)
 
         package var isEnforced: Bool { if case .enforce = self { true } else { false } }
