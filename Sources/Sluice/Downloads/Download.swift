@@ -44,20 +44,28 @@ struct Download: Sendable {
     private static let restarts = 3
 
     func run() async -> Outcome {
+        var request: HTTPRequest?
         let part: PartialDownload
         let key: DownloadKey
         do throws(SluiceError) {
+            let built = try draft.build(for: pipeline)
+            request = built
+            key = DownloadKey(of: built)
             try options.validate()
-            key = DownloadKey(of: try draft.build(for: pipeline))
             part = try await PartialDownload.open(key: key.text, destination: destination, lease: lease)
         } catch {
-            pipeline.steps.notifyUnbuilt(draft, error, pipeline.configuration)
+            pipeline.steps.notifyUnsent(draft, request, error, pipeline.configuration)
             return Outcome(result: .failure(error), response: nil)
         }
         progress.begin(with: part)
         let written: WrittenResponse
         do throws(Failure) {
-            do throws(SluiceError) { try await part.requireSpace() } catch { throw Failure(error: error) }
+            do throws(SluiceError) {
+                try await part.requireSpace()
+            } catch {
+                pipeline.steps.notifyUnsent(draft, request, error, pipeline.configuration)
+                throw Failure(error: error)
+            }
             written = try await fetch(part)
         } catch {
             if key.isRepeatable { await part.close() } else { await part.discard() }

@@ -139,7 +139,7 @@ struct DataSourceLookup: Sendable {
         do {
             request = try draft.build(for: pipeline)
         } catch {
-            pipeline.steps.notifyUnbuilt(draft, error, pipeline.configuration)
+            pipeline.steps.notifyUnsent(draft, nil, error, pipeline.configuration)
             return .answered(CallOutcome(.failure(error)))
         }
         if case .refresh = caching.source.kind {

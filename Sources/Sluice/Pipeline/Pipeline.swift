@@ -234,7 +234,7 @@ final class Pipeline: Sendable {
         do {
             request = try draft.build(for: self)
         } catch {
-            steps.notifyUnbuilt(draft, error, configuration)
+            steps.notifyUnsent(draft, nil, error, configuration)
             completion(CallOutcome(.failure(error)))
             return {}
         }
@@ -320,7 +320,7 @@ final class Pipeline: Sendable {
         do {
             request = try draft.build(for: self)
         } catch {
-            steps.notifyUnbuilt(draft, error, configuration)
+            steps.notifyUnsent(draft, nil, error, configuration)
             return CallOutcome(.failure(error))
         }
         var transfer = transferContext(of: draft.options, request, meter)

@@ -89,9 +89,14 @@ final class Steps: Sendable {
             && plugins.isEmpty && observers.isEmpty
     }
 
-    /// Reports a request that could not be built to observers.
-    func notifyUnbuilt(_ draft: RequestDraft, _ error: SluiceError, _ configuration: APIClient.Configuration) {
-        let observers = (observers + draft.options.steps.observers).filter { $0.interests.contains(.finished) }
+    /// Reports a request that could not be built, or was built and not sent, to observers.
+    func notifyUnsent(
+        _ draft: RequestDraft,
+        _ request: HTTPRequest? = nil,
+        _ error: SluiceError,
+        _ configuration: APIClient.Configuration
+    ) {
+        let observers = observers + draft.options.steps.observers
         guard !observers.isEmpty else { return }
         let subject = ObservedRequest.Subject(
             id: .next(),
@@ -101,8 +106,12 @@ final class Steps: Sendable {
             secretHeaders: secretHeaders
         )
         let observed = ObservedRequest(subject, attempt: 0, instant: subject.began)
-        let message = ObserverMailbox.Message(.finished(.failure(error)), observed)
-        for observer in observers { observer.post(message) }
+        func post(_ kind: RequestEvent.Kinds, _ event: RequestEvent) {
+            let message = ObserverMailbox.Message(event, observed)
+            for observer in observers where observer.interests.contains(kind) { observer.post(message) }
+        }
+        if let request { post(.began, .began(request)) }
+        post(.finished, .finished(.failure(error)))
     }
 }
 
