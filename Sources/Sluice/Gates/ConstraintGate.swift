@@ -3,8 +3,10 @@ import SluiceHTTP
 /// A gate for a constraint. It checks one request at a time, and satisfies the constraint
 /// once for all waiting requests.
 ///
-/// A client creates one for each of its ``APIClient/Configuration/constraints``. To share a constraint between clients,
-/// add the same gate to the ``APIClient/Configuration/gates`` of each.
+/// A client creates one for each of its ``APIClient/Configuration/constraints``. Clients that are given the same actor or
+/// object as a constraint share its gate. To share a constraint that is a value, add one gate for it to the
+/// ``APIClient/Configuration/gates`` of each client. A shared constraint is satisfied once for the waiting requests of
+/// all clients.
 ///
 /// The state is under a lock and not in an actor, so that a cancellation takes effect synchronously.
 public final class ConstraintGate: Gate, ConstrainingGate {
@@ -152,7 +154,7 @@ extension ConstraintGate {
     /// Calls `isSatisfied` in a separate task, so that the request can be cancelled while user code runs. Called from
     /// the request's task, whose task-local values and priority the new task inherits.
     func startCheck(_ id: Int, _ request: RequestContext) {
-        let bypass = GateBypass(from: name, for: request)
+        let bypass = GateBypass(from: self, for: request)
         let task = Task { [self] in
             let isSatisfied = await bypass.whileActive { await constraint.isSatisfied(for: request) }
             perform(
@@ -219,7 +221,7 @@ extension ConstraintGate {
         }
         // All waiting requests have been cancelled meanwhile.
         guard let request else { return satisfactionEnded(number, nil) }
-        let bypass = GateBypass(from: name, for: request)
+        let bypass = GateBypass(from: self, for: request)
         let work = Deadline.$current.withValue(nil) {
             Task { [self] in
                 do {
@@ -264,6 +266,30 @@ extension ConstraintGate {
 }
 
 extension Constraint {
-    /// The gate that keeps requests back until the constraint is satisfied.
-    var gate: any Gate { ConstraintGate(self) }
+    /// The gate that keeps requests back until the constraint is satisfied; the same for all clients if the constraint
+    /// is an object.
+    var gate: any Gate {
+        guard type(of: self) is any AnyObject.Type else { return ConstraintGate(self) }
+        return ConstraintGate.shared(ObjectIdentifier(self as AnyObject)) { ConstraintGate(self) }
+    }
+}
+
+extension ConstraintGate {
+    private struct Reference {
+        weak var gate: ConstraintGate?
+    }
+
+    /// The gates by their constraint. A gate keeps its constraint, so the identifier stays valid as long as the gate.
+    private static let gates = Locked<[ObjectIdentifier: Reference]>([:])
+
+    /// Returns the gate of an object, which clients share.
+    fileprivate static func shared(_ constraint: ObjectIdentifier, _ makeGate: () -> ConstraintGate) -> ConstraintGate {
+        gates.withLock { gates in
+            if let gate = gates[constraint]?.gate { return gate }
+            gates = gates.filter { $0.value.gate != nil }
+            let gate = makeGate()
+            gates[constraint] = Reference(gate: gate)
+            return gate
+        }
+    }
 }

@@ -95,6 +95,8 @@ struct Admission: Sendable {
         do {
             return try await gate.admit(context)
         } catch {
+            // The total time-out cancels the wait.
+            let error = error.isCancellation && call.isOverdue ? SluiceError.totalTimedOut(call) : error
             call.notify(.gates, context.attempt) { .refused(gate: gate.name, error) }
             throw error
         }
@@ -141,21 +143,23 @@ struct Admission: Sendable {
     }
 }
 
-/// Lets the requests that a gate sends through its client bypass that gate, which would otherwise wait for itself.
+/// Lets the requests that a gate sends through its clients bypass that gate, which would otherwise wait for itself.
 ///
 /// The bypass is a task-local value, and applies only while the gate's work runs.
 final class GateBypass: Sendable {
     /// The bypasses of the gate work that the current task belongs to.
     @TaskLocal static var current: [GateBypass] = []
 
-    private let gate: String
+    private let gate: ObjectIdentifier
+    private let name: String
     private let pipeline: ObjectIdentifier
     private let outer: [GateBypass]
     private let isActive = Locked(false)
 
     /// Creates a bypass of a gate for its work on a request. Bypasses that already apply to the request are kept.
-    init(from gate: String, for request: RequestContext) {
-        self.gate = gate
+    init(from gate: any Gate & AnyObject, for request: RequestContext) {
+        self.gate = ObjectIdentifier(gate)
+        name = gate.name
         pipeline = ObjectIdentifier(request.client.pipeline)
         outer = request.bypasses
     }
@@ -167,8 +171,11 @@ final class GateBypass: Sendable {
         return try await GateBypass.$current.withValue(outer + [self]) { try await work() }
     }
 
-    /// True if the bypass is active and applies to this gate of this client.
-    func covers(_ gate: String, of pipeline: Pipeline) -> Bool {
-        self.gate == gate && self.pipeline == ObjectIdentifier(pipeline) && isActive.withLock { $0 }
+    /// True if the bypass is active and applies to this gate of this client: to the gate itself wherever clients share
+    /// it, and to gates with its name of the client that sent the request.
+    func covers(_ gate: any Gate, of pipeline: Pipeline) -> Bool {
+        let isSameGate = (gate as? any Gate & AnyObject).map(ObjectIdentifier.init) == self.gate
+        let isSameName = gate.name == name && self.pipeline == ObjectIdentifier(pipeline)
+        return (isSameGate || isSameName) && isActive.withLock { $0 }
     }
 }

@@ -15,6 +15,8 @@ final class Call: Sendable {
         var stages = CallStages()
         /// The error of the last attempt that was followed by another.
         var lastFailure: SluiceError?
+        /// The request that the latest redirect of the attempt led to.
+        var redirected: HTTPRequest?
 
         func value(_ key: String) -> (any Sendable)? {
             if let firstValue, firstValue.key == key { return firstValue.value }
@@ -124,6 +126,15 @@ final class Call: Sendable {
         if deadline != nil { state.withLock { $0.stages.leave(gate: gate) } }
     }
 
+    /// The request that a time-out concerns: the one that the latest redirect of the attempt led to, or the original.
+    var latestRequest: HTTPRequest { state.withLock { $0.redirected } ?? request }
+
+    /// Records a redirect that is followed.
+    func recordRedirect(to request: HTTPRequest) {
+        // Only the error of a time-out contains the request.
+        if deadline != nil { state.withLock { $0.redirected = request } }
+    }
+
     /// The error of the previous attempt; nil if there was none or the request's time is not limited.
     var lastFailure: SluiceError? { state.withLock { $0.lastFailure } }
 
@@ -141,6 +152,7 @@ final class Call: Sendable {
     func nextAttempt() -> RequestContext {
         let number = state.withLock { state in
             state.attempts += 1
+            state.redirected = nil
             return state.attempts
         }
         guard number > 1 || mayBeRetried else {
@@ -154,7 +166,7 @@ final class Call: Sendable {
 
     /// Returns true if the request bypasses this gate.
     func skips(_ gate: any Gate) -> Bool {
-        draft.options.steps.skips(gate)
+        draft.options.steps.skips(gate.name)
             || !bypasses.isEmpty && bypasses.contains { $0.covers(gate.name, of: client.pipeline) }
     }
 

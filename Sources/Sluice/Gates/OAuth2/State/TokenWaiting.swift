@@ -88,7 +88,7 @@ extension OAuth2 {
 
     private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient, for request: RequestContext?) {
         // A store may send requests through the client. They must not wait for the token that they help to obtain.
-        let bypass = request.map { GateBypass(from: name, for: $0) }
+        let bypass = request.map { GateBypass(from: self, for: $0) }
         let task = Task {
             // The first request's deadline does not apply to the others that wait. Requests for
             // tokens have their own time-out.
