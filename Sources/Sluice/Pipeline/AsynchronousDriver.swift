@@ -14,6 +14,8 @@ struct AsynchronousDriver: Sendable {
     private(set) var outcome: TransportOutcome
     /// The time of the sink's last progress, at the last resumption.
     private var lastProgress: ContinuousClock.Instant?
+    /// The end of the attempt's total time, if another driver has begun it. Measured on the system clock.
+    private var deadline: ContinuousClock.Instant?
 
     /// Creates a driver of an attempt.
     ///
@@ -25,6 +27,7 @@ struct AsynchronousDriver: Sendable {
     ///   - request: The request as it is sent; nil before the interceptors.
     ///   - response: The response, if the request has been sent.
     ///   - outcome: The outcome, if there is one.
+    ///   - deadline: The end of the attempt's total time, if it has begun.
     init(
         _ pipeline: Pipeline,
         _ machine: CallMachine,
@@ -32,8 +35,10 @@ struct AsynchronousDriver: Sendable {
         _ admission: Admission = Admission(),
         _ request: HTTPRequest? = nil,
         _ response: TransportResponse? = nil,
-        _ outcome: TransportOutcome? = nil
+        _ outcome: TransportOutcome? = nil,
+        until deadline: ContinuousClock.Instant? = nil
     ) {
+        self.deadline = deadline
         self.pipeline = pipeline
         call = context.call
         self.machine = machine
@@ -52,7 +57,7 @@ struct AsynchronousDriver: Sendable {
         case .cache, .send:
             driver.outcome = await pipeline.within(call) { [self] in
                 var driver = self
-                await driver.run(until: .release)
+                await driver.run(until: .release, isLimited: true)
                 return driver.outcome
             }
             driver.machine.skipToRelease()
@@ -101,6 +106,7 @@ struct AsynchronousDriver: Sendable {
                     machine.advance()
                 } catch {
                     outcome = .failure(error)
+                    if isLimited { replaceCancellation() }
                     machine.advance(.refused)
                 }
             case .sign:
@@ -109,8 +115,9 @@ struct AsynchronousDriver: Sendable {
                 machine.advance()
             case .cache, .send, .redirect, .collect:
                 call.beginStage(.transport)
-                let transfer = AttemptTransfer(pipeline, context.transfer(of: request), call, context.attempt)
+                let transfer = AttemptTransfer(pipeline, context.transfer(of: request), call, context.attempt, until: deadline)
                 outcome = await transfer.outcome(of: request, unread: response.take(), &machine)
+                if isLimited { replaceCancellation() }
             case .report:
                 call.report(outcome, context.attempt)
                 call.beginStage(.responseInterceptors)
@@ -123,16 +130,22 @@ struct AsynchronousDriver: Sendable {
                 for plugin in call.steps.plugins { outcome = await plugin.process(outcome, context: context) }
                 machine.advance()
             case .release:
-                // The total time-out cancelled the attempt, not the caller. Gates see a time-out.
-                if isLimited, case .failure(let error) = outcome, error.isCancellation, call.isOverdue {
-                    outcome = .failure(.totalTimedOut(call))
-                }
+                if isLimited { replaceCancellation() }
                 machine.advance(await admission.release(outcome, call) ? .again(.replay) : .done)
             case .decide: machine.advance(pipeline.decision(after: outcome, call, tries: machine.tries))
             case .again(let repetition): machine.advance(await begin(repetition))
             case .end: return
             }
         }
+    }
+
+    /// Replaces a cancellation by the total time-out that caused it, so that interceptors, plugins, observers and gates
+    /// see a time-out of the step that it ended.
+    private mutating func replaceCancellation() {
+        guard case .failure(let error) = outcome, call.isOverdue,
+            error.isCancellation || error.underlyingError is CancellationError
+        else { return }
+        outcome = .failure(.totalTimedOut(call))
     }
 
     private func interceptedRequest() async throws(SluiceError) -> HTTPRequest {
@@ -166,6 +179,7 @@ struct AsynchronousDriver: Sendable {
         }
         context = call.nextAttempt()
         admission = Admission()
+        deadline = nil
         guard case .resume = repetition else { return .done }
         defer { lastProgress = call.sink?.lastProgress }
         return call.sink?.lastProgress == lastProgress ? .done : .progressed

@@ -64,6 +64,7 @@ struct AttemptTransfer: Sendable {
                     }
                     if let redirect = unread.take() { response = redirectResponse(redirect, to: request) }
                     if let response { call?.notify(.redirected, number) { .redirected(response, to: next) } }
+                    call?.recordRedirect(to: next)
                     request = next
                     transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
                     machine.advance(.redirected)
@@ -74,8 +75,9 @@ struct AttemptTransfer: Sendable {
                 }
             }
         } catch {
-            machine.advance(.failed)
-            return .failure(error)
+            // A request to a host that the client refuses has not been sent, unless a redirect led there.
+            machine.advance(visited.isEmpty && error.code == .hostRefused ? .refused : .failed)
+            return .failure(error.with(request: request))
         }
     }
 

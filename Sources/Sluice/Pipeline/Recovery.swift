@@ -78,7 +78,7 @@ extension SluiceError {
                 ? "The request took longer than its total timeout of \(total); \(stage.clause)."
                 : "The request was not sent because its deadline had passed.",
             step: stage.step,
-            request: call.request,
+            request: call.latestRequest,
             underlyingError: call.lastFailure
         )
     }

@@ -21,7 +21,7 @@ final class SynchronousDriver: Sendable {
     private let admission: Admission
     private let request: HTTPRequest
     private let transfer: TransferContext
-    /// The end of the total time of a request without other steps.
+    /// The end of the total time, which covers all redirects.
     private let deadline: ContinuousClock.Instant?
     private let caller: CallerContext
     private let completion: @Sendable (TransportOutcome) -> Void
@@ -54,7 +54,7 @@ final class SynchronousDriver: Sendable {
         self.machine = machine
         self.context = context
         self.admission = admission
-        deadline = context == nil ? transfer.timeouts.total.map { ContinuousClock.now + $0 } : nil
+        deadline = transfer.timeouts.total.map { ContinuousClock.now + $0 }
         self.caller = caller
         self.completion = completion
     }
@@ -162,8 +162,8 @@ final class SynchronousDriver: Sendable {
     }
 
     private func send(on transport: any CallbackTransport) {
-        if let context { context.call.notify(.sending, context.attempt) { .sending(request) } }
         if let refusal = transfer.connection.refusal(of: request) { return refuse(refusal) }
+        if let context { context.call.notify(.sending, context.attempt) { .sending(request) } }
         let stop = transport.begin(request, context: transfer) { [self] in receive($0) }
         state.withLock { state in
             if case .beginning = state { state = .transferring(stop) }
@@ -248,8 +248,17 @@ final class SynchronousDriver: Sendable {
             return await AttemptTransfer(pipeline, transfer, until: deadline)
                 .outcome(of: request, unread: response, &machine)
         }
-        return await AsynchronousDriver(pipeline, machine, context, admission, request, response, outcome)
-            .finalOutcome()
+        let driver = AsynchronousDriver(
+            pipeline,
+            machine,
+            context,
+            admission,
+            request,
+            response,
+            outcome,
+            until: deadline
+        )
+        return await driver.finalOutcome()
     }
 
     private func finish(_ outcome: TransportOutcome) {

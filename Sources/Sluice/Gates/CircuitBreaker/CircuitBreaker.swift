@@ -12,8 +12,9 @@ import SluiceHTTP
 /// After a time the circuit is half-open and admits a few requests as trials. If they succeed it closes. If one fails
 /// it opens again. A cancelled trial makes room for another and counts as neither.
 ///
-/// ``classification(of:)`` decides which outcomes are failures, unless another closure is given. Clients that are
-/// given the same breaker share it.
+/// ``classification(of:)`` decides which outcomes are failures, unless another closure is given. A circuit of a host
+/// counts only what that host does: a host that has redirected a request counts as working, whatever the host does that
+/// the request was redirected to. Clients that are given the same breaker share it.
 public final class CircuitBreaker: ImmediateGate {
     /// The state of a circuit.
     public enum State: Sendable, Equatable {
@@ -153,7 +154,7 @@ public final class CircuitBreaker: ImmediateGate {
 
     private func permit(_ key: String, _ ticket: Circuit.Ticket, _ clock: any SluiceClock) -> Permit {
         Permit(onOutcome: { [self] outcome in
-            let classification = classify(outcome)
+            let classification = isAnswered(elsewhere: outcome, key) ? .success : classify(outcome)
             let now = clock.now
             record.withLock { $0.notify(key, $0.circuits.settle(key, ticket, classification, now: now)) }
             return .settled
@@ -162,6 +163,12 @@ public final class CircuitBreaker: ImmediateGate {
 }
 
 extension CircuitBreaker {
+    /// True if the outcome comes from another host than the one whose circuit has this key, which has redirected there.
+    private func isAnswered(elsewhere outcome: TransportOutcome, _ key: String) -> Bool {
+        guard let request = outcome.request else { return false }
+        return scope.key(key, answeredBy: request) != key
+    }
+
     /// The meaning of an outcome for the health of the server.
     public enum Classification: Sendable {
         /// The server works.
@@ -208,7 +215,8 @@ extension CircuitBreaker {
     private static let clientSideCodes: Set<SluiceError.Code> = [
         .cancelled, .invalidURL, .unsupportedScheme, .invalidHeader, .invalidMethod, .buildingFailed, .encodingFailed,
         .bodyUnavailable, .bodyLengthMismatch, .bodyNotReplayable, .headersTooLarge, .bodyTooLarge, .tooManyRedirects,
-        .redirectLoop, .redirectRefused, .unsupported, .internalFailure, .interceptorFailed, .gateFailed, .queueFull,
+        .redirectLoop, .redirectRefused, .hostRefused, .addressRefused, .invalidConfiguration, .unsupported,
+        .internalFailure, .interceptorFailed, .gateFailed, .queueFull,
     ]
 }
 

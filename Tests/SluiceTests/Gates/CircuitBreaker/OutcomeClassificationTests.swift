@@ -19,6 +19,8 @@ import Testing
             (.failed(.init("mine")), .failure),
             (.failed(.cancelled), .ignored), (.failed(.queueFull), .ignored), (.failed(.bodyUnavailable), .ignored),
             (.failed(.bodyTooLarge), .ignored),
+            (.failed(.hostRefused), .ignored), (.failed(.addressRefused), .ignored),
+            (.failed(.invalidConfiguration), .ignored),
             (.failed(.invalidHeader), .ignored), (.failed(.redirectRefused, .recovery), .ignored),
             (.failed(.timedOut, .gate), .ignored), (.failed(.circuitOpen, .gate), .ignored),
             (.failed(.interceptorFailed, .requestInterceptor), .ignored),
