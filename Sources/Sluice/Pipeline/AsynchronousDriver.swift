@@ -57,7 +57,7 @@ struct AsynchronousDriver: Sendable {
         case .cache, .send:
             driver.outcome = await pipeline.within(call) { [self] in
                 var driver = self
-                await driver.run(until: .release, isLimited: true)
+                await driver.run(until: .release)
                 return driver.outcome
             }
             driver.machine.skipToRelease()
@@ -68,7 +68,7 @@ struct AsynchronousDriver: Sendable {
         }
         let outcome = await pipeline.within(call) { [driver] in
             var driver = driver
-            await driver.run(until: .end, isLimited: true)
+            await driver.run(until: .end)
             return driver.outcome
         }
         return outcome.after(call.lastFailure)
@@ -76,10 +76,8 @@ struct AsynchronousDriver: Sendable {
 
     /// Performs the steps before one of the machine's steps.
     ///
-    /// - Parameters:
-    ///   - limit: The step to stop at, or at any later one.
-    ///   - isLimited: True if the total time-out of the call cancels the task.
-    mutating func run(until limit: CallMachine.Step, isLimited: Bool = false) async {
+    /// - Parameter limit: The step to stop at, or at any later one.
+    mutating func run(until limit: CallMachine.Step) async {
         while machine.next < limit {
             switch machine.next {
             case .race:
@@ -106,7 +104,7 @@ struct AsynchronousDriver: Sendable {
                     machine.advance()
                 } catch {
                     outcome = .failure(error)
-                    if isLimited { replaceCancellation() }
+                    replaceCancellation()
                     machine.advance(.refused)
                 }
             case .sign:
@@ -117,7 +115,7 @@ struct AsynchronousDriver: Sendable {
                 call.beginStage(.transport)
                 let transfer = AttemptTransfer(pipeline, context.transfer(of: request), call, context.attempt, until: deadline)
                 outcome = await transfer.outcome(of: request, unread: response.take(), &machine)
-                if isLimited { replaceCancellation() }
+                replaceCancellation(at: .transport)
             case .report:
                 call.report(outcome, context.attempt)
                 call.beginStage(.responseInterceptors)
@@ -130,7 +128,7 @@ struct AsynchronousDriver: Sendable {
                 for plugin in call.steps.plugins { outcome = await plugin.process(outcome, context: context) }
                 machine.advance()
             case .release:
-                if isLimited { replaceCancellation() }
+                replaceCancellation()
                 machine.advance(await admission.release(outcome, call) ? .again(.replay) : .done)
             case .decide: machine.advance(pipeline.decision(after: outcome, call, tries: machine.tries))
             case .again(let repetition): machine.advance(await begin(repetition))
@@ -141,11 +139,11 @@ struct AsynchronousDriver: Sendable {
 
     /// Replaces a cancellation by the total time-out that caused it, so that interceptors, plugins, observers and gates
     /// see a time-out of the step that it ended.
-    private mutating func replaceCancellation() {
-        guard case .failure(let error) = outcome, call.isOverdue,
-            error.isCancellation || error.underlyingError is CancellationError
+    private mutating func replaceCancellation(at stage: CallStage? = nil) {
+        guard case .failure(let error) = outcome, error.isCancellation || error.underlyingError is CancellationError,
+            call.hasTimedOut
         else { return }
-        outcome = .failure(.totalTimedOut(call))
+        outcome = .failure(.totalTimedOut(call, at: stage))
     }
 
     private func interceptedRequest() async throws(SluiceError) -> HTTPRequest {
@@ -205,7 +203,7 @@ extension Pipeline {
             deposit(call)
             let machine = CallMachine(hasCache: call.cache != nil, isHedged: call.isHedged)
             var driver = AsynchronousDriver(self, machine, call.nextAttempt())
-            await driver.run(until: .end, isLimited: true)
+            await driver.run(until: .end)
             return driver.outcome
         }
         return outcome.after(call.lastFailure)

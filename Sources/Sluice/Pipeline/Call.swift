@@ -15,6 +15,8 @@ final class Call: Sendable {
         var stages = CallStages()
         /// The error of the last attempt that was followed by another.
         var lastFailure: SluiceError?
+        /// True if the last caller that waited for a shared transfer left because its deadline had passed.
+        var isAbandoned = false
         /// The request that the latest redirect of the attempt led to.
         var redirected: HTTPRequest?
 
@@ -113,6 +115,17 @@ final class Call: Sendable {
 
     /// True if the total time is up.
     var isOverdue: Bool { deadline.map { client.pipeline.clock.now >= $0 } ?? false }
+
+    /// True if a cancellation is due to the total time or to the deadlines of the callers.
+    var hasTimedOut: Bool { isOverdue || state.withLock { $0.isAbandoned } }
+
+    /// Returns an action that stops the request and records if the deadline of the last caller is the reason.
+    func recordingStop(_ stop: @escaping SingleFlight<CallOutcome>.Stop) -> SingleFlight<CallOutcome>.Stop {
+        { [self] in
+            if BoundedWait.isDeadlineOver { state.withLock { $0.isAbandoned = true } }
+            stop()
+        }
+    }
 
     /// The stage that the request has reached. Recorded only if the request has a deadline.
     var stage: CallStage { state.withLock { $0.stages.current } }
@@ -229,6 +242,11 @@ final class Call: Sendable {
     func informationalHandler(_ attempt: Int) -> (@Sendable (HTTPResponse) -> Void)? {
         guard steps.observesInformational else { return nil }
         return { [self] head in notify(.informational, attempt) { .informational(head) } }
+    }
+
+    /// Reports the end of a request for which no caller waits any longer.
+    func finish(unread outcome: TransportOutcome) {
+        if case .failure = outcome, hasTimedOut { finish(outcome) } else { finish(.failure(.cancelled)) }
     }
 
     func finish(_ outcome: @autoclosure () -> TransportOutcome) {

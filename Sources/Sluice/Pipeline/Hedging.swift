@@ -14,7 +14,7 @@ extension Pipeline {
             func begin(_ context: RequestContext) {
                 group.addTask {
                     var driver = AsynchronousDriver(self, CallMachine(hasCache: call.cache != nil), context)
-                    await driver.run(until: .decide, isLimited: true)
+                    await driver.run(until: .decide)
                     let isReplayed = driver.machine.next == .again(.replay)
                     return .ended(AttemptEnd(outcome: driver.outcome, isReplayed: isReplayed))
                 }

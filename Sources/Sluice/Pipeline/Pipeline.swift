@@ -244,7 +244,7 @@ final class Pipeline: Sendable {
         guard let deadline = Deadline.earliest(draft.options.deadline) else {
             return transfers.join(key, meter, clock: clock, caller: caller, completion: completion) {
                 [self] meter, caller, complete in
-                start(request, draft, meter, caller, complete)
+                start(request, draft, meter, caller, isShared: true, complete)
             }
         }
         // Requests that share the transfer may have more time.
@@ -254,7 +254,7 @@ final class Pipeline: Sendable {
             completion in
             transfers.join(key, meter, clock: clock, caller: caller, completion: completion) {
                 [self, unbounded] meter, caller, complete in
-                start(request, unbounded, meter, caller, complete)
+                start(request, unbounded, meter, caller, isShared: true, complete)
             }
         }
     }
@@ -265,6 +265,7 @@ final class Pipeline: Sendable {
         _ draft: RequestDraft,
         _ meter: TransferMeter?,
         _ caller: @escaping CallerContext,
+        isShared: Bool = false,
         _ completion: @escaping @Sendable (CallOutcome) -> Void
     ) -> SingleFlight<CallOutcome>.Stop {
         let completion = request.method.isSafe ? completion : invalidatingTransfers(after: completion)
@@ -289,9 +290,11 @@ final class Pipeline: Sendable {
         }
         let call = call(of: request, draft, transfer)
         if let transport, call.canRunSynchronously, !request.body.needsPreparation, !call.isOverdue {
-            return SynchronousDriver.begin(call, on: transport, self, caller) { completion(CallOutcome($0, call)) }
+            let stop = SynchronousDriver.begin(call, on: transport, self, caller) { completion(CallOutcome($0, call)) }
+            return isShared ? call.recordingStop(stop) : stop
         }
         let task = startedTask { [self] in completion(CallOutcome(await outcome(of: call), call)) }
+        if isShared { return call.recordingStop { task.cancel() } }
         return { task.cancel() }
     }
 

@@ -28,7 +28,7 @@ extension Pipeline {
     func decision(after outcome: TransportOutcome, _ call: Call, tries: Int) -> CallMachine.StepResult {
         if let pause = call.resumption(after: outcome) { return .again(.resume(after: pause)) }
         // An interceptor may have read a body that can be read only once, and sent other bytes in its place.
-        guard call.mayBeRetried, call.request.body.isReplayable else { return .done }
+        guard call.mayBeRetried, !call.hasTimedOut, call.request.body.isReplayable else { return .done }
         let retry = Retry(policy: call.retry)
         guard retry.isRetried(outcome, tries) else { return .done }
         let now = clock.now
@@ -69,14 +69,19 @@ extension Call {
 }
 
 extension SluiceError {
-    static func totalTimedOut(_ call: Call) -> SluiceError {
-        let total = call.transfer.timeouts.total ?? .zero
-        let stage = call.stage
+    /// The error of a request whose total time is up, at the stage it has reached unless another is given.
+    static func totalTimedOut(_ call: Call, at stage: CallStage? = nil) -> SluiceError {
+        let stage = stage ?? call.stage
+        let reason =
+            switch call.transfer.timeouts.total {
+            case nil: "The deadline of all callers that share the request passed; \(stage.clause)."
+            case let total? where total > .zero:
+                "The request took longer than its total timeout of \(total); \(stage.clause)."
+            default: "The request was not sent because its deadline had passed."
+            }
         return SluiceError(
             .timedOut,
-            total > .zero
-                ? "The request took longer than its total timeout of \(total); \(stage.clause)."
-                : "The request was not sent because its deadline had passed.",
+            reason,
             step: stage.step,
             request: call.latestRequest,
             underlyingError: call.lastFailure

@@ -65,7 +65,7 @@ final class SharedTransfers: Sendable {
                     remove(key, number)
                     meter.end(after: callOutcome.outcome)
                     let shared = CallOutcome(callOutcome.outcome, callOutcome.call, isShared: true)
-                    if !complete(shared) { callOutcome.call?.finish(.failure(.cancelled)) }
+                    if !complete(shared) { callOutcome.call?.finish(unread: callOutcome.outcome) }
                 }
                 let stop = shared { begin(meter, { [self] job in caller { [self] in shared(job) } }, finish) }
                 return { [self] in
@@ -111,6 +111,9 @@ final class BoundedWait: Sendable {
         var timer: Task<Void, Never>?
     }
 
+    /// True while a caller leaves because its deadline has passed.
+    @TaskLocal static var isDeadlineOver = false
+
     private let leave = DeferredStop()
     private let state: Locked<State>
 
@@ -141,7 +144,8 @@ final class BoundedWait: Sendable {
         }
         let timer = Task { [self] in
             do { try await clock.sleep(for: limit) } catch { return }
-            if finish(with: .deadlinePassed(request)) { leave.stop() }
+            guard finish(with: .deadlinePassed(request)) else { return }
+            Self.$isDeadlineOver.withValue(true) { leave.stop() }
         }
         state.withLock { $0.timer = timer }
         leave.set(join { [self] in finish(with: $0) })

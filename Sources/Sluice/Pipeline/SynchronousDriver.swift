@@ -177,7 +177,11 @@ final class SynchronousDriver: Sendable {
         switch result {
         case .failure(let error):
             machine.advance(.failed)
-            outcome = .failure(error)
+            if error.isCancellation, let call = context?.call, call.hasTimedOut {
+                outcome = .failure(.totalTimedOut(call, at: .transport))
+            } else {
+                outcome = .failure(error)
+            }
         case .success(let response):
             machine.advance()
             if machine.next == .redirect, response.head.status.class != .redirection { machine.advance() }

@@ -32,7 +32,7 @@ import Testing
     @Test(
         arguments: [
             Change("nothing", { $0 }), Change("another model's rules", { $0.validate(statuses: 200..<500) }),
-            Change("an unused stub", { $0.stub(.status(.ok)) }),
+            Change("an unused stub", { $0.stub(.status(.ok), mode: .never) }),
         ] as [Change]
     )
     func keyIgnoresValidationAndStubs(_ change: Change) throws {

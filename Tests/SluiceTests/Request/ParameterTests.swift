@@ -27,6 +27,7 @@ final class ParameterTests: XCTestCase {
 
         var baseURL: String { "http://shop.test" }
         var path: String { "search?lang=en&page=0" }
+        var method: HTTPMethod { .get }
         var task: RequestTask {
             switch self {
             case .words(let words): .parameters(["q": words, "page": 1, "tags": ["a", "b"]]).query(["page": "x"])

@@ -119,6 +119,20 @@ final class CircuitBreakerTimeoutTests: XCTestCase {
         XCTAssertLessThan(count, 60)
     }
 
+    func testOpensOnDeadlinesOfSharedTransfers() async throws {
+        for plugins in Self.plugins {
+            let count = try await requestsOfAHungServer {
+                $0.plugins = plugins
+                $0.sharing = .safeMethods
+            } _: { client in
+                await Deadline.withDeadline(.milliseconds(50)) {
+                    await client.string.get("").sender().result.failure?.code
+                }
+            }
+            XCTAssertLessThan(count, 60)
+        }
+    }
+
     func testPluginsInterceptorsAndObserversSeeTheTimeOut() async throws {
         let clock = TestClock()
         let seen = Shared<[String]>([])
