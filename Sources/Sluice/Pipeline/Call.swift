@@ -179,8 +179,8 @@ final class Call: Sendable {
 
     /// Returns true if the request bypasses this gate.
     func skips(_ gate: any Gate) -> Bool {
-        draft.options.steps.skips(gate.name)
-            || !bypasses.isEmpty && bypasses.contains { $0.covers(gate.name, of: client.pipeline) }
+        draft.options.steps.skips(gate)
+            || !bypasses.isEmpty && bypasses.contains { $0.covers(gate, of: client.pipeline) }
     }
 
     /// Returns true if a gate may ask to send the request again: once per gate, and only if the body can be replayed.
