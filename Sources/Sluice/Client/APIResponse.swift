@@ -108,6 +108,7 @@ extension APIResponse {
     ) {
         let configuration = request.client.pipeline.configuration
         let envelope = request.draft.options.modelLocation.envelope(orOf: configuration.envelope)
+        let error = error.naming(request.draft, of: request.client)
         let failure = RequestFailure(
             error: error,
             body: response?.body ?? Data(),

@@ -63,8 +63,9 @@ extension DownloadResponse {
         _ file: DownloadedFile? = nil
     ) {
         let configuration = request.client.pipeline.configuration
+        let named = error.naming(request.draft, of: request.client)
         let failure = RequestFailure(
-            error: error,
+            error: named,
             body: response?.body ?? Data(),
             decoder: request.errorDecoder ?? configuration.errorDecoder,
             envelope: request.draft.options.modelLocation.envelope(orOf: configuration.envelope),
@@ -78,7 +79,7 @@ extension DownloadResponse {
             trailers: response?.trailers ?? [:],
             metrics: response?.metrics,
             result: .failure(request.errorModel(failure)),
-            failure: error
+            failure: named
         )
     }
 }

@@ -50,7 +50,10 @@ extension RequestDraft {
         case .url(let reference):
             let location: RequestLocation
             do {
-                location = try RequestLocation(URIReference(reference).resolved(against: URIReference(url)))
+                location = try RequestLocation(
+                    URIReference(reference).resolved(against: URIReference(url)),
+                    as: "URL “\(RequestLocation.redacted(reference))”"
+                )
             } catch {
                 throw .paginationRefused("The next page cannot be requested. \(error.reason)", error)
             }

@@ -250,7 +250,7 @@ final class Call: Sendable {
     }
 
     func finish(_ outcome: @autoclosure () -> TransportOutcome) {
-        notify(.finished, 0) { .finished(outcome()) }
+        notify(.finished, 0) { .finished(outcome().mapError { $0.with(request: request) }) }
     }
 
     /// Notifies the plugins of the model or the error that a caller gets.

@@ -195,7 +195,7 @@ final class Pipeline: Sendable {
     init(baseURL: String, configuration: APIClient.Configuration) {
         let steps = Steps(configuration)
         self.baseURL = baseURL
-        base = Result { () throws(SluiceError) in try RequestLocation(parsing: baseURL) }
+        base = Result { () throws(SluiceError) in try RequestLocation(parsing: baseURL, as: "base URL") }
         self.configuration = configuration
         self.steps = steps
         clock = configuration.clock

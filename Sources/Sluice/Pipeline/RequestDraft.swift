@@ -189,6 +189,17 @@ extension RequestDraft {
         }
     }
 
+    /// The request without headers and body; nil if its URL cannot be built.
+    func head(for pipeline: Pipeline) -> HTTPRequest? {
+        guard options.failure == nil, let location = try? wholeLocation(for: pipeline) else { return nil }
+        return HTTPRequest(
+            method: method,
+            scheme: location.scheme,
+            authority: location.authority,
+            path: location.target
+        )
+    }
+
     /// Returns the location with the whole query.
     func wholeLocation(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
         var location = try location(for: pipeline)
@@ -224,6 +235,13 @@ extension RequestDraft {
         for field in defaults where !headers.contains(field.name) { merged.append(field) }
         merged.append(contentsOf: headers)
         return merged
+    }
+}
+
+extension SluiceError {
+    /// Returns the error with the method and URL of the request, if it has none because the request was not built yet.
+    func naming(_ draft: RequestDraft, of client: APIClient) -> SluiceError {
+        request == nil ? with(request: draft.head(for: client.pipeline)) : self
     }
 }
 

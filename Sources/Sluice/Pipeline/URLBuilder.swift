@@ -82,7 +82,7 @@ extension RequestDraft {
 
     /// Returns the base URL of the request, or the client's.
     func base(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
-        if let baseURL { return try RequestLocation(parsing: baseURL) }
+        if let baseURL { return try RequestLocation(parsing: baseURL, as: "base URL") }
         return try pipeline.base.get()
     }
 

@@ -148,7 +148,10 @@ extension RedirectPolicy {
     ) throws(SluiceError) -> HTTPRequest {
         let target: RequestLocation
         do {
-            target = try RequestLocation(URIReference(location).resolved(against: URIReference(request.url)))
+            target = try RequestLocation(
+                URIReference(location).resolved(against: URIReference(request.url)),
+                as: "URL “\(RequestLocation.redacted(location))”"
+            )
         } catch {
             let reason = "The server redirected to a URL that cannot be requested. \(error.reason)"
             throw refusal.error(.redirectRefused, reason, underlyingError: error)

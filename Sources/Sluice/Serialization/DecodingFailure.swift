@@ -18,28 +18,9 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
         self.type = "\(type)"
         self.cause = cause
         bodyPrefix = Self.beginning(of: body)
-        guard let error = cause as? DecodingError else {
-            codingPath = ""
-            reason = "the decoder failed"
-            return
-        }
-        switch error {
-        case .typeMismatch(let type, let context):
-            codingPath = context.codingPath.text
-            reason = "expected \(type)"
-        case .valueNotFound(let type, let context):
-            codingPath = context.codingPath.text
-            reason = "expected \(type), found null"
-        case .keyNotFound(let key, let context):
-            codingPath = context.codingPath.text
-            reason = "the key “\(key.stringValue)” is missing"
-        case .dataCorrupted(let context):
-            codingPath = context.codingPath.text
-            reason = body.isEmpty ? "the body is empty" : "the data is not valid"
-        @unknown default:
-            codingPath = ""
-            reason = "the decoder failed"
-        }
+        let reason = DecodingReason(cause, type, body: body)
+        codingPath = reason.path.text
+        self.reason = reason.text
     }
 
     /// Returns the beginning of a body with secrets redacted.
@@ -52,7 +33,7 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
         }
     }
 
-    /// A one-sentence description without any of the body.
+    /// A one-sentence description. Of the body it contains only a value that an enum does not have.
     var sentence: String {
         codingPath.isEmpty
             ? "The response could not be decoded as \(type): \(reason)."
@@ -80,13 +61,18 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
 extension DecodingFailure {
     /// Creates the failure of a ``JSONDecodable`` model.
     init(_ type: Any.Type, body: Data, failure: JSONDecodingFailure) {
-        self.init(type, body: body, path: failure.path.description, reason: failure.reason, cause: failure)
+        let isSecret =
+            switch failure.path.components.last {
+            case .key(let key): SecretRules.usual.memberNames.contains(key)
+            default: false
+            }
+        let reason = isSecret ? failure.reasonWithoutValue : failure.reason
+        self.init(type, body: body, path: failure.path.description, reason: reason, cause: failure)
     }
 
     /// Creates the failure of a body that is not JSON.
     init(_ type: Any.Type, body: Data, error: JSONSyntaxError) {
-        let position = "line \(error.line), column \(error.column)"
-        let reason = body.isEmpty ? "the body is empty" : "the body is not valid JSON: \(error.reason) (\(position))"
+        let reason = DecodingReason.notJSON(body, error)
         self.init(type, body: body, path: "", reason: reason, cause: error)
     }
 

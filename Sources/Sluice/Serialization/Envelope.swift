@@ -60,7 +60,7 @@ public struct Envelope: Sendable, Hashable {
         do {
             return try opened(JSONDocument(response.body))
         } catch {
-            throw .noModel(error)
+            throw .noModel(error, in: response.body)
         }
     }
 }
@@ -106,10 +106,23 @@ struct OpenedEnvelope: Sendable {
 
 extension SluiceError {
     /// The error for a body that is not JSON, or that has no value at the path of the model.
-    static func noModel(_ failure: any Error) -> SluiceError {
-        SluiceError(
+    static func noModel(_ failure: any Error, in body: Data = Data()) -> SluiceError {
+        let reason = (failure as? JSONSyntaxError).map { "\(DecodingReason.notJSON(body, $0))." } ?? "\(failure)"
+        return SluiceError(
             .decodingFailed,
-            "The response has no model: \(failure)",
+            "The response has no model: \(reason)",
+            step: .serialization,
+            underlyingError: failure
+        )
+    }
+
+    /// The error for an envelope that reports a failure. Its sentence contains the code, but not the message, which may
+    /// contain personal data.
+    static func envelope(_ failure: EnvelopeFailure) -> SluiceError {
+        let code = failure.code.isScalar ? " with the code \(JSON.quoted(failure.code.stringValue))" : ""
+        return SluiceError(
+            .envelopeFailed,
+            "The envelope of the response reports that the request failed\(code).",
             step: .serialization,
             underlyingError: failure
         )

@@ -48,12 +48,7 @@ struct ModelLocation: Sendable {
         if let envelope = envelope(orOf: clientsEnvelope), !response.body.isEmpty {
             let opened = try envelope.opened(response)
             guard opened.isSuccess else {
-                throw SluiceError(
-                    .envelopeFailed,
-                    "The envelope of the response reports that the request failed.",
-                    step: .serialization,
-                    underlyingError: EnvelopeFailure(code: opened.code, message: opened.message)
-                )
+                throw .envelope(EnvelopeFailure(code: opened.code, message: opened.message))
             }
             return try opened.model(of: response, at: inPayload, by: serializer)
         }
@@ -65,7 +60,7 @@ struct ModelLocation: Sendable {
             document = try JSONDocument(response.body)
             node = try document.find(keyPath)
         } catch {
-            throw .noModel(error)
+            throw .noModel(error, in: response.body)
         }
         response.body = document.bytes(of: node)
         do {

@@ -41,7 +41,7 @@ public struct Validation: Sendable {
             guard contentTypes.contains(where: { Validation.matches(type, $0) }) else {
                 throw SluiceError(
                     .unacceptableContentType,
-                    "The response has none of the accepted content types: \(contentTypes.joined(separator: ", ")).",
+                    Validation.refusal(of: type, acceptable: contentTypes),
                     step: .validation
                 )
             }
@@ -56,6 +56,13 @@ public struct Validation: Sendable {
                 underlyingError: error
             )
         }
+    }
+
+    /// Returns a sentence that names the content type of a response, on one line, and those that are accepted.
+    private static func refusal(of type: String, acceptable types: [String]) -> String {
+        let accepted = types.isEmpty ? "No type is accepted." : "Accepted: \(types.joined(separator: ", "))."
+        if type.isEmpty { return "The response has no content type. \(accepted)" }
+        return "The response's content type “\(type.printable)” is not accepted. \(accepted)"
     }
 
     /// Compares media types case-insensitively and without their parameters (RFC 9110 §8.3.1).

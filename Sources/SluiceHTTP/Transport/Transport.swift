@@ -101,7 +101,11 @@ extension HTTPRequest {
             throw SluiceError(.invalidURL, "The URL is not valid: \(problem).", request: self)
         }
         if !method.rawValue.utf8.isToken {
-            throw SluiceError(.invalidMethod, "The method is not a valid token.", request: self)
+            throw SluiceError(
+                .invalidMethod,
+                "The method “\(method.rawValue.printable)” is not a valid token.",
+                request: self
+            )
         }
         if method == .head && !body.isNone {
             // Such a body has no meaning, and servers may reject it (RFC 9110 §9.3.2).
@@ -110,16 +114,16 @@ extension HTTPRequest {
         if let field = headers.firstInvalidField {
             throw SluiceError(
                 .invalidHeader,
-                "The header “\(field.name.printable)” cannot be sent: its name must be a token, and its value must not contain CR, LF or NUL.",
+                "The header “\(field.name.rawValue.printable)” cannot be sent: its name must be a token, and its value must not contain CR, LF or NUL.",
                 request: self
             )
         }
     }
 }
 
-extension HTTPHeaderName {
-    /// The name with all characters but visible ASCII replaced, for a one-line message.
+extension String {
+    /// The text with all characters but visible ASCII replaced, for a one-line message.
     fileprivate var printable: String {
-        String(decoding: rawValue.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+        String(decoding: utf8.prefix(64).map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 }

@@ -24,7 +24,7 @@ package struct RequestLocation: Sendable, Equatable {
     package mutating func move(to host: String) throws(SluiceError) {
         let origin = try RequestLocation(parsing: host.contains("://") ? host : "\(scheme)://\(host)")
         guard origin.path.isEmpty || origin.path == "/", origin.query == nil else {
-            throw .invalidURL("the alternative host has a path or query")
+            throw .invalidURL("the alternative host “\(RequestLocation.redacted(host))” has a path or query")
         }
         scheme = origin.scheme
         authority = origin.authority
@@ -63,23 +63,28 @@ extension RequestLocation {
 
 extension RequestLocation {
     /// Parses an absolute http or https URL (RFC 3986 §3). Its fragment is removed.
-    package init(parsing text: String) throws(SluiceError) {
-        try self.init(URIReference(text))
+    ///
+    /// - Parameters:
+    ///   - text: The URL.
+    ///   - subject: The name of the URL in the error, which contains the URL without secrets.
+    /// - Throws: ``SluiceError/Code/invalidURL`` or ``SluiceError/Code/unsupportedScheme``.
+    package init(parsing text: String, as subject: String = "URL") throws(SluiceError) {
+        try self.init(URIReference(text), as: "\(subject) “\(RequestLocation.redacted(text))”")
     }
 
     /// Creates a location from the parts of an absolute http or https URL.
-    package init(_ url: URIReference) throws(SluiceError) {
+    package init(_ url: URIReference, as subject: @autoclosure () -> String = "URL") throws(SluiceError) {
         guard let scheme = url.scheme?.lowercased(), let authority = url.authority else {
-            throw .invalidURL("it is not absolute; begin it with http:// or https://")
+            throw .invalidURL("it is not absolute; begin it with http:// or https://", in: subject())
         }
         guard scheme == "http" || scheme == "https" else {
             throw SluiceError(
                 .unsupportedScheme,
-                "The scheme “\(scheme.prefix(16))” is not supported; use http or https.",
+                "The \(subject()) is not valid: the scheme “\(scheme.prefix(16))” is not supported; use http or https.",
                 step: .building
             )
         }
-        if let problem = Authority.problem(in: authority) { throw .invalidURL(problem) }
+        if let problem = Authority.problem(in: authority) { throw .invalidURL(problem, in: subject()) }
         self.scheme = scheme
         self.authority = authority
         path = PercentEncoding.completed(url.path)
@@ -89,13 +94,30 @@ extension RequestLocation {
     /// Resolves a reference against this location as the base URL (RFC 3986 §5).
     package func resolving(_ reference: String) throws(SluiceError) -> RequestLocation {
         let base = URIReference(scheme: scheme, authority: authority, path: path, query: query)
-        return try RequestLocation(URIReference(reference).resolved(against: base))
+        let url = URIReference(reference).resolved(against: base)
+        return try RequestLocation(url, as: "URL “\(RequestLocation.redacted(reference))”")
     }
 }
 
 extension SluiceError {
-    /// Creates an error for a URL that is not valid. The URL is not included, because it may contain secrets.
-    package static func invalidURL(_ reason: String) -> SluiceError {
-        SluiceError(.invalidURL, "The URL is not valid: \(reason).", step: .building)
+    /// Creates an error for a URL that is not valid.
+    package static func invalidURL(_ reason: String, in subject: String = "URL") -> SluiceError {
+        SluiceError(.invalidURL, "The \(subject) is not valid: \(reason).", step: .building)
+    }
+}
+
+extension RequestLocation {
+    /// Returns the beginning of a text that should be a URL, for an error: on one line, without user name, query,
+    /// fragment and secret path parameters.
+    package static func redacted(_ text: String) -> String {
+        // Redacted first, because a password may contain an unencoded question mark.
+        var scalars = SecretRules.usual.url(text).unicodeScalars.prefix { $0 != "?" && $0 != "#" }
+        if let at = scalars.lastIndex(of: "@"), !String(scalars[..<at]).hasSuffix("//\(SecretRules.mark)") {
+            // Without a scheme, a user name is not recognized.
+            scalars = (SecretRules.mark + String(scalars[at...])).unicodeScalars[...]
+        }
+        let isLong = scalars.count > 100
+        let line = scalars.prefix(100).map { $0.properties.generalCategory == .control ? "?" : $0 }
+        return String(String.UnicodeScalarView(line)) + (isLong ? "…" : "")
     }
 }

@@ -80,6 +80,17 @@ extension JSON {
     }
 }
 
+// MARK: - Texts of errors
+
+extension JSON {
+    /// Returns a value in quotation marks for an error text: on one line, and without what follows 40 characters.
+    package static func quoted(_ value: String) -> String {
+        let scalars = value.unicodeScalars.prefix(40).map { $0.properties.generalCategory == .control ? "?" : $0 }
+        let isWhole = value.unicodeScalars.count == scalars.count
+        return "“\(String(String.UnicodeScalarView(scalars)))\(isWhole ? "" : "…")”"
+    }
+}
+
 // MARK: - Parsing
 
 extension JSON {

@@ -108,6 +108,8 @@ public struct JSONDecodingFailure: LocalizedError, Sendable, CustomStringConvert
     public let expected: String
     /// The kind of the actual value; nil if it is missing.
     package let found: JSON.Kind?
+    /// The value in quotation marks, if its type is suitable but the value is unknown to an enum.
+    private let unknownValue: String?
     /// The underlying error: one that the model threw, or one that describes the missing value; nil if there is none.
     public let cause: (any Error)?
 
@@ -123,11 +125,28 @@ public struct JSONDecodingFailure: LocalizedError, Sendable, CustomStringConvert
         self.expected = expected
         found = JSON.Kind(json)
         self.cause = cause
+        unknownValue = nil
+    }
+
+    /// Creates a failure for a raw value that a type does not have.
+    init(unknown json: JSON, of type: Any.Type) {
+        path = JSONPath()
+        expected = "a raw value of \(type)"
+        found = JSON.Kind(json)
+        cause = nil
+        let scalar =
+            switch json {
+            case .string(let text): text
+            case .number, .bool: "\(json.stringValue)"
+            case .null, .array, .object: String?.none
+            }
+        unknownValue = scalar.map { "\(JSON.quoted($0)) is not a value of \(type)" }
     }
 
     /// Creates a failure for a path that has no value.
     package init(_ failure: JSONPathFailure, expected model: Any.Type) {
         cause = failure
+        unknownValue = nil
         if failure.isMissing, failure.found != .null {
             path = failure.path
             expected = "\(model)"
@@ -140,11 +159,15 @@ public struct JSONDecodingFailure: LocalizedError, Sendable, CustomStringConvert
     }
 
     /// The problem without the path.
-    package var reason: String {
+    package var reason: String { unknownValue ?? reasonWithoutValue }
+
+    /// The problem without the path and without the value.
+    package var reasonWithoutValue: String {
         "expected \(expected), found \(found.map(\.description) ?? "nothing")"
     }
 
-    /// A one-sentence description that contains nothing of the JSON value except keys.
+    /// A one-sentence description that contains nothing of the JSON value except keys, and a raw value that its type
+    /// does not have.
     public var description: String {
         path.isEmpty ? "The value is not valid: \(reason)." : "At “\(path)”, \(reason)."
     }
@@ -241,7 +264,7 @@ extension RawRepresentable where Self: JSONDecodable, RawValue: JSONDecodable {
     /// Reads the raw value of one of the type's values.
     public init(json: JSON) throws {
         guard let value = try Self(rawValue: RawValue(json: json)) else {
-            throw JSONDecodingFailure(expected: "a raw value of \(Self.self)", found: json)
+            throw JSONDecodingFailure(unknown: json, of: Self.self)
         }
         self = value
     }

@@ -171,7 +171,7 @@ extension JSONDocument {
 
 extension JSON.Kind {
     /// Creates the kind of a node.
-    init(_ kind: JSONDocument.Kind) {
+    package init(_ kind: JSONDocument.Kind) {
         self =
             switch kind {
             case .null: .null
@@ -234,8 +234,12 @@ package struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertib
             return found == .array ? elements(subject, index) : "\(subject) is \(found) and has no element [\(index)]."
         case .key(let key)?:
             if found == .array, let index = JSONPath.index(of: key) { return elements(subject, index) }
-            return found == .object
-                ? "\(subject) has no member `\(key)`." : "\(subject) is \(found) and has no member `\(key)`."
+            let problem =
+                found == .object
+                ? "\(subject) has no member `\(key)`" : "\(subject) is \(found) and has no member `\(key)`"
+            return key.utf8.contains(UInt8(ascii: "["))
+                ? "\(problem), whose bracket is part of the key: write [0] for an element, or [\"key\"]."
+                : "\(problem)."
         case nil:
             return "\(subject) is \(found)."
         }

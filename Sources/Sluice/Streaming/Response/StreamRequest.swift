@@ -164,7 +164,7 @@ extension StreamRequest {
     func model(of failure: StreamFailure) -> ErrorModel {
         let configuration = client.pipeline.configuration
         let failure = RequestFailure(
-            error: failure.error,
+            error: failure.error.naming(draft, of: client),
             body: failure.body,
             decoder: errorDecoder ?? configuration.errorDecoder,
             envelope: draft.options.modelLocation.envelope(orOf: configuration.envelope)
