@@ -137,7 +137,7 @@ struct DecodingReason {
     static func notJSON(_ body: Data, _ error: JSONSyntaxError) -> String {
         if body.isEmpty { return "the body is empty" }
         if let format = format(of: body) { return "the body is \(format), not JSON" }
-        return "the body is not valid JSON: \(error.reason) (line \(error.line), column \(error.column))"
+        return "the text is not valid JSON: \(error.reason) (line \(error.line), column \(error.column))"
     }
 
     /// Returns the name of the markup language that a body begins with; nil for other text.

@@ -43,6 +43,10 @@ import Testing
         ("data.items[0].id[0]", "`data.items[0].id` is a number and has no element [0]."),
         (#"["a.b"].c"#, #"`["a.b"]` has no member `c`."#),
         ("missing", "The value has no member `missing`."),
+        (
+            "data.items[0",
+            #"`data` has no member `items[0`, whose bracket is part of the key: write [0] for an element, or ["key"]."#
+        ),
         ("[0]", "The value is an object and has no element [0]."),
     ])
     func failureDescribesLastFoundElement(path: String, sentence: String) throws {

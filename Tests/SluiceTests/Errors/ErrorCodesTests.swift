@@ -38,13 +38,16 @@ final class ErrorCodesTests: XCTestCase {
         let declared = try Self.declaredCodes()
         XCTAssertEqual(Set(examples.map(\.code)), declared, "Provoke an error of each code.")
         XCTAssertEqual(examples.count, declared.count)
-        let table = examples.map { "| `\($0.code)` | \($0.text) |" }.joined(separator: "\n")
-        let page = try String(
-            contentsOf: Self.root.appending(path: "Sources/Sluice/Sluice.docc/Failures.md"),
-            encoding: .utf8
-        )
-        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.joined(separator: "\n")
-        XCTAssertEqual(rows, table, "Failures.md must have this table:\n\(table)\n")
+        let rows = examples.map { "| `\($0.code)` | \($0.text) |" }
+        let page = Self.root.appending(path: "Sources/Sluice/Sluice.docc/Failures.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let found = text.split(separator: "\n").map(String.init).filter { $0.hasPrefix("| `") }
+        if found != rows {
+            let file = FileManager.default.temporaryDirectory.appending(path: "sluice-error-codes.md")
+            try rows.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+            let changes = Set(found).symmetricDifference(rows).count
+            XCTFail("The table in Failures.md differs in \(changes) rows. Replace it with \(file.path).")
+        }
     }
 
     private static let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
@@ -96,13 +99,14 @@ final class ErrorCodesTests: XCTestCase {
         struct Broken: Endpoint {
             func draft() throws -> RequestDraft { throw Refusal() }
         }
+        struct Order: Encodable { let price: Double }
         let shop = APIClient(baseURL: "https://shop.example")
         await record(.invalidURL, APIClient(baseURL: "shop.example/v1").data.get("users"))
         await record(.unsupportedScheme, APIClient(baseURL: "ftp://shop.example").data.get("users"))
         await record(.invalidHeader, shop.data.get("users").header("X-Name", "Ada\r\nX-Role: admin"))
         await record(.invalidMethod, shop.data.get("users").method("GET /"))
         await record(.buildingFailed, shop.data.get(Broken()))
-        await record(.encodingFailed, shop.data.request("orders").post().json(["prices": [1, Double.nan]]))
+        await record(.encodingFailed, shop.data.request("orders").post().json(Order(price: .nan)))
         let badPin = APIClient(baseURL: "https://shop.example") {
             $0.connection.tls.pins = PublicKeyPins("sha256/short")
         }

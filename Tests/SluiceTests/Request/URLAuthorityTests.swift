@@ -54,7 +54,8 @@ import Testing
         #expect(error?.code == .invalidURL)
         #expect(error?.step == .building)
         #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
-        #expect(error?.reason.hasPrefix("The URL is not valid: it") == true)
+        #expect(error?.reason.hasPrefix("The base URL “http://") == true)
+        #expect(error?.reason.contains("” is not valid: it") == true)
         #expect(error?.reason.contains("secret") == false)
     }
 

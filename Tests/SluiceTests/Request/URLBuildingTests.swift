@@ -67,13 +67,14 @@ import Testing
             "http://a.b:",
         ]
     )
-    func rejectsInvalidURLWithoutRepeatingIt(_ base: String) {
+    func rejectsInvalidURLAndShowsItWithoutSecrets(_ base: String) {
         let request = APIClient(baseURL: base).data.request("c")
         let error = #expect(throws: SluiceError.self) { try request.httpRequest() }
         #expect(error?.code == .invalidURL)
         #expect(error?.step == .building)
         #expect(error?.description.contains("secret") == false)
-        #expect(error?.description.hasPrefix("The URL is not valid: ") == true)
+        let shown = base.replacing("user:secret", with: "REDACTED").replacing("\n", with: "?")
+        #expect(error?.description.hasPrefix("The base URL “\(shown)” is not valid: ") == true)
     }
 
     @Test(arguments: ["ftp://a.b", "file:///etc/passwd", "gopher://a.b", "javascript://x", "ws://a.b"])

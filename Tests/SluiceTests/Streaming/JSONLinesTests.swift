@@ -36,9 +36,16 @@ import Testing
             try await readings("{\"value\":1}\n\n{\"value\":\"secret\"}\n{\"value\":2}")
         }
         #expect(error?.code == .decodingFailed)
-        #expect(error?.reason == "Line 3 of the response could not be decoded as Reading: at “value”, expected Double.")
+        #expect(
+            error?.reason
+                == "Line 3 of the response could not be decoded as Reading: at “value”, expected Double, found a string."
+        )
         let broken = await #expect(throws: SluiceError.self) { try await readings("{\"value\":1}\n{\"val") }
-        #expect(broken?.reason == "Line 2 of the response could not be decoded as Reading: the data is not valid.")
+        #expect(
+            broken?.reason.hasPrefix(
+                "Line 2 of the response could not be decoded as Reading: the text is not valid JSON: "
+            ) == true
+        )
         let long = await #expect(throws: SluiceError.self) { try await readings("{\"value\":1}", limit: 5) }
         #expect(long?.code == .elementTooLarge)
     }

@@ -138,7 +138,9 @@ import Testing
         let event = Event(type: "price", data: #"{"id":7,"name":"Ada"}"#)
         #expect(try event.decoded(as: User.self) == User(id: 7, name: "Ada"))
         let error = #expect(throws: SluiceError.self) { try Event(data: #"{"id":"7"}"#).decoded(as: User.self) }
-        #expect(error?.reason == "The event's data could not be decoded as User: at “id”, expected Int.")
+        #expect(
+            error?.reason == "The event's data could not be decoded as User: at “id”, expected Int, found a string."
+        )
     }
 
     /// Lone carriage returns must not cause repeated searches for a line feed.

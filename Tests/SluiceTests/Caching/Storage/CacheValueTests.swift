@@ -190,7 +190,10 @@ import Testing
         let error = #expect(throws: SluiceError.self) {
             _ = try ValueCoding(name: "me").decode(User.self, from: garbled)
         }
-        #expect(error?.reason == "The value for “me” could not be decoded as SluiceTests.User: at “id”, expected Int.")
+        #expect(
+            error?.reason
+                == "The value for “me” could not be decoded as SluiceTests.User: at “id”, expected Int, found a string."
+        )
     }
 
     @Test func truncatedValuesFailWithoutTrap() throws {
