@@ -13,7 +13,8 @@ public enum RequestEvent: Sendable {
     case admitted(gate: String)
     /// A gate refused the attempt.
     case refused(gate: String, SluiceError)
-    /// The attempt is sent, as interceptors and gates have prepared it. Repeated after each redirect.
+    /// The attempt is sent, as interceptors and gates have prepared it. Repeated after each redirect. A request to a
+    /// refused host is not sent.
     case sending(HTTPRequest)
     /// The server redirected the request, and the redirect is followed.
     case redirected(ServerResponse, to: HTTPRequest)

@@ -31,7 +31,7 @@ extension SluiceError {
         public static let unsupportedScheme = Code("unsupportedScheme")
         /// A header name is not a token, or a header value contains CR, LF or NUL.
         public static let invalidHeader = Code("invalidHeader")
-        /// The method is not a token.
+        /// The method is not a token, or it takes no body and the task of a target has one.
         public static let invalidMethod = Code("invalidMethod")
         /// User code that takes part in building the request threw an error.
         public static let buildingFailed = Code("buildingFailed")

@@ -7,7 +7,6 @@ final class SharedConstraintTests: XCTestCase {
     /// A sign-in whose state is its own.
     private actor SignIn: Constraint {
         private(set) var count = 0
-        private let gate = AsyncSignal()
         private var isSignedIn = false
         private let work: @Sendable () async throws -> Void
 
