@@ -36,6 +36,10 @@ final class BodiesGuideTests: XCTestCase {
         let nested = shop.string.post("echo").json(["user": ["name": "Ada", "age": 36] as Parameters])
         let bytes = shop.string.put("echo").data(Data("# Title".utf8), contentType: "text/markdown")
         let file = shop.string.put("echo").file(picture)
+        let values: [String: Any] = ["name": "Ada", "tags": ["a", "b"]]
+        let converted = shop.string.post("echo").json(try Parameters(any: values))
+        let convertedText = try await converted.sender().value
+        XCTAssertEqual(try JSON(parsing: convertedText), ["name": "Ada", "tags": ["a", "b"]])
         let jsonText = try await json.sender().value
         let nullText = try await null.sender().value
         let nestedText = try await nested.sender().value

@@ -48,6 +48,15 @@ final class CachingGuideTests: XCTestCase {
         for try await user in feed.dataSource(.cacheThenServer).sender().values {
             print(user.name)
         }
+        let refreshed = try await feed.dataSource(.refresh).sender().value
+        let secret = feed.dataSource(.cacheElseServer, inMemoryOnly: true)
+        let brief = feed.dataSource(.cacheElseServer, expiration: .days(7).inMemory(.seconds(300)))
+        XCTAssertEqual(refreshed.name, "Ada")
+        for request in [secret, brief] { _ = try await request.sender().value }
+        let response = await feed.sender().response
+        try await store.set(response, for: "last")
+        let last = try await store.response(for: "last")?.decoded(as: User.self)
+        XCTAssertEqual(last?.name, "Ada")
         let cautious = feed.dataSource(
             .custom(storing: { $0.head.headers["X-Preview"] == nil }) { _, stored in
                 guard let stored, case .cache(let info) = stored.source else { return .send }

@@ -20,6 +20,17 @@ final class FailuresGuideTests: XCTestCase {
         }
     }
 
+    struct NoSuchUser: ErrorSerializable {
+        let reason: String
+        var id: Int?
+
+        init(_ failure: RequestFailure) { reason = failure.error.description }
+        init(_ failure: RequestFailure, id: Int) {
+            self.init(failure)
+            self.id = id
+        }
+    }
+
     private func shopServer() throws -> LoopbackServer {
         let server = try LoopbackServer()
         server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
@@ -66,6 +77,11 @@ final class FailuresGuideTests: XCTestCase {
         guard case .failure(let failure) = await busy.sender().result else { return XCTFail("The request succeeded.") }
         XCTAssertEqual(failure.message, "Come back later.")
         XCTAssertTrue(failure.isTemporary)
+        let request = shop.get("users/9", as: User.self).serializingErrors { failure in
+            failure.response?.status == .notFound ? NoSuchUser(failure, id: 9) : NoSuchUser(failure)
+        }
+        guard case .failure(let missing) = await request.sender().result else { return XCTFail("It succeeded.") }
+        XCTAssertEqual(missing.id, 9)
     }
 
     func testCauses() async throws {

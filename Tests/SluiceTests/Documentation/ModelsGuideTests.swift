@@ -106,6 +106,19 @@ final class ModelsGuideTests: XCTestCase {
         let shop = APIClient(baseURL: server.url)
         let response = await shop.data.get("page").validate(.none).sender().response
         let title = try response.filter(statuses: 200..<300).string(at: "data.items[0].name")
-        XCTAssertEqual(title, "Ada")
+        let items: [User] = try response.decoded(at: "data.items")
+        let none = try await shop.data.get("nothing").sender().response.decoded(as: User?.self, failsOnEmptyData: false)
+        XCTAssertEqual([title], items.map(\.name))
+        XCTAssertNil(none)
+    }
+
+    func testModelsOfClosures() async throws {
+        let server = try shopServer()
+        server.on("/numbers", .text("3;4"))
+        let shop = APIClient(baseURL: server.url)
+        let numbers = try await shop.serialized { response in
+            String(decoding: response.body, as: UTF8.self).split(separator: ";").compactMap { Int($0) }
+        }.get("numbers").sender().value
+        XCTAssertEqual(numbers, [3, 4])
     }
 }

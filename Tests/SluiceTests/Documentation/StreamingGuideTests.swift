@@ -7,13 +7,15 @@ final class StreamingGuideTests: XCTestCase {
     private struct Reading: Decodable, Sendable { let value: Double }
     private struct Price: Decodable, Sendable { let amount: Double }
 
+    private let clock = TestClock()
+
     private func server(_ path: String, _ text: String, _ type: String = "text/plain") throws -> (
         LoopbackServer, APIClient
     ) {
         let server = try LoopbackServer()
         server.on(path, .data(Data(text.utf8), contentType: type), .status(.noContent))
         addTeardownBlock { server.stop() }
-        return (server, APIClient(baseURL: server.url) { $0.clock = TestClock() })
+        return (server, APIClient(baseURL: server.url) { $0.clock = clock })
     }
 
     func testLinesAndValues() async throws {
@@ -63,10 +65,15 @@ final class StreamingGuideTests: XCTestCase {
 
     func testServerSentEvents() async throws {
         let (server, shop) = try server("/prices", "id: 1\nretry: 0\ndata: {\"amount\":12.5}\n\n", "text/event-stream")
+        let reconnection = Task { [clock] in
+            await clock.waitForSleepers(1)
+            clock.advance(by: .milliseconds(500))
+        }
         for try await event in shop.stream("prices").serverSentEvents() {
             let price = try event.decoded(as: Price.self)
             print(event.type, price.amount, event.lastEventID)
         }
+        await reconnection.value
         XCTAssertEqual(server.requestCount, 2)
         let once = shop.stream("prices").serverSentEvents(reconnection: .none)
         let patient = shop.stream("prices").serverSentEvents(
@@ -76,5 +83,33 @@ final class StreamingGuideTests: XCTestCase {
             for try await event in events { XCTFail(event.data) }
         }
         XCTAssertEqual(server.requestCount, 4)
+    }
+
+    func testSeveralLoops() async throws {
+        let (_, files) = try server("/message", "a: b\n\ncontent")
+        let message = try await files.stream("message").response()
+        for try await line in message.lines where line.isEmpty { break }
+        let content = try await message.collect()
+        XCTAssertEqual(content, Data("content".utf8))
+    }
+
+    func testSignalsOfEvents() async throws {
+        let (server, shop) = try server("/prices", ": hello\n\ndata: 1\n\n", "text/event-stream")
+        let reconnection = Task { [clock] in
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(3))
+        }
+        let prices = shop.stream("prices").serverSentEvents()
+        for try await signal in prices.signals {
+            switch signal {
+            case .connected(let head): print(head.status)
+            case .event(let event): print(event.data)
+            case .comment: break
+            case .disconnected(let error, let delay): print(error?.description ?? "The response has ended.", delay)
+            }
+        }
+        await reconnection.value
+        prices.restart()
+        XCTAssertEqual(server.requestCount, 2)
     }
 }

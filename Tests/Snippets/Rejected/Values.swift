@@ -92,3 +92,25 @@ func clientOfNil() {
     let client = APIClient(baseURL: nil)
     show(client)
 }
+
+// error: missing argument label 'result:' in call
+func responseWithoutLabel() {
+    let response = APIResponse<User, ShopError>(.success(User(id: 1, name: "Ada")))
+    show(response)
+}
+
+// error: does not conform to protocol 'StreamParser'
+func parserWithoutUnreadBytes() {
+    struct Bytes: StreamParser {
+        mutating func append(_ chunk: Data) {}
+        mutating func finish() {}
+        mutating func next() throws(SluiceError) -> UInt8? { nil }
+    }
+    show(Bytes())
+}
+
+// error: does not conform to the 'Sendable' protocol
+func closureThatReturnsAClass() {
+    class Box { var count = 0 }
+    show(shop.serialized { _ in Box() })
+}
