@@ -90,7 +90,8 @@ extension RedirectPolicy {
         let refusal = Refusal(request: request, head: head)
         var next = try resolve(location, against: request, refusal)
         if visited.count > limit {
-            throw refusal.error(.tooManyRedirects, "The server redirected more than \(limit) times.")
+            let times = limit == 1 ? "once" : "\(limit) times"
+            throw refusal.error(.tooManyRedirects, "The server redirected more than \(times).")
         }
         if request.scheme == "https", next.scheme == "http", !allowsDowngrade {
             throw refusal.error(.redirectRefused, "The server redirected from https to http.")

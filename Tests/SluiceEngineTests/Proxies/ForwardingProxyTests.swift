@@ -161,7 +161,10 @@ extension EngineTests {
                 }
                 let error = await transport.failure(of: Self.request(), try .by(.https(proxy.address)))
                 #expect(error?.code == .proxyFailed)
-                let words = answer.isEmpty ? "the connection was lost during the handshake." : "wrong version number."
+                let words =
+                    answer.isEmpty
+                    ? "the connection was lost during the handshake."
+                    : "the proxy does not speak TLS on this port: wrong version number."
                 #expect(
                     error?.reason
                         == "The TLS connection to the proxy at \(proxy.address) could not be established: \(words)"

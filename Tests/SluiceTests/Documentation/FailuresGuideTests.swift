@@ -2,6 +2,10 @@ import Sluice
 import SluiceTesting
 import XCTest
 
+extension User {
+    fileprivate static let guest = User(id: 0, name: "Guest")
+}
+
 /// The article on validation and errors.
 final class FailuresGuideTests: XCTestCase {
     struct Incomplete: Error {}
@@ -82,6 +86,43 @@ final class FailuresGuideTests: XCTestCase {
         }
         guard case .failure(let missing) = await request.sender().result else { return XCTFail("It succeeded.") }
         XCTAssertEqual(missing.id, 9)
+    }
+
+    func testCatching() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url) { $0.timeouts.total = .seconds(60) }
+        var user: User
+        do {
+            user = try await shop.codable.get("users/1", as: User.self).sender().value
+        } catch {
+            switch error.code {
+            case .timedOut, .connectTimedOut, .idleTimedOut: user = .guest
+            default: throw error
+            }
+        }
+        XCTAssertEqual(user.name, "Ada")
+        let task = Task {
+            do throws(ShopFailure) {
+                let user = try await shop.codable.get("users/1", as: User.self, error: ShopFailure.self).sender().value
+                print(user.name)
+            } catch {
+                print(error.message)
+            }
+        }
+        await task.value
+        await withTaskGroup { group in
+            for id in 1...3 {
+                group.addTask { await shop.codable.get("users/\(id)", as: User.self).sender().result }
+            }
+            for await result in group {
+                switch result {
+                case .success(let user): print(user.name)
+                case .failure(let error) where error.code == .unacceptableStatus: print(error.status ?? 0)
+                case .failure(let error): print(error)
+                }
+            }
+        }
+        XCTAssertGreaterThan(server.requestCount, 2)
     }
 
     func testCauses() async throws {

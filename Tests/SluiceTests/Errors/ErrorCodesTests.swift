@@ -77,7 +77,7 @@ final class ErrorCodesTests: XCTestCase {
         let text = error.description
             .replacing(folder.path, with: "/data")
             .replacing(/127\.0\.0\.1:\d+/, with: "shop.example")
-            .replacing(/\d{7,}/, with: "1000000000")
+            .replacing(/only \d+ bytes left/, with: "only 1000000000 bytes left")
             .replacing("|", with: "\\|")
         XCTAssertTrue(text.hasSuffix("."), "\(text) is not a sentence.", line: line)
         XCTAssertFalse(text.contains("\n"), text, line: line)
@@ -121,6 +121,7 @@ final class ErrorCodesTests: XCTestCase {
     private func provokeErrorsOfGates() async throws {
         struct Paid: Gate {
             let needs: Set<String> = ["SignIn"]
+            let reservesResource = false
 
             func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { Permit() }
         }
@@ -167,7 +168,8 @@ final class ErrorCodesTests: XCTestCase {
         let outside = APIClient { $0.connection.addresses = .publicOnly }
         await record(.addressRefused, outside.data.get("\(plain.url)/users"))
         await record(.cannotConnect, APIClient().data.get("http://127.0.0.1:1/users"))
-        await record(.tlsFailed, APIClient().data.get("\(plain.url.replacing("http:", with: "https:"))/users"))
+        let old = try RawSocket(greeting: "HTTP/1.1 400 Bad Request\r\n\r\n")
+        await record(.tlsFailed, APIClient().data.get("https://127.0.0.1:\(old.port)/users"))
         let proxied = APIClient { $0.connection.proxy = .always(.http("127.0.0.1:1")) }
         await record(.proxyFailed, proxied.data.get("http://shop.example/users"))
     }
@@ -227,8 +229,8 @@ final class ErrorCodesTests: XCTestCase {
         sender.cancel()
         record(.cancelled, await sender.response.failure)
         await record(.timedOut, shop.data.get("users").timeout(total: .milliseconds(50)))
-        // A socket that listens but accepts nothing: the system connects, and the TLS handshake never ends.
-        let silent = try SilentSocket()
+        // The system connects, and the TLS handshake never ends.
+        let silent = try RawSocket()
         let slow = APIClient(baseURL: "https://127.0.0.1:\(silent.port)") { $0.timeouts.connect = .milliseconds(50) }
         await record(.connectTimedOut, slow.data.get("users"))
         await record(.idleTimedOut, shop.data.get("users").timeout(idle: .milliseconds(50)))
@@ -277,6 +279,7 @@ final class ErrorCodesTests: XCTestCase {
         func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
             Permit { [outcome] released in
                 if case .failure(let error) = released { outcome.change { $0 = error } }
+                return .settled
             }
         }
     }
@@ -387,18 +390,19 @@ final class ErrorCodesTests: XCTestCase {
     }
 }
 
-/// A socket that listens at 127.0.0.1 and accepts no connection.
-private final class SilentSocket: Sendable {
+/// A socket that listens at 127.0.0.1. It sends a greeting to its first connection, or accepts none.
+private final class RawSocket: Sendable {
     let port: UInt16
     private let descriptor: Int32
 
-    init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    init(greeting: String? = nil) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.descriptor = descriptor
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { [descriptor] pointer in
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 bind(descriptor, address, length) == 0 && listen(descriptor, 8) == 0
                     && getsockname(descriptor, address, &length) == 0
@@ -406,6 +410,16 @@ private final class SilentSocket: Sendable {
         }
         port = UInt16(bigEndian: address.sin_port)
         try XCTSkipUnless(isListening)
+        guard let greeting else { return }
+        Thread.detachNewThread {
+            let connection = accept(descriptor, nil, nil)
+            let text = Array(greeting.utf8)
+            _ = send(connection, text, text.count, Int32(MSG_NOSIGNAL))
+            // Reads to the end, so that the close does not discard the greeting.
+            var buffer = [UInt8](repeating: 0, count: 1024)
+            while recv(connection, &buffer, buffer.count, 0) > 0 {}
+            close(connection)
+        }
     }
 
     deinit { close(descriptor) }

@@ -69,6 +69,9 @@ public struct TLSFailure: LocalizedError, Sendable, Hashable {
         case .clientCertificateUnreadable:
             "the client certificate, its key or its password cannot be used\(detailSuffix)"
         case .authoritiesUnreadable: "the trusted certificate authorities cannot be read\(detailSuffix)"
+        case .handshake where detail == "wrong version number":
+            // OpenSSL's words for an answer without TLS, such as that of a port for http.
+            "the \(peer) does not speak TLS on this port: \(detail)"
         case .handshake: detail.isEmpty ? "the handshake failed" : detail
         }
     }
