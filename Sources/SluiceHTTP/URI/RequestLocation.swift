@@ -69,6 +69,7 @@ extension RequestLocation {
     ///   - subject: The name of the URL in the error, which contains the URL without secrets.
     /// - Throws: ``SluiceError/Code/invalidURL`` or ``SluiceError/Code/unsupportedScheme``.
     package init(parsing text: String, as subject: String = "URL") throws(SluiceError) {
+        if text.isEmpty { throw .invalidURL("it is empty; begin it with http:// or https://", in: subject) }
         try self.init(URIReference(text), as: "\(subject) “\(RequestLocation.redacted(text))”")
     }
 

@@ -148,7 +148,7 @@ final class ErrorMessagesTests: XCTestCase {
                 "shop.example/v1",
                 "“shop.example/v1” is not valid: it is not absolute; begin it with http:// or https://."
             ),
-            ("", "“” is not valid: it is not absolute; begin it with http:// or https://."),
+            ("", "is not valid: it is empty; begin it with http:// or https://."),
             (
                 "https://shop.example:http",
                 "“https://shop.example:http” is not valid: its port is not a number from 1 to 65535."

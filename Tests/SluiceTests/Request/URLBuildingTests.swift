@@ -74,7 +74,8 @@ import Testing
         #expect(error?.step == .building)
         #expect(error?.description.contains("secret") == false)
         let shown = base.replacing("user:secret", with: "REDACTED").replacing("\n", with: "?")
-        #expect(error?.description.hasPrefix("The base URL “\(shown)” is not valid: ") == true)
+        let subject = base.isEmpty ? "The base URL" : "The base URL “\(shown)”"
+        #expect(error?.description.hasPrefix("\(subject) is not valid: ") == true)
     }
 
     @Test(arguments: ["ftp://a.b", "file:///etc/passwd", "gopher://a.b", "javascript://x", "ws://a.b"])
