@@ -82,9 +82,11 @@ public struct CodableRequests: RequestFactory {
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
     ///   - model: The model type.
     /// - Returns: The request.
-    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type) -> APIRequest<
-        Model, APIError
-    > {
+    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
+        -> APIRequest<
+            Model, APIError
+        >
+    {
         APIRequest(client, endpoint, serializer(), errorDecoder)
     }
 
@@ -104,14 +106,11 @@ public struct CodableRequests: RequestFactory {
         APIRequest(client, endpoint, serializer(), errorDecoder)
     }
 
-    /// Creates a request with the model that the context determines, and the error model ``APIError``.
-    @_disfavoredOverload
-    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
-        APIRequest(client, endpoint, serializer(), errorDecoder)
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+        client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
-
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
 
     /// Unavailable: the model is not decodable.
     @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
@@ -150,9 +149,10 @@ extension MethodBuilder where Factory == CodableRequests {
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
     ///   - model: The model type.
     /// - Returns: The request.
-    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type)
-        -> APIRequest<Model, APIError>
-    {
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
         request(factory.request(endpoint))
     }
 
@@ -172,14 +172,11 @@ extension MethodBuilder where Factory == CodableRequests {
         request(factory.request(endpoint))
     }
 
-    /// Creates a request with the model that the context determines, and the error model ``APIError``.
-    @_disfavoredOverload
-    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
-        request(factory.request(endpoint))
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
-
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
 
     /// Unavailable: the model is not decodable.
     @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
@@ -199,45 +196,62 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
     ///   - model: The model type.
     /// - Returns: The request.
-    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type)
-        -> BodyRequest<Model, APIError>
-    {
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
-    /// Creates a request with the model and the error model that the context determines.
-    ///
-    /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - model: The model type.
-    ///   - error: The error model.
-    /// - Returns: The request.
-    @_disfavoredOverload
+    /// Creates a request with this method and the given error model, to which a body can be added.
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self,
-        error: ErrorModel.Type = ErrorModel.self
+        error: ErrorModel.Type
     ) -> BodyRequest<Model, ErrorModel> {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
-    /// Creates a request with the model that the context determines, and the error model ``APIError``.
+    /// Creates a request with the model and the error model that the context determines, to which a body can be added.
     @_disfavoredOverload
-    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint) -> BodyRequest<Model, APIError> {
+    public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, ErrorModel> {
         BodyRequest(request: request(factory.request(endpoint)))
+    }
+
+    /// Creates a request with this method, without a body, and with the error model ``APIError``.
+    @_disfavoredOverload
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        request(factory.request(endpoint))
     }
 
     /// Creates a request with this method and without a body.
     @_disfavoredOverload
     public func callAsFunction<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> {
         request(factory.request(endpoint))
     }
 
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<Void, APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).post(endpoint)
+    }
+
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    @_disfavoredOverload
+    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
+    }
 
     /// Unavailable: the model is not decodable.
     @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
@@ -266,9 +280,11 @@ public struct JSONRequests: RequestFactory {
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
     ///   - model: The model type.
     /// - Returns: The request.
-    public func request<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type) -> APIRequest<
-        Model, APIError
-    > {
+    public func request<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
+        -> APIRequest<
+            Model, APIError
+        >
+    {
         APIRequest(client, endpoint, JSONSerializer<Model>())
     }
 
@@ -288,14 +304,11 @@ public struct JSONRequests: RequestFactory {
         APIRequest(client, endpoint, JSONSerializer<Model>())
     }
 
-    /// Creates a request with the model that the context determines, and the error model ``APIError``.
-    @_disfavoredOverload
-    public func request<Model: JSONDecodable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
-        APIRequest(client, endpoint, JSONSerializer<Model>())
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+        client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
-
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
 }
 
 extension MethodBuilder where Factory == JSONRequests {
@@ -305,9 +318,11 @@ extension MethodBuilder where Factory == JSONRequests {
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
     ///   - model: The model type.
     /// - Returns: The request.
-    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type) -> APIRequest<
-        Model, APIError
-    > {
+    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
+        -> APIRequest<
+            Model, APIError
+        >
+    {
         request(factory.request(endpoint))
     }
 
@@ -327,14 +342,11 @@ extension MethodBuilder where Factory == JSONRequests {
         request(factory.request(endpoint))
     }
 
-    /// Creates a request with the model that the context determines, and the error model ``APIError``.
-    @_disfavoredOverload
-    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
-        request(factory.request(endpoint))
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
-
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
 }
 
 extension BodyMethodBuilder where Factory == JSONRequests {
@@ -344,45 +356,63 @@ extension BodyMethodBuilder where Factory == JSONRequests {
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
     ///   - model: The model type.
     /// - Returns: The request.
-    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type) -> BodyRequest<
-        Model, APIError
-    > {
+    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
+        -> BodyRequest<
+            Model, APIError
+        >
+    {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
-    /// Creates a request with the model and the error model that the context determines.
-    ///
-    /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - model: The model type.
-    ///   - error: The error model.
-    /// - Returns: The request.
-    @_disfavoredOverload
+    /// Creates a request with this method and the given error model, to which a body can be added.
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self,
-        error: ErrorModel.Type = ErrorModel.self
+        error: ErrorModel.Type
     ) -> BodyRequest<Model, ErrorModel> {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
-    /// Creates a request with the model that the context determines, and the error model ``APIError``.
+    /// Creates a request with the model and the error model that the context determines, to which a body can be added.
     @_disfavoredOverload
-    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint) -> BodyRequest<Model, APIError> {
+    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, ErrorModel> {
         BodyRequest(request: request(factory.request(endpoint)))
+    }
+
+    /// Creates a request with this method, without a body, and with the error model ``APIError``.
+    @_disfavoredOverload
+    public func callAsFunction<Model: JSONDecodable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> {
+        request(factory.request(endpoint))
     }
 
     /// Creates a request with this method and without a body.
     @_disfavoredOverload
     public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
+        as model: Model.Type = Model.self,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> {
         request(factory.request(endpoint))
     }
 
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func callAsFunction(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<Void, APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).post(endpoint)
+    }
+
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    @_disfavoredOverload
+    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
+    }
 }
 
 // MARK: - Models from a given serializer
@@ -439,19 +469,36 @@ extension BodyMethodBuilder {
         BodyRequest(request: request(factory.request(endpoint)))
     }
 
-    /// Creates a request with this method and the error model that the context determines, to which a body can be added.
-    @_disfavoredOverload
+    /// Creates a request with this method and the given error model, to which a body can be added.
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint,
-        error: ErrorModel.Type = ErrorModel.self
+        error: ErrorModel.Type
     ) -> BodyRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
         BodyRequest(request: request(factory.request(endpoint)))
+    }
+
+    /// Creates a request with the model and the error model that the context determines, to which a body can be added.
+    @_disfavoredOverload
+    public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+
+    ) -> BodyRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
+        BodyRequest(request: request(factory.request(endpoint)))
+    }
+
+    /// Creates a request with this method, without a body, and with the error model ``APIError``.
+    @_disfavoredOverload
+    public func callAsFunction<Model>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Model, APIError> where Factory == SerializedRequests<Model> {
+        request(factory.request(endpoint))
     }
 
     /// Creates a request with this method and without a body.
     @_disfavoredOverload
     public func callAsFunction<Model, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint
+        _ endpoint: some Endpoint,
+        error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> where Factory == SerializedRequests<Model> {
         request(factory.request(endpoint))
     }
@@ -505,9 +552,11 @@ extension APIClient {
     ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
     ///   - model: The model type.
     /// - Returns: The request.
-    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type) -> APIRequest<
-        Model, APIError
-    > {
+    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
+        -> APIRequest<
+            Model, APIError
+        >
+    {
         codable.request(endpoint)
     }
 
@@ -527,14 +576,11 @@ extension APIClient {
         codable.request(endpoint)
     }
 
-    /// Creates a request with the model that the context determines, and the error model ``APIError``.
-    @_disfavoredOverload
-    public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
-        codable.request(endpoint)
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+        serialized(by: UndecodableSerializer()).request(endpoint)
     }
-
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func request(_ endpoint: some Endpoint) -> UnspecifiedRequest { UnspecifiedRequest(endpoint) }
 
     /// Unavailable: the model is not decodable.
     @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")

@@ -32,7 +32,7 @@ extension APIClient {
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody,
-        as model: Model.Type
+        as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
         codable.upload(endpoint, body)
     }
@@ -48,17 +48,10 @@ extension APIClient {
         codable.upload(endpoint, body)
     }
 
-    /// Creates an upload with the model that the context determines, and the error model ``APIError``.
-    @_disfavoredOverload
-    public func upload<Model: Decodable & Sendable>(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<
-        Model, APIError
-    > {
-        codable.upload(endpoint, body)
-    }
-
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest {
-        UnspecifiedRequest(endpoint)
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Void, APIError> {
+        serialized(by: UndecodableSerializer()).upload(endpoint, body)
     }
 }
 
@@ -73,7 +66,7 @@ extension CodableRequests {
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody,
-        as model: Model.Type
+        as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
         request(endpoint).uploading(body)
     }
@@ -89,17 +82,10 @@ extension CodableRequests {
         request(endpoint).uploading(body)
     }
 
-    /// Creates an upload with the model that the context determines, and the error model ``APIError``.
-    @_disfavoredOverload
-    public func upload<Model: Decodable & Sendable>(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<
-        Model, APIError
-    > {
-        request(endpoint).uploading(body)
-    }
-
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest {
-        UnspecifiedRequest(endpoint)
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Void, APIError> {
+        client.serialized(by: UndecodableSerializer()).upload(endpoint, body)
     }
 }
 
@@ -114,7 +100,7 @@ extension JSONRequests {
     public func upload<Model: JSONDecodable>(
         _ endpoint: some Endpoint,
         _ body: RequestBody,
-        as model: Model.Type
+        as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
         request(endpoint).uploading(body)
     }
@@ -130,17 +116,10 @@ extension JSONRequests {
         request(endpoint).uploading(body)
     }
 
-    /// Creates an upload with the model that the context determines, and the error model ``APIError``.
-    @_disfavoredOverload
-    public func upload<Model: JSONDecodable>(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<
-        Model, APIError
-    > {
-        request(endpoint).uploading(body)
-    }
-
-    /// Explains how to specify a model, where neither the call nor the context does.
-    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> UnspecifiedRequest {
-        UnspecifiedRequest(endpoint)
+    /// Unavailable: neither the call nor the context determines the model.
+    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Void, APIError> {
+        client.serialized(by: UndecodableSerializer()).upload(endpoint, body)
     }
 }
 

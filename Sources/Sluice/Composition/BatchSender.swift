@@ -153,10 +153,6 @@ extension APIClient {
         try await batchSender(requests, upTo: maximumInFlight, failsFast: true, keepsBodies: false).value
     }
 
-    /// Explains how to specify a model, where neither the requests nor the context does.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\" to each request")
-    public func batch(_ requests: [UnspecifiedRequest]) async throws -> [UnspecifiedRequest] { requests }
-
     /// Creates a sender for requests with any models and errors. It sends them once, when an outcome is first read.
     ///
     /// ```swift

@@ -186,11 +186,3 @@ private struct PageItems<Element: Sendable, Model: Sendable, ErrorModel: ErrorSe
         }
     }
 }
-
-extension UnspecifiedRequest {
-    /// Unavailable, because the model is unknown.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
-    public func pages(by pagination: Pagination<Empty>) -> Pages<Empty, APIError> {
-        APIRequest(self).pages(by: pagination)
-    }
-}

@@ -104,3 +104,10 @@ public struct Empty: JSONDecodable, Codable, Hashable, Sendable {
 
     private enum NoKey: CodingKey {}
 }
+
+/// Stands in for the serializer of a model that is not decodable, in functions that cannot be called.
+struct UndecodableSerializer<Model: Sendable>: ResponseSerializer {
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+        throw SluiceError(.unsupported, "\(Model.self) is not decodable.", step: .serialization)
+    }
+}

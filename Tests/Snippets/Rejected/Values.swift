@@ -10,7 +10,7 @@ func dictionaryOfAny() async throws {
     show(user)
 }
 
-// error: The types of these values are not known
+// error: Say what the response is
 func dictionaryOfAnyWithoutModel() async throws {
     let values: [String: Any] = ["id": 1]
     _ = try await shop.post("users").json(values).sender().value
