@@ -238,10 +238,22 @@ extension DownloadAPIRequest {
     ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
     ///   - completion: Called once with the response, also for a cancelled request.
     /// - Returns: The sender, which cancels the request and reports its progress. It need not be retained.
+    @_disfavoredOverload
     @discardableResult
     public func send(
         on queue: DispatchQueue? = nil,
         completion: @escaping @Sendable (DownloadResponse<Model, ErrorModel>) -> Void
+    ) -> DownloadRequestSender<Model, ErrorModel> {
+        let sender = sender()
+        sender.start(on: queue, completion: completion)
+        return sender
+    }
+
+    /// Sends the request and calls back with the response on the main actor.
+    @discardableResult
+    public func send(
+        on queue: MainQueue,
+        completion: @escaping @MainActor @Sendable (DownloadResponse<Model, ErrorModel>) -> Void
     ) -> DownloadRequestSender<Model, ErrorModel> {
         let sender = sender()
         sender.start(on: queue, completion: completion)

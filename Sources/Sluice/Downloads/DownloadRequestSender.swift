@@ -129,6 +129,7 @@ extension DownloadRequestSender {
     /// - Parameters:
     ///   - queue: The queue of the callback. Nil, the default, for any thread; the callback must not block it.
     ///   - completion: Called once with the response, also after ``cancel()``.
+    @_disfavoredOverload
     public nonisolated func start(
         on queue: DispatchQueue? = nil,
         completion: @escaping @Sendable (DownloadResponse<Model, ErrorModel>) -> Void
@@ -137,5 +138,13 @@ extension DownloadRequestSender {
             let response = await response
             if let queue { queue.async { completion(response) } } else { completion(response) }
         }
+    }
+
+    /// Sends the request if it has not been sent, and calls back with the response on the main actor.
+    public nonisolated func start(
+        on queue: MainQueue,
+        completion: @escaping @MainActor @Sendable (DownloadResponse<Model, ErrorModel>) -> Void
+    ) {
+        Task { await completion(await response) }
     }
 }

@@ -35,6 +35,45 @@ final class CallbackTests: XCTestCase {
         await fulfillment(of: [called], timeout: 60)
     }
 
+    @MainActor private final class Screen {
+        var name = ""
+        var file: URL?
+
+        func load(_ client: APIClient, _ done: XCTestExpectation) -> RequestSender<String, APIError> {
+            client.string.get("motto").send(on: .main) { response in
+                self.name = (try? response.result.get()) ?? ""
+                done.fulfill()
+            }
+        }
+
+        func download(_ client: APIClient, _ done: XCTestExpectation) {
+            client.download("motto", to: .temporary).send(on: .main) { response in
+                self.file = try? response.result.get().url
+                done.fulfill()
+            }
+        }
+    }
+
+    @MainActor func testHandlerOnTheMainQueueSetsPropertiesOfTheMainActor() async throws {
+        server?.on("/motto", .text("Plus ultra"))
+        let screen = Screen()
+        let loaded = expectation(description: "loaded")
+        let sender = screen.load(try client(), loaded)
+        await fulfillment(of: [loaded], timeout: 60)
+        XCTAssertEqual(screen.name, "Plus ultra")
+        let shown = expectation(description: "shown")
+        sender.start(on: .main) { response in
+            screen.name = "\(response.status ?? 0)"
+            shown.fulfill()
+        }
+        await fulfillment(of: [shown], timeout: 60)
+        XCTAssertEqual(screen.name, "200")
+        let downloaded = expectation(description: "downloaded")
+        screen.download(try client(), downloaded)
+        await fulfillment(of: [downloaded], timeout: 60)
+        try FileManager.default.removeItem(at: XCTUnwrap(screen.file))
+    }
+
     func testHandlerReceivesFailures() async throws {
         server?.on("/motto", .status(.notFound))
         let called = expectation(description: "called")
