@@ -263,13 +263,13 @@ extension ModifiableRequest {
     }
 
     /// Accepts only these statuses. The other rules still apply.
-    public consuming func validate(statuses: Range<Int>...) -> Self {
-        modified { $0.options.validation.change { $0.statuses = statuses } }
+    public consuming func validate(statuses first: Range<Int>, _ others: Range<Int>...) -> Self {
+        modified { $0.options.validation.change { $0.statuses = [first] + others } }
     }
 
     /// Accepts only these statuses. The other rules still apply.
-    public consuming func validate(statuses: ClosedRange<Int>...) -> Self {
-        modified { $0.options.validation.change { $0.statuses = statuses.map(Range.init(statuses:)) } }
+    public consuming func validate(statuses first: ClosedRange<Int>, _ others: ClosedRange<Int>...) -> Self {
+        modified { $0.options.validation.change { $0.statuses = ([first] + others).map(Range.init(statuses:)) } }
     }
 
     /// Unavailable: the range has no end.
@@ -277,8 +277,8 @@ extension ModifiableRequest {
     public consuming func validate(statuses: PartialRangeFrom<Int>) -> Self { self }
 
     /// Accepts only these content types, such as `application/json` or `text/*`. The other rules still apply.
-    public consuming func validate(contentTypes: String...) -> Self {
-        modified { $0.options.validation.change { $0.contentTypes = contentTypes } }
+    public consuming func validate(contentTypes first: String, _ others: String...) -> Self {
+        modified { $0.options.validation.change { $0.contentTypes = [first] + others } }
     }
 
     /// Adds a custom rule. An error it throws fails the request with ``SluiceError/Code/validationFailed``.
