@@ -104,7 +104,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     }
 
     /// The progress of both bodies.
-    nonisolated var progress: (upload: TransferProgress, download: TransferProgress) {
+    nonisolated var transferProgress: (upload: TransferProgress, download: TransferProgress) {
         (meter.snapshot(.upload).progress, meter.snapshot(.download).progress)
     }
 

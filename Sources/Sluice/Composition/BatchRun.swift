@@ -228,7 +228,7 @@ struct BatchBytes: Sendable, Hashable {
 
 extension RequestSender {
     fileprivate nonisolated var bytes: BatchBytes {
-        let progress = progress
+        let progress = transferProgress
         return BatchBytes(sent: progress.upload.completed, received: progress.download.completed)
     }
 }

@@ -119,7 +119,7 @@ public struct ChainLink<Outcome: Sendable>: Sendable {
     ) {
         send = { run in
             let sender = request.sender()
-            run.begin { sender.progress }
+            run.begin { sender.transferProgress }
             return outcome(await sender.response)
         }
     }

@@ -15,7 +15,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
     /// cancelled.
     private nonisolated let singleFlight: SingleFlight<DownloadResponse<Model, ErrorModel>?>
     private nonisolated let upload: TransferMeter
-    private nonisolated let progress: DownloadProgress
+    private nonisolated let downloaded: DownloadProgress
 
     init(_ request: DownloadAPIRequest<Model, ErrorModel>) {
         self.request = request
@@ -23,7 +23,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         let upload = TransferMeter(clock: pipeline.clock)
         let progress = DownloadProgress(meter: TransferMeter(clock: pipeline.clock))
         self.upload = upload
-        self.progress = progress
+        downloaded = progress
         singleFlight = SingleFlight(cancelled: nil) { complete, _ in
             let lease = PartialDownloadLease()
             let download = Download(
@@ -100,7 +100,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
 
     private nonisolated func endProgress() {
         upload.end()
-        progress.meter.end()
+        downloaded.meter.end()
     }
 
     /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
@@ -111,7 +111,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
     /// The progress of the file, including the bytes from an earlier send. Any number of loops can read it, before and
     /// after the request is sent.
     public nonisolated var downloadProgress: TransferProgressSequence {
-        TransferProgressSequence(progress.meter, .download, clock: request.client.pipeline.clock)
+        TransferProgressSequence(downloaded.meter, .download, clock: request.client.pipeline.clock)
     }
 }
 

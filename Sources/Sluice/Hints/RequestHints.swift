@@ -1,0 +1,552 @@
+import SluiceFoundation
+import SluiceHTTP
+
+// Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
+
+extension MethodBuilder where Factory == CodableRequests {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Name the model with \"as: User.self\".")
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, of model: Model.Type)
+        -> APIRequest<Model, APIError>
+    { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Name the model with \"as: User.self\".")
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, decoding model: Model.Type)
+        -> APIRequest<Model, APIError>
+    { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Name the model with \"as: User.self\".")
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, type model: Model.Type)
+        -> APIRequest<Model, APIError>
+    { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"get(\"users\").query([\"page\": 1])\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        parameters: Parameters
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"get(\"users\").query([\"page\": 1])\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        query: Parameters
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"get(\"users\").headers([\"Accept\": \"text/plain\"])\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        headers: HTTPHeaders
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+}
+
+extension BodyMethodBuilder where Factory == CodableRequests {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Name the model with \"as: User.self\".")
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, of model: Model.Type)
+        -> APIRequest<Model, APIError>
+    { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Name the model with \"as: User.self\".")
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, decoding model: Model.Type)
+        -> APIRequest<Model, APIError>
+    { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Name the model with \"as: User.self\".")
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, type model: Model.Type)
+        -> APIRequest<Model, APIError>
+    { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"post(\"users\").json([\"name\": name])\" or \"post(\"users\").form([\"name\": name])\"."
+    )
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        parameters: Parameters
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        json: some Encodable
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        body: some Encodable
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"post(\"users\").form([\"name\": name])\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        form: Parameters
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"post(\"users\").headers([\"Accept\": \"text/plain\"])\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        headers: HTTPHeaders
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+}
+
+extension CodableRequests {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write \"get(\"users\")\" or \"post(\"users\")\", or another method with \"request(\"users\").method(method)\"."
+    )
+    public func request<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        method: HTTPMethod,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> { request(endpoint).method(method) }
+}
+
+extension APIClient {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Create a client, and keep it: \"let shop = APIClient(baseURL: \"https://shop.example\")\"."
+    )
+    public static var shared: APIClient { APIClient() }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Configure the client in a closure: \"APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }\"."
+    )
+    public init(baseURL: String, configuration: Configuration) { self.init(baseURL: baseURL) }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write \"get(\"users\")\" or \"post(\"users\")\", or another method with \"request(\"users\").method(method)\"."
+    )
+    public func request<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        method: HTTPMethod,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> { codable.request(endpoint).method(method) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Set the method after the path: \"request(\"users\").method(method)\".")
+    public func method(_ method: HTTPMethod) -> BodyMethodBuilder<CodableRequests> { post }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        _ data: Data,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        _ file: URL,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .multipart(form))\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        _ form: MultipartForm,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        file: URL,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        fromFile file: URL,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        from data: Data,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .multipart(form))\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        multipart form: MultipartForm,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
+    public func upload<Model: Decodable & Sendable>(_ data: Data, to path: String, as model: Model.Type = Model.self)
+        -> APIRequest<Model, APIError>
+    { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
+    public func upload<Model: Decodable & Sendable>(_ file: URL, to path: String, as model: Model.Type = Model.self)
+        -> APIRequest<Model, APIError>
+    { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .multipart([.file(url, name: \"picture\")]))\".")
+    public func upload<Model: Decodable & Sendable>(
+        multipartFormData: (inout MultipartForm) -> Void,
+        to path: String,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", body).put()\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        _ body: RequestBody,
+        method: HTTPMethod,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .file(url))\", or \".suggested(in: folder)\".")
+    public func download(_ endpoint: some Endpoint, to url: URL) -> DownloadAPIRequest<DownloadedFile, APIError> {
+        download(endpoint, to: .temporary)
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .file(URL(filePath: path)))\".")
+    public func download(_ endpoint: some Endpoint, to path: String) -> DownloadAPIRequest<DownloadedFile, APIError> {
+        download(endpoint, to: .temporary)
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Say where the file goes: \"download(\"film\", to: .temporary)\", \".file(url)\" or \".suggested(in: folder)\"."
+    )
+    public func download(_ endpoint: some Endpoint) -> DownloadAPIRequest<DownloadedFile, APIError> {
+        download(endpoint, to: .temporary)
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "A batch sends requests for values. Send downloads in a task group.")
+    public func batch<Model, ErrorModel>(_ downloads: [DownloadAPIRequest<Model, ErrorModel>]) async throws -> [Model] {
+        []
+    }
+}
+
+extension DownloadDestination {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".suggested(in: folder)\".")
+    public static func folder(_ folder: URL) -> DownloadDestination { .temporary }
+}
+
+extension TypedRequest {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The handler gets a response: switch over \"response.result\".")
+    public func send(on queue: MainQueue, completion: (Result<Model, ErrorModel>) -> Void) {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The handler gets a response: switch over \"response.result\".")
+    public func send(completion: (Result<Model, ErrorModel>) -> Void) {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Read the outcome of a sender: \"sender().value\".")
+    public var value: Model { get async throws { try await sender().value } }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Read the outcome of a sender: \"sender().result\".")
+    public var result: Result<Model, ErrorModel> { get async { await sender().result } }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Read the outcome of a sender: \"sender().response\".")
+    public var response: APIResponse<Model, ErrorModel> { get async { await sender().response } }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
+    public func responseDecodable<Other>(
+        of type: Other.Type,
+        completionHandler: (APIResponse<Model, ErrorModel>) -> Void
+    ) {}
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Name the model in the request, \"get(\"users/1\", as: User.self)\", and read \"sender().value\"."
+    )
+    public func serializingDecodable<Other>(_ type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"send { response in … }\".")
+    public func send(completionHandler: (APIResponse<Model, ErrorModel>) -> Void) {}
+}
+
+extension APIResponse {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Read \"try result.get()\", or the \"value\" of the sender.")
+    public var value: Model? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"status\", or \"status?.rawValue\" for a number.")
+    public var statusCode: Int? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"body\".")
+    public var data: Data? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"head?.headers\".")
+    public var headers: HTTPHeaders { [:] }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"failure\" for the cause, or read the error model from \"result\".")
+    public var error: ErrorModel? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Send the request with \"client.string\", or read \"try string()\".")
+    public var text: String? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"request?.url\".")
+    public var url: String? { nil }
+}
+
+extension RequestSender {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
+    public nonisolated var progress: TransferProgressSequence { downloadProgress }
+}
+
+extension BodyRequest {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Say that the values are JSON: \"json([1, \"a\"] as JSON)\".")
+    public func json(_ values: [Any]) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"data(data, contentType: \"image/png\")\".")
+    public func body(_ data: Data) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
+    public func body(_ text: String) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"json(value)\" or \"form(value)\".")
+    public func body(_ value: some Encodable) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
+    public func text(_ text: String) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
+    public func string(_ text: String) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"data(Data(bytes))\".")
+    public func bytes(_ bytes: [UInt8]) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"data(Data(bytes))\".")
+    public func data(_ bytes: [UInt8]) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"file(URL(filePath: path))\".")
+    public func file(_ path: String) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"file(url)\".")
+    public func file(at url: URL) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"body(.stream(chunks))\".")
+    public func stream(_ chunks: some AsyncSequence, length: Int64? = nil) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"form([\"name\": name])\".")
+    public func urlEncoded(_ parameters: Parameters) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"form([\"name\": value])\".")
+    public func form(_ name: String, _ value: String?) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"multipart([.text(\"Ada\", name: \"name\")])\".")
+    public func multipart(_ parts: [String: String]) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"multipart([.text(\"Ada\", name: \"name\")])\".")
+    public func multipart(_ build: (inout MultipartForm) -> Void) -> APIRequest<Model, ErrorModel> { request }
+}
+
+extension MultipartForm {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"append(.text(\"Ada\", name: \"name\"))\".")
+    public mutating func add(_ part: Part) {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"append(.data(data, name: \"picture\"))\".")
+    public mutating func append(_ data: Data, withName name: String) {}
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"append(.data(data, name: \"picture\", fileName: \"a.png\", contentType: \"image/png\"))\"."
+    )
+    public mutating func append(_ data: Data, withName name: String, fileName: String, mimeType: String) {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"append(.file(url, name: \"picture\"))\".")
+    public mutating func append(_ file: URL, withName name: String) {}
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"append(.file(url, name: \"picture\", fileName: \"a.png\", contentType: \"image/png\"))\"."
+    )
+    public mutating func append(_ file: URL, withName name: String, fileName: String, mimeType: String) {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Append the parts one by one: \"form.append(part)\".")
+    public init(_ parts: [Part]) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Append the parts one by one: \"form.append(part)\".")
+    public init(parts: [Part]) { self.init() }
+}
+
+extension MultipartForm.Part {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".text(\"Ada\", name: \"name\")\".")
+    public static func field(_ name: String, _ value: String) -> MultipartForm.Part { .text(value, name: name) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write the text first, and the label: \".text(\"Ada\", name: \"name\")\".")
+    public static func text(_ name: String, _ value: String) -> MultipartForm.Part { .text(value, name: name) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write the number as text: \".text(\"\\(number)\", name: \"page\")\".")
+    public static func text(_ number: some BinaryInteger, name: String) -> MultipartForm.Part { .text("", name: name) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".file(URL(filePath: path), name: \"picture\")\".")
+    public static func file(_ path: String, name: String) -> MultipartForm.Part { .text("", name: name) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"contentType:\" in place of \"mimeType:\".")
+    public static func file(_ url: URL, name: String, fileName: String, mimeType: String) -> MultipartForm.Part {
+        .text("", name: name)
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Encode the value: \".data(try JSONEncoder().encode(value), name: \"user\", contentType: \"application/json\")\"."
+    )
+    public static func json(_ value: some Encodable, name: String) -> MultipartForm.Part { .text("", name: name) }
+}
+
+extension APIRequest {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Stream the request: \"client.stream(\"log\").lines\".")
+    public var lines: StreamSequence<String, ErrorModel> { stream().lines }
+}
+
+extension DownloadRequestSender {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
+    public nonisolated var progress: TransferProgressSequence { downloadProgress }
+}
+
+extension ServerSentEvent {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"type\".")
+    public var event: String { type }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"lastEventID\".")
+    public var id: String { lastEventID }
+}
+
+extension StreamRequest {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"stream(\"chat\").post(.json([\"prompt\": text]))\".")
+    public func json(_ parameters: Parameters) -> Self { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"stream(\"chat\").post(.json(prompt))\".")
+    public func json(_ value: some Encodable) -> Self { self }
+}
+
+extension DownloadResponse {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"head?.status\".")
+    public var status: HTTPStatus? { head?.status }
+}
+
+extension HTTPStatus {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"rawValue\".")
+    public var code: Int { rawValue }
+}
+
+extension Pages {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Say where a page has its items: \"items(\\.users)\", or \"items(\\.self)\" for pages that are arrays."
+    )
+    public func items() -> Self { self }
+}
+
+extension Pagination {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Name the property of the model: \"cursor(\"after\", at: \\.nextCursor)\".")
+    public static func cursor(_ name: String, at path: String) -> Pagination { .link }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Sluice
+
+// Options named as elsewhere.
+
+private let base = "https://shop.example"
+private struct Session: Sendable { func token() async throws -> String { "" } }
+
+// error: Write "$0.headers".
+func headersDefaults() {
+    show(APIClient(baseURL: base) { $0.defaultHeaders["Accept"] = "a" })
+}
+
+// error: Configure the client in a closure: "APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }".
+func configurationValue() {
+    var c = APIClient.Configuration()
+    c.timeouts.total = .seconds(5)
+    show(APIClient(baseURL: base, configuration: c))
+}
+
+// error: Set one of the time-outs: "$0.timeouts.total = .seconds(5)".
+func timeoutShort() {
+    show(APIClient(baseURL: base) { $0.timeout = .seconds(5) })
+}
+
+// error: Write "$0.modelDecoder", and "$0.errorDecoder" for the bodies of errors.
+func decoderShort() {
+    show(APIClient(baseURL: base) { $0.decoder = JSONDecoder() })
+}
+
+// error: Write "$0.encoder".
+func encoder() {
+    show(APIClient(baseURL: base) { $0.jsonEncoder = JSONEncoder() })
+}
+
+// error: Write "$0.encoder".
+func bodyEncoder() {
+    show(APIClient(baseURL: base) { $0.bodyEncoder = JSONEncoder() })
+}
+
+// error: Write "$0.requestInterceptors", or "$0.responseInterceptors".
+func interceptorsShort() {
+    show(APIClient(baseURL: base) { $0.interceptors = [BearerToken("t")] })
+}
+
+// error: Set the header "$0.headers["User-Agent"]", or a "UserAgent" interceptor.
+func userAgentProp() {
+    show(APIClient(baseURL: base) { $0.userAgent = "acme/1.0" })
+}
+
+// error: Write "RateLimit(10, every: .seconds(1))".
+func ratePer() {
+    show(APIClient(baseURL: base) { $0.gates = [RateLimit(10, per: .seconds(1))] })
+}
+
+// error: Write "RateLimit(10, every: .seconds(1))".
+func rateRequestsPerSecond() {
+    show(APIClient(baseURL: base) { $0.gates = [RateLimit(requestsPerSecond: 10)] })
+}
+
+// error: Write the limit of all hosts first: "ConcurrencyLimit(64, perHost: 6)".
+func concurrencyPerHost() {
+    show(APIClient(baseURL: base) { $0.gates = [ConcurrencyLimit(perHost: 4)] })
+}
+
+// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+func breakerThreshold() {
+    show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(failureThreshold: 5, resetTimeout: .seconds(30))] })
+}
+
+// error: Write ".http("proxy.example:3128")".
+func proxyHostPort() {
+    show(APIClient(baseURL: base) { $0.connection.proxy = .http(host: "proxy.example", port: 3128) })
+}
+
+// error: Write "$0.connection.proxy".
+func proxyShort() {
+    show(APIClient(baseURL: base) { $0.proxy = .http("proxy.example:3128") })
+}
+
+// error: Write ".always(try Proxy("http://proxy.example:3128"))".
+func proxyURL() {
+    show(APIClient(baseURL: base) { $0.connection.proxy = .url("http://proxy.example:3128") })
+}
+
+// error: Write ".socks5("127.0.0.1:1080")".
+func proxySOCKSPort() {
+    show(APIClient(baseURL: base) { $0.connection.proxy = .socks(host: "127.0.0.1", port: 1080) })
+}
+
+// error: Write ".insecurelyAnyCertificate".
+func tlsInsecure2() {
+    show(APIClient(baseURL: base) { $0.connection.tls.trust = .insecure })
+}
+
+// error: Write "$0.connection.tls".
+func tlsShort() {
+    show(APIClient(baseURL: base) { $0.tls.minimumVersion = .tls13 })
+}
+
+// error: Write ".tls13".
+func tlsMinAHC() {
+    show(APIClient(baseURL: base) { $0.connection.tls.minimumVersion = .tlsv13 })
+}
+
+// error: Over TLS ".automatic" uses HTTP/2 with servers that support it; ".http2PriorKnowledge" uses nothing else.
+func httpVersion2() {
+    show(APIClient(baseURL: base) { $0.connection.httpVersion = .http2 })
+}
+
+// error: Write ".immediate", or ".delayed(.seconds(1))".
+func stubsAlways() {
+    show(
+        APIClient(baseURL: base) {
+            $0.stub = .json("[]"); $0.stubMode = .always
+        }
+    )
+}
+
+// error: Write "CacheStore(directory: URL(filePath: path))".
+func cacheDirString() {
+    show(APIClient(baseURL: base) { $0.cache = CacheStore(directory: "/a") })
+}
+
+// error: Name a folder, "CacheStore(directory: folder)", or keep entries in memory only, "CacheStore(storage: nil)".
+func cacheMemory() {
+    show(APIClient(baseURL: base) { $0.cache = CacheStore() })
+}
+
+// error: Write "set(user, for: "me")".
+func storeSetLabel() async throws {
+    let s = CacheStore(directory: URL(filePath: "/a"))
+    try await s.set(User(id: 1, name: ""), forKey: "me")
+}
+
+// error: Say what the value is: add "as: User.self", or give the result a type.
+func storeGetUntyped() async throws {
+    let s = CacheStore(directory: URL(filePath: "/a"))
+    let u = try await s.value(for: "me")
+    show(u)
+}
+
+// error: Write "remove("me")".
+func storeRemoveFor() async throws {
+    let s = CacheStore(directory: URL(filePath: "/a"))
+    try await s.remove(for: "me")
+}
