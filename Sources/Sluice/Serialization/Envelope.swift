@@ -60,7 +60,7 @@ public struct Envelope: Sendable, Hashable {
         do {
             return try opened(JSONDocument(response.body))
         } catch {
-            throw .noModel(error, in: response.body)
+            throw .noModel(error, in: response.body, "envelope")
         }
     }
 }
@@ -105,12 +105,12 @@ struct OpenedEnvelope: Sendable {
 }
 
 extension SluiceError {
-    /// The error for a body that is not JSON, or that has no value at the path of the model.
-    static func noModel(_ failure: any Error, in body: Data = Data()) -> SluiceError {
+    /// The error for a body that is not JSON, or that has no value at the path of the model or of an envelope's status.
+    static func noModel(_ failure: any Error, in body: Data = Data(), _ part: String = "model") -> SluiceError {
         let reason = (failure as? JSONSyntaxError).map { "\(DecodingReason.notJSON(body, $0))." } ?? "\(failure)"
         return SluiceError(
             .decodingFailed,
-            "The response has no model: \(reason)",
+            "The response has no \(part): \(reason)",
             step: .serialization,
             underlyingError: failure
         )

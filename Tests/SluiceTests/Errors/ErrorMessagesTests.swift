@@ -126,6 +126,16 @@ final class ErrorMessagesTests: XCTestCase {
         let bare = APIClient(baseURL: server.url).data.get("x").validate(contentTypes: "text/csv")
         let reason = await bare.sender().result.failure?.error.reason
         XCTAssertEqual(reason, "The response has no content type. Accepted: text/csv.")
+        server.on("/events", .data(Data("<html>".utf8), contentType: "text/html"))
+        do {
+            for try await _ in APIClient(baseURL: server.url).stream("events").serverSentEvents() {}
+            XCTFail("The stream did not fail.")
+        } catch {
+            XCTAssertEqual(
+                error.error.reason,
+                "The response is not an event stream: its content type is “text/html”, not text/event-stream."
+            )
+        }
     }
 
     func testEnvelopeErrorHasTheCodeButNotTheMessage() async throws {
@@ -140,6 +150,9 @@ final class ErrorMessagesTests: XCTestCase {
             "The envelope of the response reports that the request failed with the code “40101”."
         )
         XCTAssertEqual(error?.envelope?.message, "Ada must sign in")
+        server.on("/y", .json("{}"))
+        let bare = await client.codable.get("y", as: User.self).sender().result.failure
+        XCTAssertEqual(bare?.error.reason, "The response has no envelope: The value has no member `code`.")
     }
 
     func testInvalidBaseURLIsShownWithoutSecrets() async {

@@ -316,7 +316,8 @@ extension StreamRequest {
                 throw SluiceError(.unacceptableStatus, reason, step: .validation)
             }
             guard head.headers[.contentType].flatMap(ContentType.init)?.essence == "text/event-stream" else {
-                let reason = "The response is not an event stream: its content type is not text/event-stream."
+                let type = head.headers[.contentType].map { "is “\($0.printable)”, not" } ?? "is missing, instead of"
+                let reason = "The response is not an event stream: its content type \(type) text/event-stream."
                 throw SluiceError(.unacceptableContentType, reason, step: .validation)
             }
         }
