@@ -37,6 +37,13 @@ final class TestingGuideTests: XCTestCase {
         XCTAssertEqual(missing, .notFound)
     }
 
+    func testCreatedResponses() {
+        let ada = APIResponse<User, ShopError>(result: .success(User(id: 1, name: "Ada")), body: Data("Ada".utf8))
+        let tooLate = ShopError(RequestFailure(error: SluiceError(.timedOut, "The request took too long.")))
+        let late = APIResponse<User, ShopError>(result: .failure(tooLate))
+        XCTAssertEqual([ada.isSuccess, late.isSuccess], [true, false])
+    }
+
     func testRules() async throws {
         try await withStubTransport { stubs in
             stubs.on(.get("/users/{id}")) { request in
