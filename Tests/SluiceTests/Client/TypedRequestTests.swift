@@ -106,7 +106,7 @@ final class TypedRequestTests: XCTestCase {
         let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         try Data("from a file".utf8).write(to: url)
         defer { try? FileManager.default.removeItem(at: url) }
-        let file = try await request.post().body(.file(url), contentType: "text/plain").sender().value
+        let file = try await request.post().body(.file(url, contentType: "text/plain")).sender().value
         XCTAssertEqual(file.text, "from a file")
         XCTAssertEqual(file.values(for: .contentType), ["text/plain"])
         let chunks = AsyncStream<Data> { continuation in
