@@ -116,7 +116,9 @@ func weakCompletion() {
             shop.get("u", as: User.self).send { [weak self] response in print(self as Any, response.result) }
         }
     }
-    VC().load()
+    let controller = VC()
+    controller.load()
+    show(controller)
 }
 
 func completionOn() {
