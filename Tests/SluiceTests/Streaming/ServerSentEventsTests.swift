@@ -245,9 +245,7 @@ final class ServerSentEventsTests: XCTestCase {
         let requests = [
             (chat.serverSentEvents(reconnection: .none), "GET"),
             (chat.post(.json(["q": "why"])).serverSentEvents(), "POST"),
-            (
-                chat.method(.put, .bytes(.stream(AsyncStream<Data> { $0.finish() }))).serverSentEvents(), "PUT"
-            ),
+            (chat.method(.put, .stream(AsyncStream<Data> { $0.finish() })).serverSentEvents(), "PUT"),
         ]
         for (events, method) in requests {
             let read = await read(events).value
