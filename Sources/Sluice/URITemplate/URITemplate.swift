@@ -169,6 +169,30 @@ extension URITemplate.Value: ExpressibleByStringInterpolation, ExpressibleByInte
     public init(nilLiteral: ()) { self = .undefined }
 }
 
+extension URITemplate.Value {
+    /// Creates a value from JSON.
+    fileprivate init(_ json: JSON) {
+        if let elements = json.array {
+            self = .list(elements.compactMap(\.scalarText))
+        } else if let members = json.dictionary {
+            let pairs = members.sorted { $0.key < $1.key }
+            self = .associative(
+                pairs.compactMap { name, value in value.scalarText.map { Pair(name: name, value: $0) } }
+            )
+        } else {
+            self = json.scalarText.map { .string($0) } ?? .undefined
+        }
+    }
+}
+
+extension JSON {
+    /// A string, a number or a boolean as text; nil for anything else.
+    fileprivate var scalarText: String? {
+        if let string { return string }
+        return isNull || array != nil || dictionary != nil ? nil : "\(self)"
+    }
+}
+
 // MARK: - Endpoint
 
 extension URITemplate {
@@ -176,12 +200,15 @@ extension URITemplate {
     public struct Expansion: Endpoint {
         let template: URITemplate
         let variables: Variables
+        /// The reason why there are no variables; nil if there are.
+        var failure: SluiceError?
 
         /// Returns a GET request to the expanded template.
         ///
         /// - Throws: ``SluiceError/Code/invalidURL``, with a ``URITemplateFailure``, or because a variable makes a
         ///   segment `.` or `..`, which cannot be escaped and would change the path.
         public func draft() throws(SluiceError) -> RequestDraft {
+            if let failure { throw failure }
             do {
                 let path = try template.expand(variables)
                 if Expansion.hasDotSegments(path), !Expansion.hasDotSegments(template.description) {
@@ -209,6 +236,25 @@ extension URITemplate {
     /// Returns an endpoint with these variables: `client.get(template.expanding(["id": 1]))`.
     public func expanding(_ variables: Variables) -> Expansion {
         Expansion(template: self, variables: variables)
+    }
+
+    /// Returns an endpoint with values of any encodable types: `template.expanding(["id": id, "page": page])`.
+    ///
+    /// Strings, numbers, booleans and enums become strings, arrays lists, and dictionaries associative arrays. A date is
+    /// a number, as `JSONEncoder` writes it. Nil values are undefined. A value that cannot be encoded fails the request
+    /// with ``SluiceError/Code/encodingFailed``.
+    @_disfavoredOverload
+    public func expanding(_ parameters: Parameters) -> Expansion {
+        var variables = Variables()
+        do {
+            let data = try JSONEncoder().encode(parameters)
+            for (name, value) in try JSON(parsing: data).dictionaryValue { variables[name] = Value(value) }
+        } catch {
+            let reason = "The variables of a URI template cannot be encoded."
+            let failure = SluiceError(.encodingFailed, reason, step: .building, underlyingError: error)
+            return Expansion(template: self, variables: variables, failure: failure)
+        }
+        return Expansion(template: self, variables: variables)
     }
 }
 

@@ -1,5 +1,5 @@
 /// The name of a header field. Comparison ignores case (RFC 9110 §5.1).
-public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The name as written, which is also how it is sent.
     public let rawValue: String
 

@@ -40,4 +40,9 @@ import Testing
     func namedMembersAreSpeltAsRegistered(name: HTTPHeaderName, text: String) {
         #expect(name.rawValue == text)
     }
+
+    @Test func namesCanBeInterpolated() {
+        let headers: HTTPHeaders = ["X-\(7)": "a"]
+        #expect(headers["x-7"] == "a")
+    }
 }

@@ -3,7 +3,6 @@ import Sluice
 
 // Bodies, forms and uploads, as first written.
 
-private class NotSendable: Encodable { var a = 1; init() {} }
 private enum K: String, Codable { case a }
 
 func jsonEncodable() {

@@ -117,4 +117,26 @@ import Testing
         #expect(URITemplate("\u{E9}") != "e\u{301}")
         #expect(Set<URITemplate>(["{x}", "{x}", "{"]).count == 2)
     }
+
+    private enum Order: String, Encodable { case ascending }
+
+    @Test func expandsValuesOfAnyEncodableTypes() throws {
+        let id = 7
+        let name = "a/b"
+        let tags = ["x", "y"]
+        let missing: String? = nil
+        let template: URITemplate = "users/{id}/{name}{?page,tags*,order,missing,ratio,all,filter*}"
+        let expansion = template.expanding([
+            "id": id, "name": name, "page": 2, "tags": tags, "order": Order.ascending, "missing": missing, "ratio": 0.5,
+            "all": true, "filter": ["k": "v"],
+        ])
+        let path = "users/7/a%2Fb?page=2&tags=x&tags=y&order=ascending&ratio=0.5&all=true&k=v"
+        #expect(try expansion.draft().path == path)
+    }
+
+    @Test func variablesThatCannotBeEncodedFailTheRequest() throws {
+        let ratio = Double.nan
+        let error = #expect(throws: SluiceError.self) { try URITemplate("{ratio}").expanding(["ratio": ratio]).draft() }
+        #expect(error?.code == .encodingFailed)
+    }
 }
