@@ -80,18 +80,6 @@ public actor CacheStore {
     /// - Parameters:
     ///   - directory: The directory of its files. It is created if necessary.
     ///   - name: The name of its files, without an extension.
-    ///   - configure: Called to change the default configuration; captured values must be `Sendable`.
-    public init(directory: URL, name: String = "cache", configure: (inout Configuration) -> Void = { _ in }) {
-        var configuration = Configuration()
-        configure(&configuration)
-        self.init(directory: directory, name: name, configuration: configuration)
-    }
-
-    /// Creates a store in memory and in a directory. No file is opened before it is needed.
-    ///
-    /// - Parameters:
-    ///   - directory: The directory of its files. It is created if necessary.
-    ///   - name: The name of its files, without an extension.
     ///   - configuration: The limits and options.
     package init(directory: URL, name: String = "cache", configuration: Configuration) {
         let storage = SQLiteCacheStorage(
@@ -100,17 +88,6 @@ public actor CacheStore {
             clock: configuration.clock,
             onEvent: configuration.onEvent
         )
-        self.init(storage: storage, configuration: configuration)
-    }
-
-    /// Creates a store in memory and in a custom storage.
-    ///
-    /// - Parameters:
-    ///   - storage: The persistent storage; nil for memory only.
-    ///   - configure: Called to change the default configuration; captured values must be `Sendable`.
-    public init(storage: (any CacheStorage)?, configure: (inout Configuration) -> Void = { _ in }) {
-        var configuration = Configuration()
-        configure(&configuration)
         self.init(storage: storage, configuration: configuration)
     }
 
@@ -142,6 +119,34 @@ public actor CacheStore {
 
     nonisolated func notify(_ event: CacheEvent) {
         configuration.onEvent?(event)
+    }
+}
+
+// In an extension of a protocol, because an actor's own initializer takes no closure with the state of another actor, such
+// as that of a `@MainActor` class.
+extension CustomReflectable where Self == CacheStore {
+    /// Creates a store in memory and in a directory. No file is opened before it is needed.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory of its files. It is created if necessary.
+    ///   - name: The name of its files, without an extension.
+    ///   - configure: Called to change the default configuration.
+    public init(directory: URL, name: String = "cache", configure: (inout CacheStore.Configuration) -> Void = { _ in })
+    {
+        var configuration = CacheStore.Configuration()
+        configure(&configuration)
+        self.init(directory: directory, name: name, configuration: configuration)
+    }
+
+    /// Creates a store in memory and in a custom storage.
+    ///
+    /// - Parameters:
+    ///   - storage: The persistent storage; nil for memory only.
+    ///   - configure: Called to change the default configuration.
+    public init(storage: (any CacheStorage)?, configure: (inout CacheStore.Configuration) -> Void = { _ in }) {
+        var configuration = CacheStore.Configuration()
+        configure(&configuration)
+        self.init(storage: storage, configuration: configuration)
     }
 }
 
