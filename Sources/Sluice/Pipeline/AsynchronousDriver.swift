@@ -113,7 +113,13 @@ struct AsynchronousDriver: Sendable {
                 machine.advance()
             case .cache, .send, .redirect, .collect:
                 call.beginStage(.transport)
-                let transfer = AttemptTransfer(pipeline, context.transfer(of: request), call, context.attempt, until: deadline)
+                let transfer = AttemptTransfer(
+                    pipeline,
+                    context.transfer(of: request),
+                    call,
+                    context.attempt,
+                    until: deadline
+                )
                 outcome = await transfer.outcome(of: request, unread: response.take(), &machine)
                 replaceCancellation(at: .transport)
             case .report:
