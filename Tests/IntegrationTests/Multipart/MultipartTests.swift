@@ -40,9 +40,10 @@ struct MultipartTests {
     }
 
     private func send(_ form: MultipartForm) async throws -> MultipartServer.Reading {
-        let body = try form.body()
+        var body = try form.body()
+        body.contentType = form.contentType
         let request = client.codable.request("", as: MultipartServer.Reading.self)
-        let reading = try await request.post().body(body, contentType: form.contentType).sender().value
+        let reading = try await request.post().body(body).sender().value
         #expect(reading.type == "multipart/\(form.subtype.rawValue)")
         #expect(
             reading.defects
