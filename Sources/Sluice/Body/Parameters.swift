@@ -85,8 +85,8 @@ public struct Parameters: Sendable {
     private static func encodable(_ value: Any, _ nilValues: NilValues, path: String) throws(SluiceError) -> Value {
         switch "\(type(of: value))" {
         case "NSNull": return JSON.null
-        // As a number, a boolean of JSONSerialization is 0 or 1, and as a boolean, a number 0 or 1 is one.
-        case "__NSCFBoolean": return (value as? Bool) ?? nil
+        // A boolean of JSONSerialization can be cast to a number, and its numbers 0 and 1 to a boolean.
+        case "__NSCFBoolean", "Bool": return (value as? Bool) ?? nil
         default: break
         }
         switch value {
@@ -94,7 +94,6 @@ public struct Parameters: Sendable {
         case let value as String: return value
         case let value as any FixedWidthInteger & Encodable & Sendable: return value
         case let value as any BinaryFloatingPoint & Encodable & Sendable: return value
-        case let value as Bool where type(of: value) == Bool.self: return value
         case let value as Int: return value
         case let value as Double: return value
         case let value as Date: return value

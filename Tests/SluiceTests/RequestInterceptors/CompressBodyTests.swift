@@ -86,7 +86,7 @@ import Testing
                 #expect(request.body.length == nil)
                 #expect(request.body.isReplayable == isReplayable)
                 let bytes = try await request.body.bytes()
-                #expect(try await request.body.bytes() == bytes)
+                if isReplayable { #expect(try await request.body.bytes() == bytes) }
                 #expect(bytes.count < Self.words.count)
             }
         }
