@@ -157,12 +157,13 @@ struct Relay: Transport {
 /// The article on bodies, signatures and transports of one's own, in the words of a user: without anything internal.
 final class SigningRequestsGuideTests: XCTestCase {
     func testOwnTypesOfBodyAreSent() async throws {
+        struct Person: Codable { var fullName: String }
         let server = try LoopbackServer()
         server.on("/*", .echo)
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         let shop = APIClient(baseURL: server.url) { $0.encoder = encoder }
-        let echo: LoopbackEcho = try await shop.post("users").body(.jsonAPI(["fullName": "Ada"])).sender().value
+        let echo: LoopbackEcho = try await shop.post("users").body(.jsonAPI(Person(fullName: "Ada"))).sender().value
         XCTAssertEqual(echo.text, #"{"data":{"full_name":"Ada"}}"#)
         XCTAssertEqual(echo.values(for: .contentType), ["application/vnd.api+json"])
         let rows = AsyncStream<[String]> { continuation in

@@ -28,7 +28,7 @@ final class DestinationTests: XCTestCase {
         XCTAssertEqual(try configured.data.get("x").httpRequest().headers["X-Shop"], "1")
         let folder = APIClient(baseURL: URL(fileURLWithPath: "/tmp"))
         let failure = await folder.data.get("x").sender().result.failure
-        XCTAssertEqual(failure?.code, .invalidURL)
+        XCTAssertEqual(failure?.code, .unsupportedScheme)
     }
 
     func testFailingURLBuilderFailsRequest() async throws {

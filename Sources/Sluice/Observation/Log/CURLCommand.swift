@@ -67,7 +67,7 @@ struct CURLCommand {
     private mutating func addRedacted(_ data: Data) {
         let body = redaction.body(
             data,
-            contentType: request.headers[.contentType],
+            contentType: request.headers[.contentType] ?? request.body.contentType,
             contentEncoding: request.headers[.contentEncoding]
         )
         switch body {
@@ -96,7 +96,9 @@ struct CURLCommand {
     private mutating func addPayload(_ option: String, _ value: String, isLong: Bool) {
         addMethod(unless: .post)
         // By default cURL adds a form content type, and waits for a 100 response before a long body.
-        if !request.headers.contains(.contentType) { addHeader("Content-Type:") }
+        if !request.headers.contains(.contentType) {
+            addHeader(request.body.contentType.map { "Content-Type: \($0)" } ?? "Content-Type:")
+        }
         if isLong, !request.headers.contains(.expect) { addHeader("Expect:") }
         arguments += [option, value]
     }
