@@ -59,7 +59,7 @@ public struct MultipartForm: Sendable {
     /// - Parameters:
     ///   - subtype: The relation between the parts.
     ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending in a space (RFC 2046 §5.1.1);
-    ///     ``body()`` throws for any other. No line of a part may begin with two hyphens and the boundary.
+    ///     sending fails for any other. No line of a part may begin with two hyphens and the boundary.
     public init(_ subtype: Subtype = .formData, boundary: String) {
         self.subtype = subtype
         self.boundary = boundary
