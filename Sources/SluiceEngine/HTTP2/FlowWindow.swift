@@ -4,7 +4,7 @@ import SluiceHTTP
 /// The flow-control window of one stream: the bytes that the server may send before the reader consumes them (RFC 9113 §5.2).
 ///
 /// A window starts small, so an unread response uses little memory. If the reader consumes half of the window within two round trips, the
-/// window limits the speed, and it grows eightfold.
+/// window limits the speed. It grows to twice the bytes of a round trip at the reader's speed, and at least eightfold.
 struct FlowWindow {
     /// The initial window of a stream.
     static let initialSize = 256 << 10
@@ -42,13 +42,17 @@ struct FlowWindow {
         let start = began ?? now
         began = start
         guard delivered >= size / 2 else { return false }
-        let isSlow = size == FlowWindow.maximumSize || now.since(start) > roundTrip * 2
+        let elapsed = now.since(start)
+        let isSlow = size == FlowWindow.maximumSize || elapsed > roundTrip * 2
         let unread = isSlow ? 0 : unread()
-        guard delivered - unread >= size / 2 else { return false }
+        let read = delivered - unread
+        guard read >= size / 2 else { return false }
         delivered = unread
         began = now
-        if !isSlow { size = min(size * 8, FlowWindow.maximumSize) }
-        return !isSlow
+        if isSlow { return false }
+        let perRoundTrip = Double(read) * (roundTrip / max(elapsed, .nanoseconds(1)))
+        size = Int(min(max(Double(size) * 8, perRoundTrip * 2), Double(FlowWindow.maximumSize)))
+        return true
     }
 
     /// Takes the credit for the server once it is an eighth of the window. Returns 0 before that.

@@ -27,11 +27,11 @@ import Testing
 
     @Test mutating func growsByReadBytesOnly() {
         expect(take(half, unread: half, at: 0), false)
-        expect(take(half / 2, unread: half / 2 + 1, at: 1), false)
-        expect(take(1, unread: half / 2 + 1, at: 2), true)
+        expect(take(half / 2, unread: half / 2 + 1, at: 20), false)
+        expect(take(1, unread: half / 2 + 1, at: 40), true)
         // The unread bytes count once they are read.
-        expect(take(15 * half / 2 - 2, at: 3), false)
-        expect(take(1, at: 4), true)
+        expect(take(15 * half / 2 - 2, at: 60), false)
+        expect(take(1, at: 80), true)
     }
 
     /// The measurement starts with the first byte, so a slow response does not matter.
@@ -47,9 +47,18 @@ import Testing
         expect(take(half, at: 1100), true)
     }
 
+    /// Half of the initial window, read in the given time, and the window in KiB after that.
+    @Test(arguments: [(0, 32_768), (1, 12_800), (5, 2560), (7, 2048), (100, 2048), (101, 256)] as [(Int64, Int)])
+    mutating func growsToTwiceARoundTripAtTheReadersSpeed(_ milliseconds: Int64, _ size: Int) {
+        expect(take(0, at: 0), false)
+        expect(take(half, at: milliseconds), milliseconds <= 100)
+        #expect(window.size == size << 10)
+    }
+
     @Test mutating func growsUpToALimit() {
         var sizes: [Int] = []
-        for _ in 0..<20 where take(window.size, at: 0) { sizes.append(window.size) }
+        expect(take(0, at: 0), false)
+        for step in 1..<20 where take(window.size / 2, at: Int64(step) * 50) { sizes.append(window.size) }
         #expect(sizes == [2048, 16_384, 32_768].map { $0 << 10 })
         #expect(window.size == FlowWindow.maximumSize)
         // All streams of a connection together stay within the connection's window.
@@ -64,15 +73,15 @@ import Testing
         expect(window.takeCredit(), half)
         expect(window.takeCredit(), 0)
         // With a larger window, an update is sent for each eighth.
-        expect(take(half, at: 1000), true)
+        expect(take(half, at: 1050), true)
         expect(window.takeCredit(), 0)
-        expect(take(half, at: 1000), false)
+        expect(take(half, at: 1050), false)
         expect(window.takeCredit(), 2 * half)
-        expect(take(7 * half, at: 1000), true)
+        expect(take(7 * half, at: 1100), true)
         #expect(window.size == 128 * half)
-        expect(take(9 * half - 1, at: 1000), false)
+        expect(take(9 * half - 1, at: 1100), false)
         expect(window.takeCredit(), 0)
-        expect(take(1, at: 1000), false)
+        expect(take(1, at: 1100), false)
         expect(window.takeCredit(), 16 * half)
     }
 }
