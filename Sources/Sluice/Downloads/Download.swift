@@ -52,7 +52,12 @@ struct Download: Sendable {
             request = built
             key = DownloadKey(of: built)
             try options.validate()
-            part = try await PartialDownload.open(key: key.text, destination: destination, lease: lease)
+            part = try await PartialDownload.open(
+                key: key.text,
+                destination: destination,
+                lease: lease,
+                isRepeatable: key.isRepeatable
+            )
         } catch {
             pipeline.steps.notifyUnsent(draft, request, error, pipeline.configuration)
             return Outcome(result: .failure(error), response: nil)
@@ -91,7 +96,9 @@ struct Download: Sendable {
 
     /// Sends requests until all bytes are there, and returns the last response.
     private func fetch(_ part: PartialDownload) async throws(Failure) -> WrittenResponse {
-        let deadline = draft.options.timeouts.applied(to: Timeouts()).total.map { pipeline.clock.now + $0 }
+        let configuration = pipeline.configuration
+        let timeouts = configuration.limitsDownloadTime ? configuration.timeouts : Timeouts()
+        let deadline = draft.options.timeouts.applied(to: timeouts).total.map { pipeline.clock.now + $0 }
         var last: WrittenResponse?
         var restarts = 0
         while true {
@@ -224,7 +231,7 @@ struct DownloadKey {
 
     init(of request: HTTPRequest) {
         isRepeatable = request.method == .get && request.body.isNone
-        text = "\(request.method) \(request.url)" + (isRepeatable ? "" : " \(UInt64.random(in: .min ... .max))")
+        text = "\(request.method) \(request.url)"
     }
 }
 

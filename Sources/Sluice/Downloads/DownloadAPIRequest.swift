@@ -15,7 +15,8 @@ import SluiceHTTP
 /// §14) and sends a strong validator, and a resource that has not changed. Otherwise the download starts again.
 ///
 /// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, do not apply to downloads.
-/// Those that the request sets itself do.
+/// Those that the request sets itself do, and with ``APIClient/Configuration/limitsDownloadTime`` also the client's
+/// ``Timeouts/total``.
 public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// The client that sends the request.
     public let client: APIClient
@@ -41,6 +42,7 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
     public func discardPartialFile() async throws(ErrorModel) {
         do throws(SluiceError) {
             let key = DownloadKey(of: try draft.build(for: client.pipeline))
+            guard key.isRepeatable else { return }
             // An existing file with the final name is not an error here.
             let destination = DownloadDestination(
                 target: self.destination.target,
@@ -137,9 +139,10 @@ extension DownloadAPIRequest {
         return self
     }
 
-    /// Sets the number of times in a row that the transfer may break off without receiving a byte before the request
-    /// fails; 5 by default. After an attempt that received some bytes the transfer resumes at once, otherwise it backs
-    /// off. Requests that are not idempotent are never sent again.
+    /// Sets the number of times in a row that the transfer may break off without getting further than before, after
+    /// which the request fails; 5 by default. After an attempt that got further, the transfer resumes at once. Otherwise
+    /// it backs off, also if a server that ignores `Range` (RFC 9110 §14.2) sends the same bytes again. Requests that
+    /// are not idempotent are never sent again.
     public consuming func maximumResumptions(_ count: Int) -> Self {
         options.maximumResumptions = max(0, count)
         return self
@@ -154,7 +157,7 @@ struct DownloadOptions: Sendable {
     var segments = 1
     /// The minimum length of a segment, in bytes.
     var minimumSegment: Int64 = 8 << 20
-    /// The number of times in a row that the transfer may break off without receiving a byte.
+    /// The number of times in a row that the transfer may break off without getting further.
     var maximumResumptions = 5
     /// The required SHA-256, in hexadecimal digits; nil to accept any file.
     var sha256: String?

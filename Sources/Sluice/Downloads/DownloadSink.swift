@@ -17,10 +17,10 @@ final class DownloadSink: ResponseSink {
         var isWritten = false
         /// True if the last response was of another version of the resource.
         var isChanged = false
-        /// The number of attempts in a row that received no bytes.
-        var stalls = 0
-        var hasProgressed = false
-        /// The time at which this send last received bytes.
+        var limit: ResumptionLimit
+        /// True if this send has received bytes.
+        var hasReceived = false
+        /// The time at which the transfer last got further than ever before.
         var lastProgress: ContinuousClock.Instant?
         /// The generation of the partial file that the bytes belong to.
         var generation: Int
@@ -28,7 +28,6 @@ final class DownloadSink: ResponseSink {
 
     private let part: PartialDownload
     private let progress: DownloadProgress
-    private let maximumResumptions: Int
     private let expectedLength: Int64?
     private let pipeline: Pipeline
     private let state: Locked<State>
@@ -51,11 +50,17 @@ final class DownloadSink: ResponseSink {
     ) {
         self.part = part
         self.progress = progress
-        maximumResumptions = options.maximumResumptions
         expectedLength = options.length
         self.pipeline = pipeline
+        let first = span?.first ?? 0
         state = Locked(
-            State(next: span?.first ?? 0, end: span?.end, isRanged: span != nil, generation: part.generation)
+            State(
+                next: first,
+                end: span?.end,
+                isRanged: span != nil,
+                limit: ResumptionLimit(options.maximumResumptions, from: first),
+                generation: part.generation
+            )
         )
     }
 
@@ -69,7 +74,7 @@ final class DownloadSink: ResponseSink {
         let (next, end, isRanged) = state.withLock { state in
             state.isWritten = false
             // Bytes that this send has received are kept, and the next attempt resumes after them.
-            if state.lastProgress != nil, state.next > 0, part.resource?.validator != nil { state.isRanged = true }
+            if state.hasReceived, state.next > 0, part.resource?.validator != nil { state.isRanged = true }
             return (state.next, state.end, state.isRanged)
         }
         guard isRanged else { return }
@@ -110,6 +115,7 @@ final class DownloadSink: ResponseSink {
                 state.next = 0
                 state.end = nil
                 state.isRanged = false
+                if state.hasReceived { state.limit.beginAnew() }
             }
             try await write(response.body, until: resource.length)
             if resource.length == nil { setReceivedLength() }
@@ -163,8 +169,8 @@ final class DownloadSink: ResponseSink {
             let now = pipeline.clock.now
             state.withLock { [next] state in
                 state.next = next
-                state.hasProgressed = true
-                state.lastProgress = now
+                state.hasReceived = true
+                if state.limit.reach(next) { state.lastProgress = now }
             }
             progress.update(part)
         }
@@ -187,15 +193,16 @@ final class DownloadSink: ResponseSink {
         guard case .failure(let error) = outcome, Self.transientCodes.contains(error.code),
             part.resource?.validator != nil, !part.completed.isEmpty
         else { return nil }
-        let stalls: Int? = state.withLock { state in
-            guard state.lastProgress != nil, !state.isChanged else { return nil }
-            state.stalls = state.hasProgressed ? 0 : state.stalls + 1
-            state.hasProgressed = false
-            return state.stalls
+        let pause: ResumptionLimit.Pause? = state.withLock { state in
+            guard state.hasReceived, !state.isChanged else { return nil }
+            return state.limit.pause()
         }
-        guard let stalls, stalls < maximumResumptions else { return nil }
-        return stalls == 0
-            ? .zero : Backoff.exponential.delay(before: stalls, random: pipeline.configuration.randomness())
+        switch pause {
+        case nil: return nil
+        case .zero?: return .zero
+        case .backoff(let number)?:
+            return Backoff.exponential.delay(before: number, random: pipeline.configuration.randomness())
+        }
     }
 
     var lastProgress: ContinuousClock.Instant? { state.withLock { $0.lastProgress } }
@@ -205,6 +212,62 @@ final class DownloadSink: ResponseSink {
         .connectionLost, .truncatedBody, .idleTimedOut, .cannotConnect, .connectTimedOut, .cannotResolveHost,
         .proxyFailed,
     ]
+}
+
+/// The limit on the attempts of a transfer that get no further.
+///
+/// An attempt gets further if it receives a byte at a higher position than all attempts before it. Receiving the same
+/// bytes again, from a server that ignores `Range` (RFC 9110 §14.2), is no progress.
+struct ResumptionLimit: Sendable, Equatable {
+    /// The pause before an attempt.
+    enum Pause: Sendable, Equatable {
+        case zero
+        /// The delay of the back-off before the retry with this number, starting at 1.
+        case backoff(Int)
+    }
+
+    /// The number of attempts in a row that may get no further.
+    private let maximum: Int
+    /// The highest position that an attempt has reached.
+    private var furthest: Int64
+    private var stalls = 0
+    private var hasProgressed = false
+    private var hasBegunAnew = false
+
+    /// Creates a limit.
+    ///
+    /// - Parameters:
+    ///   - maximum: The number of attempts in a row that may get no further.
+    ///   - position: The position of the first byte to transfer.
+    init(_ maximum: Int, from position: Int64) {
+        self.maximum = maximum
+        furthest = position
+    }
+
+    /// Records that the server sends the received bytes again, from the start.
+    mutating func beginAnew() {
+        hasBegunAnew = true
+    }
+
+    /// Records that the bytes before a position have been received. Returns true if no attempt has reached it before.
+    mutating func reach(_ position: Int64) -> Bool {
+        guard position > furthest else { return false }
+        furthest = position
+        hasProgressed = true
+        return true
+    }
+
+    /// Ends an attempt that broke off, and returns the pause before the next one; nil for none.
+    ///
+    /// An attempt that got further is followed at once, unless it received all bytes anew.
+    mutating func pause() -> Pause? {
+        let isAnew = hasBegunAnew
+        stalls = hasProgressed ? 0 : stalls + 1
+        hasProgressed = false
+        hasBegunAnew = false
+        guard stalls < maximum else { return nil }
+        return stalls == 0 && !isAnew ? .zero : .backoff(max(1, stalls))
+    }
 }
 
 /// A range of bytes to request, with or without an end.

@@ -261,8 +261,8 @@ protocol ResponseSink: Sendable {
     /// True if a response from the HTTP cache can be used, and the received response may be stored there.
     var isCacheable: Bool { get }
 
-    /// The time at which the last bytes were received; nil before the first. The retry policy counts attempts and time
-    /// from that time.
+    /// The time at which the last bytes were received that no earlier attempt had received; nil before the first. The
+    /// retry policy counts attempts and time from that time.
     var lastProgress: ContinuousClock.Instant? { get }
 }
 

@@ -19,6 +19,10 @@ extension APIClient {
         public var headers: HTTPHeaders = [.userAgent: SluiceVersion.product]
         /// The time-outs of each exchange with the server: 10 s to connect, 60 s without a byte, and no total limit.
         public var timeouts = Timeouts()
+        /// True to apply the total time-out of ``timeouts`` to downloads too, from the first request to the last byte;
+        /// false by default. A download that reaches it fails with ``SluiceError/Code/timedOut`` and keeps its partial
+        /// file for a later send.
+        public var limitsDownloadTime = false
         /// The limits on a response: 64 KiB of headers, and 64 MiB of body, because the body is held in memory.
         public var limits = ResponseLimits(body: 64 << 20)
         /// The rules for successful responses; by default, any 2xx status is a success.

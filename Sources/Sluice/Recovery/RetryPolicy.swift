@@ -14,7 +14,7 @@ public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, including the first.
     public var maximumAttempts: Int
     /// The time after the start of a request in which it may be retried; nil for no limit but its total time-out. For a
-    /// download it counts from the last bytes received.
+    /// download it counts from the last bytes received that no earlier attempt had received.
     public var maximumElapsedTime: Duration?
     /// The delays between attempts, unless the server requests another one.
     public var backoff: Backoff

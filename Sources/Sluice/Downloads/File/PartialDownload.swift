@@ -241,19 +241,33 @@ extension PartialDownload {
     /// which is removed unless it becomes complete. If the holder is a sender of this process that is about to end, the
     /// call waits for it, so that a send right after a cancellation can resume.
     ///
+    /// Partial files in the same folder that killed processes have left and that cannot be resumed are removed:
+    /// ``PartialDownloadSweep``.
+    ///
     /// - Parameters:
     ///   - key: The key that sends of the same download share: the method and the URL.
     ///   - destination: The destination of the download.
     ///   - lease: The lease of the sender.
+    ///   - isRepeatable: False for a download that no later send resumes. It gets a fresh partial file.
     /// - Returns: The partial file, with the reliable bytes of an earlier send.
     /// - Throws: `cannotWriteFile`, `fileExists`, `insufficientSpace`, or `cancelled`.
     static func open(
         key: String,
         destination: DownloadDestination,
-        lease: PartialDownloadLease
+        lease: PartialDownloadLease,
+        isRepeatable: Bool = true
     ) async throws(SluiceError) -> PartialDownload {
         let location = try PartialDownloadLocation(key: key, destination: destination)
-        try await opening.result { Result { () throws(SluiceError) in try location.prepare() } }.get()
+        try await opening.result {
+            Result { () throws(SluiceError) in
+                try location.prepare()
+                PartialDownloadSweep(folder: location.folder, claims: .shared).run()
+            }
+        }.get()
+        guard isRepeatable else {
+            if lease.isEnding { throw .cancelled }
+            return try await opening.result { Result { () throws(SluiceError) in try fresh(beside: location) } }.get()
+        }
         guard try await PartialDownloadClaims.shared.claim(location.part, for: lease) else {
             return try await opening.result { Result { () throws(SluiceError) in try fresh(beside: location) } }.get()
         }
@@ -277,14 +291,20 @@ extension PartialDownload {
         return part
     }
 
-    /// Creates a partial file for this sender only, because the usual one is in use or is not a usable file.
+    /// Creates a partial file for this sender only, because the usual one is in use or is not a usable file, or because
+    /// the download is not repeatable.
     private static func fresh(beside location: PartialDownloadLocation) throws(SluiceError) -> PartialDownload {
-        let location = location.unique
-        switch PartialDownloadDescriptor.open(location.part, isNew: true) {
-        case .opened(let descriptor): return PartialDownload(location: location, descriptor: descriptor, lease: nil)
-        case .locked: throw .cannotUseFolder(location.folder, EBUSY)
-        case .failed(let error): throw .cannotUseFolder(location.folder, error)
+        // A sweep of another download may hold and remove a file between its creation and its lock.
+        for _ in 0..<16 {
+            let location = location.unique
+            switch PartialDownloadDescriptor.open(location.part, isNew: true) {
+            case .opened(let descriptor):
+                return PartialDownload(location: location, descriptor: descriptor, lease: nil)
+            case .locked: continue
+            case .failed(let error): throw .cannotUseFolder(location.folder, error)
+            }
         }
+        throw .cannotUseFolder(location.folder, EBUSY)
     }
 }
 

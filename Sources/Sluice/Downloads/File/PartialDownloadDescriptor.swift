@@ -58,6 +58,27 @@ struct PartialDownloadDescriptor: Sendable {
         return .failed(EAGAIN)
     }
 
+    /// Opens and locks a file that no process holds, in order to remove it. It must be a regular file owned by this
+    /// user. It is not created. Its other names, if it has any, are not affected by the removal.
+    ///
+    /// - Parameter path: The path of the file.
+    /// - Returns: The open file; nil if it is missing, held, or not such a file.
+    static func openAbandoned(_ path: String) -> PartialDownloadDescriptor? {
+        let number = openToWrite(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard number >= 0 else { return nil }
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+            closeNumber(number)
+            return nil
+        }
+        let descriptor = PartialDownloadDescriptor(number: number)
+        switch descriptor.pathState(at: path) {
+        case .sole, .linked: return descriptor
+        case .moved, .foreign: break
+        }
+        descriptor.close()
+        return nil
+    }
+
     private enum PathState { case sole, moved, linked, foreign }
 
     private func pathState(at path: String) -> PathState {

@@ -51,6 +51,20 @@ final class PartialDownloadClaims: Sendable {
         }
     }
 
+    /// Claims a partial file that nobody holds, in order to remove it. Senders that want it wait for the release.
+    ///
+    /// - Parameter path: The path of the partial file.
+    /// - Returns: The lease for the release; nil if a sender holds the file.
+    func claimToRemove(_ path: String) -> PartialDownloadLease? {
+        let lease = PartialDownloadLease()
+        lease.end()
+        return claims.withLock { claims in
+            guard claims[path] == nil else { return nil }
+            claims[path] = Claim(lease: lease)
+            return lease
+        }
+    }
+
     /// Releases a partial file after it is closed. Does nothing if another lease holds it.
     func release(_ path: String, from lease: PartialDownloadLease) {
         let claim = claims.withLock { claims in
