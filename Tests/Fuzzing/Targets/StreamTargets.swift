@@ -133,7 +133,7 @@ private struct ReferenceEvents {
         switch String(decoding: name, as: UTF8.self) {
         case "data": data += text + "\n"
         case "event": type = text
-        case "id" where !value.contains(0): lastID = text
+        case "id" where value.count <= 4096 && value.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }): lastID = text
         case "retry" where !value.isEmpty && value.allSatisfy({ (48...57).contains($0) }):
             retry = .milliseconds(Int64(text) ?? .max)
         default: break

@@ -1,3 +1,5 @@
+import Foundation
+import SluiceTesting
 import Testing
 
 @testable import Sluice
@@ -85,6 +87,29 @@ import Testing
             }
         }
         #expect(decisions == test.decisions)
+    }
+
+    /// Whatever a server sends as `retry`, the delay stays within the policy's limits.
+    @Test func anyDelayOfAServerIsWithinTheLimits() throws {
+        var random = SeededGenerator(seed: 3)
+        for _ in 0..<1000 {
+            let digits = String(
+                (0..<Int.random(in: 1...30, using: &random)).map { _ in
+                    "0123456789".randomElement(using: &random) ?? "0"
+                }
+            )
+            var parser = ServerSentEventParser()
+            parser.append(Data("retry: \(digits)\n\n".utf8))
+            #expect(try parser.next() == nil)
+            let retry = try #require(parser.reconnectionTime)
+            var state = ReconnectionState(.standard)
+            guard case .wait(let delay) = state.decision(after: nil, retry: retry, random: 0) else {
+                Issue.record("The reconnection does not wait.")
+                return
+            }
+            #expect(delay >= .milliseconds(500) && delay <= .seconds(300), "\(digits)")
+            #expect(delay == retry || delay == .milliseconds(500) || delay == .seconds(300))
+        }
     }
 
     @Test func jitterKeepsMinimumDelayOfServer() {

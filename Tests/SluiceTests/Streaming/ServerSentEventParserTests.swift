@@ -47,6 +47,11 @@ import Testing
         ("id: 1\nid: a\0b\ndata: x\n\n", [Event(data: "x", lastEventID: "1")]),
         ("id: 1\ndata: x\n\nid:\ndata: y\n\n", [Event(data: "x", lastEventID: "1"), Event(data: "y")]),
         ("id: ü 1 \ndata: x\n\n", [Event(data: "x", lastEventID: "ü 1 ")]),
+        // IDs that cannot be sent in a header are ignored.
+        ("id: 1\nid: a\u{1}b\ndata: x\n\n", [Event(data: "x", lastEventID: "1")]),
+        ("id: 1\nid: \u{1B}[2J\ndata: x\n\n", [Event(data: "x", lastEventID: "1")]),
+        ("id: 1\nid: \u{7F}\ndata: x\n\n", [Event(data: "x", lastEventID: "1")]),
+        ("id: a\tb\ndata: x\n\n", [Event(data: "x", lastEventID: "a\tb")]),
         // Retry times.
         ("retry: 1500\ndata: x\n\n", [Event(data: "x", retry: .milliseconds(1500))]),
         ("retry: 15s\nretry: -1\nretry: 1.5\nretry:\nretry: +1\nretry: ٣\nretry:  1\ndata: x\n\n", [Event(data: "x")]),
@@ -63,6 +68,26 @@ import Testing
             let (elements, error) = Splits.elements(split, ServerSentEventParser())
             #expect(elements == events, "\(split)")
             #expect(error == nil)
+        }
+    }
+
+    /// Any ID that takes effect can be sent as `Last-Event-ID`. All others leave the ID before them.
+    @Test func idsAreValidFieldValuesOfBoundedLength() throws {
+        var random = SeededGenerator(seed: 11)
+        let bytes: [UInt8] = Array(0...255).filter { $0 != 10 && $0 != 13 }
+        for count in [0, 1, 2, 3, 8, 40, 4095, 4096, 4097, 100_000] {
+            for _ in 0..<50 {
+                // Half of the IDs have no control characters.
+                let letters = Bool.random(using: &random) ? bytes : Array(0x21...0x7E)
+                let id = (0..<count).map { _ in letters.randomElement(using: &random) ?? 0x41 }
+                var parser = ServerSentEventParser()
+                parser.append(Data("id: before\n\nid:x".utf8) + id + Data("\n\ndata:\n\n".utf8))
+                let event = try #require(try parser.next())
+                let isValid = count < 4096 && id.allSatisfy { $0 == 9 || $0 >= 32 && $0 != 127 }
+                let expected = isValid ? "x" + String(decoding: id, as: UTF8.self) : "before"
+                #expect(event.lastEventID == expected, "\(id.prefix(50))")
+                #expect(event.lastEventID.utf8.allSatisfy { $0 == 9 || $0 >= 32 && $0 != 127 })
+            }
         }
     }
 

@@ -67,6 +67,47 @@ final class ServerSentEventsTests: XCTestCase {
         }
     }
 
+    func testIDsThatCannotBeSentAreIgnored() async throws {
+        let server = try LoopbackServer()
+        let long = String(repeating: "9", count: 5000)
+        server.on(
+            .get,
+            "/events",
+            events("id: 1\ndata: a\n\n"),
+            events("id: 2\u{1}\ndata: b\n\n"),
+            events("id: \(long)\ndata: c\n\n"),
+            .status(.noContent)
+        )
+        let all = read(client(server).stream("events").serverSentEvents())
+        for _ in 0..<3 { await advanceClock(by: .seconds(3)) }
+        let read = await all.value
+        XCTAssertEqual(read, ["1:a", "1:b", "1:c", "end"])
+        XCTAssertEqual(server.requests.map { $0.headers["Last-Event-ID"] }, [nil, "1", "1", "1"])
+    }
+
+    func testLargestDelayOfServerIsFiveMinutes() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", events("retry: 99999999999999999999\ndata: a\n\n"), .status(.noContent))
+        let all = read(client(server).stream("events").serverSentEvents())
+        await advanceClock(by: .seconds(300))
+        let read = await all.value
+        XCTAssertEqual(read, [":a", "end"])
+    }
+
+    func testReconnectionRequestsTheFirstURLAgain() async throws {
+        // Redirects apply to one connection, as the processing model of WHATWG HTML §9.2.3 requires.
+        let server = try LoopbackServer()
+        server.on("/events", .redirect(to: "/node"), .redirect(to: "/other"), .status(.noContent))
+        server.on("/node", events("id: 1\ndata: a\n\n"))
+        server.on("/other", events("data: b\n\n"))
+        let all = read(client(server).stream("events").serverSentEvents())
+        for _ in 0..<2 { await advanceClock(by: .seconds(3)) }
+        let read = await all.value
+        XCTAssertEqual(read, ["1:a", "1:b", "end"])
+        XCTAssertEqual(server.requests.map(\.path), ["/events", "/node", "/events", "/other", "/events"])
+        XCTAssertEqual(server.requests.map { $0.headers["Last-Event-ID"] }, [nil, nil, "1", "1", "1"])
+    }
+
     func testKeepsHeadersOfRequest() async throws {
         let server = try LoopbackServer()
         server.on("/events", events("data: a\n\n"), .status(.noContent))

@@ -65,7 +65,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 /// ```
 ///
 /// An event with an empty data field is delivered. An event that is not followed by an empty line when the body ends is
-/// discarded.
+/// discarded. An event ID with control characters other than tabs, or of more than 4,096 bytes, is ignored.
 public struct ServerSentEventParser: StreamParser {
     private var lines: LineReader
     private var event: EventAssembly
@@ -188,12 +188,21 @@ struct EventAssembly: Sendable {
         } else if name.isText("event") {
             type = String(decoding: value, as: UTF8.self)
         } else if name.isText("id") {
-            if value.firstIndex(of: 0, from: 0) == value.count { id = String(decoding: value, as: UTF8.self) }
+            if Self.isSendable(value) { id = String(decoding: value, as: UTF8.self) }
         } else if name.isText("retry") {
             guard let milliseconds = value.milliseconds else { return }
             retry = .milliseconds(milliseconds)
             reconnectionTime = retry
         }
+    }
+
+    /// The maximum length of an event ID in bytes, so that servers accept the field `Last-Event-ID`.
+    private static let maximumIDLength = 4096
+
+    /// Returns true if a value can be the event ID. The standard ignores IDs with a NUL. IDs that a field value must not
+    /// contain (RFC 9110 §5.5), or that are too long for servers, are ignored too: the server would refuse to reconnect.
+    private static func isSendable(_ id: UnsafeRawBufferPointer) -> Bool {
+        id.count <= maximumIDLength && id.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
     }
 
     /// Ends the event. Returns nil if it has no data field.
