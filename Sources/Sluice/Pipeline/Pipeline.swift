@@ -357,11 +357,14 @@ final class Pipeline: Sendable {
         let isCacheable = stub == nil && sink?.isCacheable != false
         var draft = draft
         if stub != nil, stubMode(of: draft).skipsGates { draft.options.steps.skipsAllGates = true }
+        let steps = steps.adding(draft.options.steps)
+        var transfer = transfer
+        transfer.recordsRequest = steps.recordsRequests
         return Call(
             request,
             draft,
             transfer,
-            steps.adding(draft.options.steps),
+            steps,
             by: APIClient(pipeline: self),
             on: stub ?? configuration.transport,
             cache: isCacheable ? cache(for: draft) : nil,

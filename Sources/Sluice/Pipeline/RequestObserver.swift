@@ -61,6 +61,8 @@ final class ObserverMailbox: Sendable {
     static let delay = DispatchTimeInterval.milliseconds(5)
 
     let interests: RequestEvent.Kinds
+    /// True if the observer receives requests as the transport sent them.
+    let recordsRequests: Bool
     private let observer: any RequestObserver
     /// The observer, if it is called directly instead of through the queue.
     private let immediate: (any ImmediateObserver)?
@@ -71,6 +73,7 @@ final class ObserverMailbox: Sendable {
         self.observer = observer
         immediate = observer as? any ImmediateObserver
         interests = observer.interests
+        recordsRequests = observer is any RecordingObserver
     }
 
     func post(_ message: Message) {
@@ -114,6 +117,9 @@ final class ObserverMailbox: Sendable {
         if continues { deliverSoon() }
     }
 }
+
+/// An observer that receives requests as the transport sent them.
+protocol RecordingObserver: RequestObserver {}
 
 /// An observer so fast that queueing its events would cost more. It is called on the pipeline's own threads, several at
 /// a time.

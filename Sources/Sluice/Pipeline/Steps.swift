@@ -15,6 +15,8 @@ final class Steps: Sendable {
     let observers: [ObserverMailbox]
     /// True if any observer is interested in informational responses.
     let observesInformational: Bool
+    /// True if any observer receives requests as the transport sent them.
+    let recordsRequests: Bool
     /// The plugins that receive informational responses.
     let informationalPlugins: [any Plugin]
     /// The client's secret headers, and the headers into which interceptors put secrets.
@@ -39,6 +41,7 @@ final class Steps: Sendable {
         plugins = steps.plugins
         observers = steps.observers
         observesInformational = steps.observers.contains { $0.interests.contains(.informational) }
+        recordsRequests = steps.observers.contains(where: \.recordsRequests)
         informationalPlugins = steps.plugins.filter(\.receivesInformational)
         failure = GateOrder.failure(of: Array(gates.prefix(conditionCount)))
         // Determined once, and not for each request.

@@ -224,6 +224,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             case .bytes(let count):
                 state.output.consume(count)
                 transaction.hasWritten = true
+                if transaction.sending == .sent, state.output.isEmpty { transaction.recordSendEnd() }
                 transaction.lastActivity = now
                 left -= count
             case .wouldBlock:

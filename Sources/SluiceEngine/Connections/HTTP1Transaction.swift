@@ -45,6 +45,7 @@ final class HTTP1Transaction: Transaction {
         }
         isChunked = framing == .chunked
         output.append { buffer in
+            let start = buffer.count
             RequestWriter.appendHead(
                 of: call.request,
                 target: call.target,
@@ -54,6 +55,9 @@ final class HTTP1Transaction: Transaction {
                 adding: call.addedFields(),
                 to: &buffer
             )
+            if call.context.recordsRequest {
+                sentHead = (RequestWriter.fields(ofHead: buffer[start...]), buffer.count - start)
+            }
         }
         if expects {
             sending = .waitsForContinue(until: now + call.context.timeouts.continueWait)

@@ -320,11 +320,16 @@ final class HTTP2Session {
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
-            switch UInt32(frame.pointee.hd.type) {
-            case NGHTTP2_HEADERS.rawValue: session.streams[frame.pointee.hd.stream_id]?.hasWritten = true
+            let header = frame.pointee.hd
+            switch UInt32(header.type) {
+            case NGHTTP2_HEADERS.rawValue: session.streams[header.stream_id]?.hasWritten = true
             case NGHTTP2_GOAWAY.rawValue where frame.pointee.goaway.error_code != NGHTTP2_NO_ERROR.rawValue:
                 session.recordProtocolError()
             default: break
+            }
+            let isRequest = header.type == NGHTTP2_HEADERS.rawValue || header.type == NGHTTP2_DATA.rawValue
+            if isRequest, UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 {
+                session.streams[header.stream_id]?.recordSendEnd()
             }
             return 0
         }

@@ -57,6 +57,7 @@ final class HTTP2Stream: Transaction {
             omitsExpect: !expects
         )
         head.add(call.addedFields())
+        if call.context.recordsRequest { sentHead = (head.headers, nil) }
         return (head, hasBody)
     }
 

@@ -62,6 +62,10 @@ class Transaction {
     final var body: UploadBody
     private var sent: Int64 = 0
     final var firstByte: MonotonicTime?
+    /// The head as it was sent; nil unless the request is recorded.
+    final var sentHead: (fields: HTTPHeaders, length: Int?)?
+    /// The time at which the last byte of the request was written; nil before, and unless the request is recorded.
+    private var sendEnd: MonotonicTime?
     private(set) final var decoder: ContentDecoder?
     /// Encoded bytes that were received but not decoded in their turn.
     private var encoded: [UInt8] = []
@@ -166,6 +170,11 @@ class Transaction {
 
     /// The error of the body's source.
     var bodyFailure: SluiceError? { body.failure }
+
+    /// Records that the last byte of the request has been written.
+    final func recordSendEnd() {
+        if sentHead != nil, sendEnd == nil { sendEnd = .now }
+    }
 
     /// Stops sending the body.
     func stopSending() {
@@ -448,6 +457,13 @@ class Transaction {
         metrics.version = head.version
         metrics.remoteAddress = remoteAddress
         metrics.isConnectionReused = hasServedOtherCalls
+        if let sentHead {
+            metrics.sentRequest = SentRequest(
+                headers: sentHead.fields,
+                headLength: sentHead.length,
+                end: sendEnd?.since(began)
+            )
+        }
         return metrics
     }
 

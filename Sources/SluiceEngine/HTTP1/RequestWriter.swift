@@ -101,6 +101,22 @@ package enum RequestWriter {
         buffer.append(text: "\r\n")
     }
 
+    /// Returns the fields of a head that ``appendHead(of:target:framing:decodes:omitsExpect:adding:to:)`` has written.
+    package static func fields(ofHead head: ArraySlice<UInt8>) -> HTTPHeaders {
+        var fields = HTTPHeaders()
+        // The first line is the request line. No field contains a CR.
+        for line in head.split(separator: UInt8(ascii: "\r")).dropFirst() {
+            let line = line.dropFirst()
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            line.withUnsafeBytes { bytes in
+                let name = UnsafeRawBufferPointer(rebasing: bytes[..<(colon - line.startIndex)])
+                let value = UnsafeRawBufferPointer(rebasing: bytes[(name.count + 1)...]).trimmed
+                fields.append(name: name, value: value)
+            }
+        }
+        return fields
+    }
+
     /// Appends the size line of a chunk of `count` bytes. Appends nothing for an empty chunk, which would end the body.
     package static func appendChunkHead(_ count: Int, to buffer: inout [UInt8]) {
         guard count > 0 else { return }

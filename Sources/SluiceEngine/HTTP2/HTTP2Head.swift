@@ -42,6 +42,23 @@ struct HTTP2RequestHead {
         if !headers.isEmpty { _ = addFields(of: headers, omitsExpect: false) }
     }
 
+    /// The fields, with the authority as `Host` and without the other pseudo-header fields.
+    var headers: HTTPHeaders {
+        var headers = HTTPHeaders()
+        bytes.withUnsafeBytes { bytes in
+            for field in fields {
+                let name = UnsafeRawBufferPointer(rebasing: bytes[field.name])
+                let value = UnsafeRawBufferPointer(rebasing: bytes[field.value])
+                if name.isName(":authority") {
+                    headers.append(.host, String(decoding: value, as: UTF8.self))
+                } else if name.first != UInt8(ascii: ":") {
+                    headers.append(name: name, value: value)
+                }
+            }
+        }
+        return headers
+    }
+
     private mutating func add(_ name: StaticString, _ value: String) {
         add(name) { $0.append(contentsOf: value.utf8) }
     }

@@ -21,6 +21,8 @@ public struct TransferContext: Sendable {
     /// final response. Calls are in order and never concurrent. The closure runs on the transport's thread and must not
     /// block. Nil by default.
     public var onInformational: (@Sendable (HTTPResponse) -> Void)?
+    /// True to record the request as it is sent: ``TransferMetrics/sentRequest``.
+    package var recordsRequest = false
 
     /// Creates a context.
     public init(

@@ -73,8 +73,39 @@ public struct TransferMetrics: Sendable, Hashable {
     /// True if the connection was reused.
     public var isConnectionReused = false
 
+    /// The request as it was sent, if ``TransferContext/recordsRequest`` asked for it and the transport knows it.
+    package var sentRequest: SentRequest?
+
     /// Creates metrics with zero times and counts.
     public init() {}
+}
+
+/// The head of a request as a transport sent it, and the time at which the request was complete.
+///
+/// A class, because few transfers have one.
+package final class SentRequest: Sendable, Hashable {
+    /// The header fields, with those that the transport added. The authority of HTTP/2 is the field `Host`.
+    package let headers: HTTPHeaders
+    /// The length of the head in bytes, with the request line and the empty line; nil if it was compressed.
+    package let headLength: Int?
+    /// The time from the start of the transfer until the last byte was written; nil if the response ended first.
+    package let end: Duration?
+
+    package init(headers: HTTPHeaders, headLength: Int?, end: Duration?) {
+        self.headers = headers
+        self.headLength = headLength
+        self.end = end
+    }
+
+    package static func == (one: SentRequest, other: SentRequest) -> Bool {
+        one.headers == other.headers && one.headLength == other.headLength && one.end == other.end
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(headers)
+        hasher.combine(headLength)
+        hasher.combine(end)
+    }
 }
 
 // MARK: - Validation of requests

@@ -3,6 +3,12 @@
 @testable import SluiceHTTP
 @testable import SluiceJSON
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension FuzzTarget {
     /// Parses a `Content-Type`. It survives writing and reading, and so does any text as a parameter.
     static let contentType = FuzzTarget("content-type") { bytes in
@@ -110,13 +116,18 @@ extension FuzzTarget {
         let hidden = HAR.Cookie.sent(text, isHidden: true)
         try require(hidden.map(\.name) == sent.map(\.name), "Redaction changes the names.")
         try require(hidden.allSatisfy { $0.value == Redaction.mark }, "A value is not redacted.")
-        guard let set = HAR.Cookie(set: text, isHidden: false) else { return }
+        let received = Date(timeIntervalSince1970: 0)
+        guard let set = HAR.Cookie(set: text, isHidden: false, received: received) else { return }
         try require(!set.name.isEmpty, "A cookie has no name.")
-        try require(HAR.Cookie(set: text, isHidden: true)?.value == Redaction.mark, "A value is not redacted.")
         try require(
-            HAR.Cookie(set: "\(set.name)=\(set.value)", isHidden: false)?.value == set.value,
+            HAR.Cookie(set: text, isHidden: true, received: received)?.value == Redaction.mark,
+            "A value is not redacted."
+        )
+        try require(
+            HAR.Cookie(set: "\(set.name)=\(set.value)", isHidden: false, received: received)?.value == set.value,
             "A value does not round-trip."
         )
+        try require(set.expires.map { HARDate.date(of: $0) != nil } ?? true, "A date is not ISO 8601.")
     }
 
     static func checkToken(_ word: String) throws {

@@ -39,6 +39,48 @@ import Testing
         return String(text.dropFirst(7))
     }
 
+    /// The fields of a recorded request are those of its head, in order, with any bytes in their values.
+    @Test func recordedFieldsAreThoseOfTheHead() {
+        var random = SeededGenerator(seed: 4)
+        let names = ["Host", "X-A", "x-a", "Accept", "Accept-Encoding", "Cookie", "Expect"]
+        let bytes: [UInt8] = Array(0...255).filter { ![0, 9, 10, 13, 32].contains($0) }
+        for _ in 0..<500 {
+            var headers = HTTPHeaders()
+            for _ in 0..<Int.random(in: 0...5, using: &random) {
+                let count = Int.random(in: 0...6, using: &random)
+                let value = (0..<count).map { _ in bytes.randomElement(using: &random) ?? 65 }
+                headers.append(
+                    HTTPHeaderName(names.randomElement(using: &random) ?? "X"),
+                    value: FieldValue(bytes: value)
+                )
+            }
+            let request = HTTPRequest(
+                method: .post,
+                scheme: "http",
+                authority: "a.test",
+                path: "/a?b",
+                headers: headers
+            )
+            var head: [UInt8] = []
+            RequestWriter.appendHead(
+                of: request,
+                framing: [.none, .length(5), .chunked].randomElement(using: &random) ?? .none,
+                decodes: Bool.random(using: &random) ? "gzip" : nil,
+                omitsExpect: Bool.random(using: &random),
+                adding: Bool.random(using: &random) ? ["Authorization": "Basic eDp5"] : [:],
+                to: &head
+            )
+            // Written again with nothing to add, the fields are the same lines.
+            let lines = head.split(separator: 10).dropFirst().dropLast().map { Array($0.dropLast().trimmed) }
+            let fields = RequestWriter.fields(ofHead: head[...])
+            let again = fields.map { field -> [UInt8] in
+                let value = field.bytes.map { Array($0) } ?? Array(field.value.utf8)
+                return Array("\(field.name):".utf8) + (value.isEmpty ? [] : [32] + value)
+            }
+            #expect(again == lines)
+        }
+    }
+
     @Test func writesACompleteHead() {
         let text = Self.head(
             .get,

@@ -35,8 +35,9 @@ import Testing
             headers: headers
         )
         var head = HTTP2RequestHead(of: request, length: length, decodes: codings, omitsExpect: omitsExpect)
-        return head.withFields { pairs, count in
-            (0..<count).compactMap { index in
+        let recorded = head.headers.map { HTTP2Field("\($0.name)".lowercased(), $0.value) }
+        let sent = head.withFields { pairs, count in
+            (0..<count).compactMap { index -> (field: HTTP2Field, isSecret: Bool)? in
                 guard let pair = pairs?[index] else { return nil }
                 let name = String(decoding: UnsafeBufferPointer(start: pair.name, count: pair.namelen), as: UTF8.self)
                 let value = String(
@@ -46,6 +47,13 @@ import Testing
                 return (HTTP2Field(name, value), pair.flags & UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) != 0)
             }
         }
+        // A recording has the same fields, with the authority as the host.
+        let expected = sent.map(\.field).compactMap { field -> HTTP2Field? in
+            if field.name == ":authority" { return HTTP2Field("host", field.value) }
+            return field.name.hasPrefix(":") ? nil : field
+        }
+        #expect(recorded == expected)
+        return sent
     }
 
     @Test func pseudoHeaderFieldsComeFirst() {

@@ -127,7 +127,8 @@ struct HARAssembly {
     ) {
         guard let attempt = pending[request.id]?.attempts[number], let exchange = attempt.exchange else { return }
         pending[request.id]?.attempts[number]?.exchange = nil
-        var entry = transcript.entry(exchange.request, outcome, request.secretHeaders)
+        let received = request.date(of: request.instant)
+        var entry = transcript.entry(exchange.request, outcome, request.secretHeaders, received: received)
         entry.startedDateTime = request.date(of: attempt.began)
         entry.timings = HARTimeline(
             waiting: attempt.began.duration(to: exchange.sent),
@@ -149,7 +150,8 @@ struct HARAssembly {
             // The status already states this error.
             if error.code != .unacceptableStatus { annotate(last, error) }
         } else if let unsent = pending?.request ?? error.request {
-            var entry = transcript.entry(unsent, outcome, request.secretHeaders)
+            let ended = request.date(of: request.instant)
+            var entry = transcript.entry(unsent, outcome, request.secretHeaders, received: ended)
             entry.startedDateTime = request.date(of: attempt.began)
             entry.timings = HAR.Timings(blocked: attempt.began.duration(to: request.instant).milliseconds)
             append(entry, request, number, attempt)
@@ -253,9 +255,11 @@ struct HARTimeline {
                 timings.connect = max(connected - metrics.nameLookup, .zero).milliseconds
                 if metrics.tls > .zero { timings.ssl = max(metrics.tls - metrics.connect, .zero).milliseconds }
             }
-            // The end of sending is not known, so it is included in the wait.
-            timings.wait = max(metrics.firstByte - connected, .zero).milliseconds
-            timings.receive = max(metrics.total - max(metrics.firstByte, connected), .zero).milliseconds
+            // A transport that does not know the end of sending includes it in the wait. A response may come before it.
+            let sent = max(connected, min(metrics.sentRequest?.end ?? .zero, metrics.firstByte))
+            timings.send = (sent - connected).milliseconds
+            timings.wait = max(metrics.firstByte - sent, .zero).milliseconds
+            timings.receive = max(metrics.total - max(metrics.firstByte, sent), .zero).milliseconds
         }
     }
 }

@@ -11,7 +11,8 @@ extension HAR {
         public var httpVersion: String
         /// The cookies of the `Cookie` header.
         public var cookies: [Cookie] = []
-        /// The header fields in order.
+        /// The header fields in order, with those that the transport added, such as `Host`. A request that was not sent,
+        /// or that has no response, has only its own fields.
         public var headers: [Parameter] = []
         /// The URL's query, decoded.
         public var queryString: [Parameter] = []
@@ -232,7 +233,8 @@ extension HAR {
         public var path: String?
         /// The domain to which the cookie is limited.
         public var domain: String?
-        /// The expiry date, as the recorder wrote it.
+        /// The expiry date in ISO 8601, such as `2026-01-31T12:00:00.000Z`, of a cookie that Sluice recorded. Other
+        /// programs write other forms too.
         public var expires: String?
         /// True if scripts cannot read the cookie.
         public var httpOnly: Bool?

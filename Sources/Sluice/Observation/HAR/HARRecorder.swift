@@ -15,7 +15,7 @@ import SluiceHTTP
 /// Each exchange becomes an entry when it ends: every attempt, every redirect, and failures too, with status 0 and the
 /// reason in `_error`. Secrets are removed before anything is stored. The recorder keeps the newest entries up to a
 /// limit, and bodies up to a limit of their own.
-public final class HARRecorder: RequestObserver {
+public final class HARRecorder: RequestObserver, RecordingObserver {
     private static let queue = DispatchQueue(label: "sluice.har", attributes: .concurrent)
 
     private let assembly: Locked<HARAssembly>

@@ -7,14 +7,27 @@ struct HARTranscript {
     let maximumBodyBytes: Int
 
     /// Returns an entry without times.
-    func entry(_ request: HTTPRequest, _ outcome: TransportOutcome, _ secret: [HTTPHeaderName]) -> HAR.Entry {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - outcome: The outcome.
+    ///   - secret: The headers whose values are secret.
+    ///   - received: The time of the outcome, from which the lifetimes of cookies count.
+    /// - Returns: The entry.
+    func entry(
+        _ request: HTTPRequest,
+        _ outcome: TransportOutcome,
+        _ secret: [HTTPHeaderName],
+        received: Date
+    ) -> HAR.Entry {
+        let metrics = try? outcome.get().metrics
         var entry = HAR.Entry(
             startedDateTime: Date(timeIntervalSince1970: 0),
-            request: self.request(request, secret)
+            request: self.request(request, metrics, secret)
         )
         switch outcome {
         case .success(let response):
-            entry.response = self.response(response, secret)
+            entry.response = self.response(response, secret, received)
             if response.source.isCache { entry.comment = "From the cache." }
             entry.request.httpVersion = entry.response.httpVersion
             if response.metrics.total > .zero { entry.request.bodySize = Int(clamping: response.metrics.bytesSent) }
@@ -33,12 +46,18 @@ struct HARTranscript {
         redaction.text("\(error.code): \(error.reason)")
     }
 
-    private func request(_ request: HTTPRequest, _ secret: [HTTPHeaderName]) -> HAR.Request {
+    private func request(
+        _ request: HTTPRequest,
+        _ metrics: TransferMetrics?,
+        _ secret: [HTTPHeaderName]
+    ) -> HAR.Request {
         let url = redaction.url(request.url)
-        let headers = redaction.headers(request.headers, secretHeaders: secret)
+        let sent = sentHeaders(of: request, metrics)
+        let headers = redaction.headers(sent, secretHeaders: secret)
         var result = HAR.Request(method: request.method.rawValue, url: url)
         result.headers = headers.map(HAR.Parameter.init)
-        result.cookies = zip(request.headers, headers)
+        result.headersSize = metrics?.sentRequest?.headLength
+        result.cookies = zip(sent, headers)
             .flatMap { $0.name == .cookie ? HAR.Cookie.sent($0.value, isHidden: $0.value != $1.value) : [] }
         result.queryString = HAR.Parameter.query(of: url)
         result.bodySize = request.body.length.map { Int(clamping: $0) }
@@ -46,13 +65,26 @@ struct HARTranscript {
         return result
     }
 
-    private func response(_ response: ServerResponse, _ secret: [HTTPHeaderName]) -> HAR.Response {
+    /// Returns the header fields that the transport sent, as far as they are known.
+    private func sentHeaders(of request: HTTPRequest, _ metrics: TransferMetrics?) -> HTTPHeaders {
+        if let sent = metrics?.sentRequest { return sent.headers }
+        // Without a transfer, nothing was sent. All transfers have a host.
+        guard let metrics, metrics.total > .zero, !request.headers.contains(.host) else { return request.headers }
+        var headers: HTTPHeaders = [.host: request.authority]
+        headers.append(contentsOf: request.headers)
+        return headers
+    }
+
+    private func response(_ response: ServerResponse, _ secret: [HTTPHeaderName], _ received: Date) -> HAR.Response {
         let head = response.head
         let headers = redaction.headers(head.headers, secretHeaders: secret)
         var result = HAR.Response(status: head.status.rawValue, httpVersion: head.version.description)
         result.headers = headers.map(HAR.Parameter.init)
         result.cookies = zip(head.headers, headers)
-            .compactMap { $0.name == .setCookie ? HAR.Cookie(set: $0.value, isHidden: $0.value != $1.value) : nil }
+            .compactMap { field, shown in
+                guard field.name == .setCookie else { return nil }
+                return HAR.Cookie(set: field.value, isHidden: field.value != shown.value, received: received)
+            }
         result.redirectURL = headers.values(for: .location).first ?? ""
         if response.metrics.total > .zero { result.bodySize = Int(clamping: response.metrics.bytesReceived) }
         result.content.size = response.body.count
@@ -164,23 +196,48 @@ extension HAR.Cookie {
     /// - Parameters:
     ///   - field: The field's value.
     ///   - isHidden: True if the cookie's value is secret.
-    init?(set field: String, isHidden: Bool) {
+    ///   - received: The time from which `Max-Age` counts.
+    init?(set field: String, isHidden: Bool, received: Date) {
         var pairs = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
         guard let first = pairs.popFirst() else { return nil }
         let (name, value) = HAR.Cookie.parts(of: first)
         guard !name.isEmpty, let value else { return nil }
         self.init(name: name, value: isHidden ? Redaction.mark : value)
+        var maxAge: Int64?
         for pair in pairs {
             let (name, value) = HAR.Cookie.parts(of: pair)
             switch name.lowercased() {
             case "path": path = value
             case "domain": domain = value
-            case "expires": expires = value
+            case "expires": expires = value.flatMap(Self.expiry) ?? expires
+            case "max-age": maxAge = value.flatMap(Self.age) ?? maxAge
             case "httponly": httpOnly = true
             case "secure": secure = true
             default: break
             }
         }
+        // RFC 6265 §5.3: Max-Age takes precedence over Expires.
+        if let maxAge { expires = Self.expiry(of: maxAge, after: received) }
+    }
+
+    /// The last second of the year 9999, the last year of ISO 8601 with four digits.
+    private static let lastSecond = 253_402_300_799.0
+
+    /// Converts a date in any form that servers use (RFC 6265 §5.1.1) to ISO 8601; nil for an invalid date.
+    private static func expiry(_ text: String) -> String? {
+        CookieDate.seconds(text.utf8).map { HARDate.text(of: Date(timeIntervalSince1970: Double($0))) }
+    }
+
+    private static func expiry(of maxAge: Int64, after received: Date) -> String {
+        let seconds = maxAge > 0 ? received.timeIntervalSince1970 + Double(maxAge) : 0
+        return HARDate.text(of: Date(timeIntervalSince1970: min(seconds, lastSecond)))
+    }
+
+    /// Returns a number of seconds (RFC 6265 §5.2.2), clamped to the range of `Int64`; nil if the text is not a number.
+    private static func age(_ text: String) -> Int64? {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
+        return Int64(text) ?? (text.utf8.first == UInt8(ascii: "-") ? .min : .max)
     }
 
     private static func parts(of pair: Substring.UTF8View) -> (name: String, value: String?) {

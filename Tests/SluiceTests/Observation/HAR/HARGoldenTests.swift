@@ -28,7 +28,16 @@ import Testing
         metrics.bytesSent = 7
         metrics.bytesReceived = 8
         metrics.remoteAddress = "192.0.2.1:443"
-        let head = HTTPResponse(status: .created, headers: [.setCookie: "sid=s3cret; Secure"], version: .http2)
+        metrics.sentRequest = SentRequest(
+            headers: [
+                .host: "shop.example", .authorization: "Bearer s3cret", .contentType: "application/json",
+                "Accept": "*/*",
+            ],
+            headLength: 180,
+            end: .microseconds(27_250)
+        )
+        let cookie = "sid=s3cret; Expires=Wed, 21 Oct 2015 07:28:00 GMT; Secure"
+        let head = HTTPResponse(status: .created, headers: [.setCookie: cookie], version: .http2)
         let body = Data(#"{"id":7}"#.utf8)
         let response = ServerResponse(request: request, head: head, body: body, metrics: metrics)
         let began = ContinuousClock.now
@@ -81,15 +90,23 @@ import Testing
                   ],
                   "headers" : [
                     {
+                      "name" : "Host",
+                      "value" : "shop.example"
+                    },
+                    {
                       "name" : "Authorization",
                       "value" : "Bearer REDACTED"
                     },
                     {
                       "name" : "Content-Type",
                       "value" : "application/json"
+                    },
+                    {
+                      "name" : "Accept",
+                      "value" : "*/*"
                     }
                   ],
-                  "headersSize" : -1,
+                  "headersSize" : 180,
                   "httpVersion" : "HTTP/2",
                   "method" : "POST",
                   "postData" : {
@@ -120,6 +137,7 @@ import Testing
                   },
                   "cookies" : [
                     {
+                      "expires" : "2015-10-21T07:28:00.000Z",
                       "name" : "sid",
                       "secure" : true,
                       "value" : "REDACTED"
@@ -145,9 +163,9 @@ import Testing
                   "connect" : 23.25,
                   "dns" : 2,
                   "receive" : 1,
-                  "send" : 0,
+                  "send" : 2,
                   "ssl" : 15.25,
-                  "wait" : 14.75
+                  "wait" : 12.75
                 }
               }
             ],

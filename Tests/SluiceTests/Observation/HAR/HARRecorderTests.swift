@@ -37,6 +37,57 @@ final class HARRecorderTests: XCTestCase {
         XCTAssertFalse(text.contains("s3cret"), text)
     }
 
+    #if os(Linux)
+    func testRecordsHeadersAsTheServerReceivesThem() async throws {
+        let server = try LoopbackServer()
+        server.on("/a", .text("hello", headers: ["Set-Cookie": "sid=1; Max-Age=60"]))
+        let recorder = HARRecorder(redaction: .none)
+        let shop = APIClient(baseURL: server.url) {
+            $0.observers = [recorder]
+            $0.cookies = CookieJar()
+        }
+        _ = try await shop.string.get("a").header("X-Own", "1").sender().value
+        _ = try await shop.string.post("a").data(Data("hello".utf8), contentType: "text/plain").sender().value
+        let pieces = AsyncStream<Data> {
+            $0.yield(Data("hello".utf8))
+            $0.finish()
+        }
+        _ = try await shop.string.upload("a", .stream(pieces)).sender().value
+        await shop.observersCaughtUp()
+        let entries = recorder.har().log.entries
+        let requests = server.requests
+        XCTAssertEqual(entries.count, 3)
+        for (entry, request) in zip(entries, requests) {
+            let recorded = entry.request.headers.map { "\($0.name): \($0.value)" }
+            XCTAssertEqual(recorded, request.headers.map { "\($0.name): \($0.value)" })
+            XCTAssertEqual(entry.request.headers.first?.name, "Host")
+            XCTAssertGreaterThan(entry.request.headersSize ?? 0, 50)
+        }
+        let names = entries.map { $0.request.headers.map { $0.name.lowercased() } }
+        XCTAssertTrue(names[1].contains("content-length"), "\(names)")
+        XCTAssertTrue(names[1].contains("cookie"), "\(names)")
+        XCTAssertTrue(names[2].contains("transfer-encoding"), "\(names)")
+        XCTAssertEqual(entries[1].request.cookies.map(\.name), ["sid"])
+        XCTAssertEqual(entries[0].response.cookies.first?.expires?.hasSuffix("Z"), true)
+    }
+
+    func testSendAndReceiveAreMeasuredByTheEngine() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on(.post, "/a", .data(Data(count: 8 << 20)).paused(after: 4 << 20, until: signal))
+        let recorder = HARRecorder(maximumBodyBytes: 0)
+        let shop = client(server, recorder)
+        async let answer = shop.data.post("a").data(Data(count: 16 << 20), contentType: "text/plain").sender().value
+        await server.waitForRequests(1)
+        signal.fire()
+        _ = try await answer
+        await shop.observersCaughtUp()
+        let timings = try XCTUnwrap(recorder.har().log.entries.first).timings
+        XCTAssertGreaterThan(timings.send, 0)
+        XCTAssertGreaterThan(timings.receive, 0)
+    }
+    #endif
+
     func testRecordsFailures() async throws {
         let server = try LoopbackServer()
         server.on(.post, "/orders", .drop)

@@ -1,10 +1,14 @@
 import Foundation
 import SluiceHTTP
+import SluiceTesting
 import Testing
 
 @testable import Sluice
 
 @Suite struct HARTranscriptTests {
+    /// 2026-01-01 00:00 UTC.
+    private static let received = Date(timeIntervalSince1970: 1_767_225_600)
+
     private func entry(
         _ request: HTTPRequest = HTTPRequest(scheme: "http", authority: "a.example", path: "/"),
         head: HTTPResponse = HTTPResponse(status: .ok),
@@ -15,7 +19,7 @@ import Testing
     ) -> HAR.Entry {
         let transcript = HARTranscript(redaction: redaction, maximumBodyBytes: maximumBodyBytes)
         let response = ServerResponse(request: request, head: head, body: Data(body.utf8))
-        return transcript.entry(request, .success(response), secret)
+        return transcript.entry(request, .success(response), secret, received: Self.received)
     }
 
     private func posting(_ body: RequestBody, _ contentType: String) -> HTTPRequest {
@@ -54,7 +58,12 @@ import Testing
         #expect(text.contains("Ada") && entry.request.cookies.map(\.name) == ["sid", "b"])
         #expect(entry.response.cookies.first?.httpOnly == true && entry.response.cookies.first?.path == "/")
         let open = HARTranscript(redaction: .none, maximumBodyBytes: 1000)
-            .entry(request, .success(ServerResponse(request: request, head: head, body: Data())), [])
+            .entry(
+                request,
+                .success(ServerResponse(request: request, head: head, body: Data())),
+                [],
+                received: Self.received
+            )
         #expect(open.request.cookies.map(\.value) == ["s3cret", "s3cret"])
         #expect(open.response.redirectURL == "/next?token=s3cret")
     }
@@ -107,12 +116,79 @@ import Testing
         metrics.remoteAddress = address
         let request = HTTPRequest(scheme: "http", authority: "a", path: "/")
         let response = ServerResponse(request: request, head: HTTPResponse(status: .ok), body: Data(), metrics: metrics)
-        let entry = HARTranscript(redaction: .none, maximumBodyBytes: 0).entry(request, .success(response), [])
+        let entry = HARTranscript(redaction: .none, maximumBodyBytes: 0)
+            .entry(request, .success(response), [], received: Self.received)
         #expect(entry.serverIPAddress == host && entry.connection == port)
     }
 
     @Test(arguments: ["", ";", "=x", "; Path=/", "name", " ; ;", "\u{301}=;"])
     func ignoresInvalidSetCookie(_ field: String) {
-        #expect(HAR.Cookie(set: field, isHidden: false).map(\.name).map { $0 == "\u{301}" } ?? true)
+        let cookie = HAR.Cookie(set: field, isHidden: false, received: Self.received)
+        #expect(cookie.map(\.name).map { $0 == "\u{301}" } ?? true)
+    }
+
+    @Test(
+        arguments: [
+            ("Expires=Wed, 21 Oct 2015 07:28:00 GMT", "2015-10-21T07:28:00.000Z"),
+            ("expires=Wednesday, 21-Oct-15 07:28:00 GMT", "2015-10-21T07:28:00.000Z"),
+            ("Expires=Wed Oct 21 07:28:00 2015", "2015-10-21T07:28:00.000Z"),
+            ("Expires=Fri, 31 Dec 9999 23:59:59 GMT", "9999-12-31T23:59:59.000Z"),
+            ("Expires=soon", nil), ("Expires=", nil), ("Expires", nil), ("Path=/", nil),
+            ("Max-Age=86400", "2026-01-02T00:00:00.000Z"), ("Max-Age=0", "1970-01-01T00:00:00.000Z"),
+            ("Max-Age=-1", "1970-01-01T00:00:00.000Z"), ("Max-Age=x", nil), ("Max-Age=+5", nil), ("Max-Age", nil),
+            ("Max-Age=99999999999999999999", "9999-12-31T23:59:59.000Z"),
+            ("Max-Age=-99999999999999999999", "1970-01-01T00:00:00.000Z"),
+            ("Max-Age=60; Expires=Wed, 21 Oct 2015 07:28:00 GMT", "2026-01-01T00:01:00.000Z"),
+            ("Expires=Wed, 21 Oct 2015 07:28:00 GMT; Max-Age=60", "2026-01-01T00:01:00.000Z"),
+            ("Expires=Wed, 21 Oct 2015 07:28:00 GMT; Expires=never", "2015-10-21T07:28:00.000Z"),
+        ] as [(String, String?)]
+    )
+    func expiryOfACookieIsISO8601(_ attributes: String, _ expected: String?) {
+        let cookie = HAR.Cookie(set: "a=b; \(attributes)", isHidden: false, received: Self.received)
+        #expect(cookie?.expires == expected)
+    }
+
+    /// Any date that an HTTP server can write is the same date in the recording.
+    @Test func datesOfCookiesSurviveTheConversion() throws {
+        var random = SeededGenerator(seed: 5)
+        for _ in 0..<1000 {
+            // Up to the end of the year 9999.
+            let date = Date(timeIntervalSince1970: Double(Int64.random(in: 0...253_402_300_799, using: &random)))
+            let field = "a=b; Expires=\(HTTPDate.string(from: date))"
+            let text = try #require(HAR.Cookie(set: field, isHidden: false, received: Self.received)?.expires)
+            #expect(HARDate.date(of: text) == date, "\(text)")
+            #expect(text.count == 24 && text.hasSuffix(".000Z"), "\(text)")
+        }
+    }
+
+    @Test func headersAreThoseThatTheTransportSent() {
+        let request = HTTPRequest(
+            scheme: "https",
+            authority: "a.example",
+            path: "/",
+            headers: ["X-Own": "1", .authorization: "Bearer s3cret"]
+        )
+        var metrics = TransferMetrics()
+        let headers = {
+            let response = ServerResponse(
+                request: request,
+                head: HTTPResponse(status: .ok),
+                body: Data(),
+                metrics: metrics
+            )
+            let transcript = HARTranscript(redaction: .standard, maximumBodyBytes: 0)
+            let entry = transcript.entry(request, .success(response), [], received: Self.received)
+            return entry.request.headers.map { "\($0.name): \($0.value)" }
+        }
+        // A response of the cache has no metrics, because nothing was sent.
+        #expect(headers() == ["X-Own: 1", "Authorization: Bearer REDACTED"])
+        metrics.total = .milliseconds(1)
+        #expect(headers() == ["Host: a.example", "X-Own: 1", "Authorization: Bearer REDACTED"])
+        metrics.sentRequest = SentRequest(
+            headers: [.host: "a.example", .cookie: "sid=s3cret", "Accept": "*/*"],
+            headLength: 60,
+            end: nil
+        )
+        #expect(headers() == ["Host: a.example", "Cookie: REDACTED", "Accept: */*"])
     }
 }

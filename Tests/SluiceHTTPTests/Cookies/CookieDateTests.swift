@@ -1,5 +1,4 @@
-#if os(Linux)
-import SluiceEngine
+import SluiceHTTP
 import Testing
 
 /// Cookie dates in the forms that servers use.
@@ -47,4 +46,3 @@ import Testing
         #expect(Self.seconds(String(repeating: "-", count: 900) + "6 Nov 1994 08:49:37") == 784_111_777)
     }
 }
-#endif
