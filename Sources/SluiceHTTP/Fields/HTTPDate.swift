@@ -13,8 +13,9 @@ public enum HTTPDate {
 
     /// Parses a date in any of the three formats that recipients must accept: IMF-fixdate, RFC 850 and asctime.
     ///
-    /// Names are case-sensitive and the day must exist, but the weekday need not match the date. A two-digit year is
-    /// the latest year with these digits that is at most 50 years ahead. A leap second is read as the second after it.
+    /// Names match in any case (RFC 9111 §4.2). The day must exist, but the weekday need not match the date. A
+    /// two-digit year is the latest year with these digits that is at most 50 years ahead. A leap second is read as the
+    /// second after it.
     ///
     /// - Parameters:
     ///   - text: The date. Surrounding white space is ignored.
@@ -124,7 +125,7 @@ private struct HTTPDateReader {
     }
 
     private mutating func skip(_ text: String) -> Bool {
-        guard rest.starts(with: text.utf8) else { return false }
+        guard rest.starts(with: text.utf8, by: { $0.asciiLowercased == $1.asciiLowercased }) else { return false }
         rest = rest.dropFirst(text.utf8.count)
         return true
     }

@@ -26,6 +26,12 @@ import Testing
         Lifetime(name: "§4.2.1 several Expires: the earliest", lines: "Expires: {90}\nExpires: {30}", seconds: 30),
         Lifetime(name: "§4.2.1 several Expires, one malformed", lines: "Expires: {90}\nExpires: x", seconds: 0),
         Lifetime(name: "§5.3 Expires in RFC 850 format", lines: "Expires: Sunday, 09-Sep-01 01:47:40 GMT", seconds: 60),
+        Lifetime(name: "§4.2 Expires in any case", lines: "Expires: sun, 09 SEP 2001 01:47:40 gmt", seconds: 60),
+        Lifetime(
+            name: "§4.2 Date in any case",
+            lines: "Date: SUN, 09 SEP 2001 01:46:30 GMT\nExpires: {90}",
+            seconds: 100
+        ),
         Lifetime(name: "RFC 9110 §6.6.1 malformed Date: time of receipt", lines: "Date: x\nExpires: {60}", seconds: 60),
         Lifetime(
             name: "RFC 9110 §6.6.1 two Date fields: time of receipt",
