@@ -1,23 +1,61 @@
 import SluiceHTTP
 
 extension CacheRules {
-    /// Returns the primary cache key of a request: its normalized URL (RFC 9110 §4.2.3). GET and HEAD share a key. The
-    /// scheme and host are in lowercase; the default port, an empty path, the fragment and needless percent-encoding
-    /// are normalized.
+    /// Returns the primary cache key of a request: the normalized URL that it is sent to (RFC 9110 §4.2.3). GET and HEAD
+    /// share a key. The scheme and host are in lowercase; the default port, an empty path, the fragment and needless
+    /// percent-encoding are normalized.
+    ///
+    /// The server that a request connects to determines the key. A `Host` field with another name is added to it (RFC
+    /// 9110 §7.2), so that a server can fill the entries of its own URLs only.
     package static func name(of request: HTTPRequest) -> String {
-        // A `Host` field in the request overrides the authority of its URL (RFC 9110 §7.2).
-        let authority = request.headers[.host] ?? request.authority
-        return name(scheme: request.scheme, authority: authority, path: request.path)
+        let name = name(scheme: request.scheme, authority: request.authority, path: request.path)
+        return request.headers.contains(.host) ? name + hostSuffix(of: request) : name
     }
 
     static func name(scheme: String, authority: String, path: String) -> String {
         if isNormal(scheme, authority, path) { return text(scheme, authority, path) }
         let origin = HTTPOrigin(scheme: scheme, authority: authority)
-        // An empty port is the default port too (RFC 3986 §6.2.3).
-        let host =
-            origin.authority.utf8.last == UInt8(ascii: ":") ? String(origin.authority.dropLast()) : origin.authority
         let rest = normalized(path)
-        return text(origin.scheme, host, rest.utf8.first == UInt8(ascii: "/") ? rest : "/\(rest)")
+        return text(
+            origin.scheme,
+            normalizedAuthority(Array(authority.utf8), scheme: origin.scheme),
+            rest.utf8.first == UInt8(ascii: "/") ? rest : "/\(rest)"
+        )
+    }
+
+    /// Returns the `Host` fields after a number sign, which no URL in a key contains; empty if they name the authority.
+    private static func hostSuffix(of request: HTTPRequest) -> String {
+        let hosts = request.headers.fieldValues(for: .host).map {
+            normalizedAuthority($0.bytes, scheme: request.scheme)
+        }
+        if hosts == [normalizedAuthority(Array(request.authority.utf8), scheme: request.scheme)] { return "" }
+        return "#" + hosts.joined(separator: "#")
+    }
+
+    /// Returns a host and port in lowercase, without the default port. Bytes that no host contains are percent-encoded,
+    /// so that different authorities never look alike.
+    private static func normalizedAuthority(_ bytes: [UInt8], scheme: String) -> String {
+        var host = bytes[...]
+        // An empty port is the default port too (RFC 3986 §6.2.3).
+        if let colon = bytes.lastIndex(of: UInt8(ascii: ":")), bytes[(colon + 1)...].allSatisfy(\.isDigit) {
+            let port = bytes[(colon + 1)...].drop { $0 == UInt8(ascii: "0") }
+            let defaultPort = scheme.lowercased() == "https" ? "443" : "80"
+            let isDefault = port.isEmpty || port.elementsEqual(defaultPort.utf8)
+            host = isDefault ? bytes[..<colon] : bytes[...colon] + port
+        }
+        var output: [UInt8] = []
+        for byte in host {
+            if isAuthorityByte(byte.asciiLowercased) {
+                output.append(byte.asciiLowercased)
+            } else {
+                PercentEncoding.append(triplet: byte, to: &output)
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func isAuthorityByte(_ byte: UInt8) -> Bool {
+        byte.isUnreserved || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]")
     }
 
     /// True if the URL needs no normalization, which is the common case.
@@ -25,10 +63,16 @@ extension CacheRules {
         guard scheme == "https" || scheme == "http" else { return false }
         var (authority, path) = (authority, path)
         let isNormalHost = authority.withUTF8 { bytes in
-            guard let last = bytes.last, bytes.allSatisfy({ $0 == $0.asciiLowercased }) else { return false }
-            // The last characters may be the default port.
-            return last != UInt8(ascii: ":") && !bytes.suffix(4).elementsEqual(":443".utf8)
-                && !bytes.suffix(3).elementsEqual(":80".utf8)
+            guard let last = bytes.last, bytes.allSatisfy({ isAuthorityByte($0) && $0 == $0.asciiLowercased }) else {
+                return false
+            }
+            // The port may be the default one, or have leading zeros.
+            guard last.isDigit || last == UInt8(ascii: ":"), let colon = bytes.lastIndex(of: UInt8(ascii: ":")) else {
+                return true
+            }
+            let port = bytes[(colon + 1)...]
+            return !port.isEmpty && port.first != UInt8(ascii: "0") && !port.elementsEqual("443".utf8)
+                && !port.elementsEqual("80".utf8)
         }
         return isNormalHost
             && path.withUTF8 { bytes in
@@ -96,6 +140,7 @@ extension CacheRules {
         let status = head.status.class
         guard status == .success || status == .redirection else { return [] }
         var names = [name(of: request)]
+        let suffix = request.headers.contains(.host) ? hostSuffix(of: request) : ""
         let base = URIReference(request.url)
         for field in [HTTPHeaderName.location, .contentLocation] {
             for value in head.headers.fieldValues(for: field) {
@@ -104,7 +149,8 @@ extension CacheRules {
                     HTTPOrigin(scheme: scheme, authority: authority) == request.origin
                 else { continue }
                 let path = target.query.map { "\(target.path)?\($0)" } ?? target.path
-                let other = name(scheme: scheme, authority: authority, path: PercentEncoding.completed(path))
+                let other =
+                    name(scheme: scheme, authority: authority, path: PercentEncoding.completed(path)) + suffix
                 if !names.contains(other) { names.append(other) }
             }
         }

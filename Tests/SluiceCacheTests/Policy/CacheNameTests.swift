@@ -1,5 +1,6 @@
 import Foundation
 import SluiceHTTP
+import SluiceTesting
 import Testing
 
 @testable import SluiceCache
@@ -21,6 +22,12 @@ import Testing
         ("https", "a.b", "/%61%2e%zz%4", "https://a.b/a.%zz%4"),
         ("https", "a.b", "/?", "https://a.b/?"),
         ("https", "a.b", "/a//b/./c", "https://a.b/a//b/./c"),
+        ("http", "a.b:0080", "/", "http://a.b/"),
+        ("https", "a.b:08443", "/", "https://a.b:8443/"),
+        ("https", "a.b:80", "/", "https://a.b:80/"),
+        ("https", "a.b/x", "/y", "https://a.b%2Fx/y"),
+        ("https", "a.b#c", "/", "https://a.b%23c/"),
+        ("https", "[fe80::1%25e0]:443", "/", "https://[fe80::1%2525e0]/"),
     ])
     func urlIsNormalizedToAName(scheme: String, authority: String, path: String, name: String) {
         // RFC 9110 §4.2.3, RFC 3986 §6.2
@@ -29,6 +36,51 @@ import Testing
         var head = request
         head.method = .head
         #expect(CacheRules.name(of: head) == name)
+    }
+
+    @Test(arguments: [
+        // RFC 9110 §7.2: the connection determines the name, and another host is added to it.
+        ("Host: a.b", ""), ("Host: A.B:443", ""), ("Host: a.b:", ""), ("Host: a.b:80", "#a.b:80"),
+        ("Host: bank.example", "#bank.example"), ("Host: BANK.example:443", "#bank.example"), ("Host:", "#"),
+        ("Host: a.b/x", "#a.b%2Fx"), ("Host: a#b", "#a%23b"), ("Host: a.b\nHost: a.b", "#a.b#a.b"),
+    ])
+    func hostFieldNeverReplacesTheServer(lines: String, suffix: String) {
+        let request = CacheFixture.request(HTTPHeaders(lines: lines))
+        #expect(CacheRules.name(of: request) == "https://a.b/a\(suffix)")
+        let change = CacheFixture.request(HTTPHeaders(lines: lines), method: .post)
+        let head = HTTPResponse(status: 201, headers: [.location: "/b"])
+        let names = ["https://a.b/a\(suffix)", "https://a.b/b\(suffix)"]
+        #expect(CacheRules.invalidations(after: head, to: change) == names)
+    }
+
+    @Test func onlyEqualServersHostsAndPathsShareAName() {
+        var random = SeededGenerator(seed: 7230)
+        let pieces = ["a", "b.c", "A", ":", "80", "443", "/", "#", "?", "%", "@", "[::1]", "x"]
+        func text(_ count: ClosedRange<Int>) -> String {
+            (0..<Int.random(in: count, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }
+                .joined()
+        }
+        var parts: [String: [String]] = [:]
+        for _ in 0..<5000 {
+            let scheme = ["http", "https"].randomElement(using: &random) ?? "http"
+            let (authority, path) = (text(1...3), "/" + text(0...2))
+            let host = Bool.random(using: &random) ? text(1...2) : nil
+            var request = HTTPRequest(scheme: scheme, authority: authority, path: path)
+            if let host { request.headers[.host] = host }
+            // The parts in a form that differs only in what has no meaning.
+            let ports = scheme == "http" ? [":80", ":"] : [":443", ":"]
+            func plain(_ text: String) -> String {
+                let text = text.lowercased()
+                return ports.first(where: text.hasSuffix).map { String(text.dropLast($0.count)) } ?? text
+            }
+            let sentPath = String(path.prefix { $0 != "#" })
+            let sentHost = host.map(plain) ?? plain(authority)
+            let found = [scheme, plain(authority), sentHost, sentPath]
+            let name = CacheRules.name(of: request)
+            #expect(parts[name, default: found] == found, "\(name)")
+            parts[name] = found
+        }
+        #expect(parts.count > 1000)
     }
 
     @Test(arguments: [
