@@ -74,6 +74,9 @@ public struct StoredPart: Sendable, Hashable {
         self.total = total
     }
 
+    /// The part in the variant of an entry.
+    var variant: String { "|\(range.lowerBound)-\(range.upperBound)/\(total)" }
+
     /// True if the body of the entry has as many bytes as the part.
     func isWhole(in entry: CacheEntry) -> Bool {
         Int64(entry.body.count) == range.upperBound - range.lowerBound && range.lowerBound >= 0
@@ -93,6 +96,9 @@ package final class CacheMetadata: Sendable {
     let identity: String?
     /// The variant of the response if it has no `Vary` field.
     let plainVariant: String
+    /// The end of the variant of a part without a strong validator: its range, so that such parts are kept apart and
+    /// never combined (RFC 9111 §3.4). Empty for other responses.
+    private let partVariant: String
     /// The part of the representation that the body contains; nil for the entire representation.
     let part: StoredPart?
     let directives: ResponseDirectives
@@ -113,7 +119,8 @@ package final class CacheMetadata: Sendable {
     /// True if the response has a content coding. The body is stored decoded, so its byte ranges are not those of the
     /// representation.
     let isEncoded: Bool
-    /// The head to serve after a validation, without the stored `Age`.
+    /// The head to serve after a validation, without the stored `Age`. If the response is for anyone, it also omits
+    /// `Set-Cookie`, because a cookie is for the client that received it.
     package let head: HTTPResponse
     /// The head to serve without a validation. It also omits the fields that `no-cache` names (§5.2.2.4).
     let unvalidatedHead: HTTPResponse
@@ -129,7 +136,8 @@ package final class CacheMetadata: Sendable {
     ) {
         isGet = method == .get
         self.identity = identity
-        plainVariant = VaryField.plainVariant(identity)
+        partVariant = part.map { ResourceValidator(of: head) == nil ? $0.variant : "" } ?? ""
+        plainVariant = VaryField.plainVariant(identity) + partVariant
         self.part = part
         let headers = head.headers
         let receipt = received.timeIntervalSinceReferenceDate
@@ -155,9 +163,20 @@ package final class CacheMetadata: Sendable {
         isEncoded = headers.hasContentCoding
         var validated = head
         if headers.contains(.age) { validated.headers.remove(.age) }
+        if identity == nil {
+            for name in Self.cookieFields where headers.contains(name) { validated.headers.remove(name) }
+        }
         self.head = validated
         for name in directives.noCacheFields { validated.headers.remove(name) }
         unvalidatedHead = validated
+    }
+
+    /// The fields that set cookies. `Set-Cookie2` is obsolete (RFC 6265 §9.3).
+    private static let cookieFields: [HTTPHeaderName] = [.setCookie, "Set-Cookie2"]
+
+    /// Returns the secondary cache key for a request; nil if no other request can match.
+    func variant(of request: HTTPRequest) -> String? {
+        vary.variant(of: request, identity: identity).map { $0 + partVariant }
     }
 
     /// Returns the age in seconds (RFC 9111 §4.2.3: `current_age`). Returns ``DeltaSeconds/limit`` if the clock is

@@ -81,6 +81,8 @@ package struct ServableResponse: Sendable {
     /// True if the origin server has just validated the response.
     package let isRevalidated: Bool
     let status: CacheStatus
+    /// The cookies that the origin server has just sent with a 304 to this request, if the stored head omits cookies.
+    var receivedCookies: [FieldValue] = []
 
     /// True if the head is returned without a body.
     var isBodiless: Bool {
@@ -130,6 +132,7 @@ package struct ServableResponse: Sendable {
             head.headers[.contentRange] = "bytes */\(total)"
             head.headers[.contentLength] = "0"
         }
+        for cookie in receivedCookies { head.headers.append(.setCookie, value: cookie) }
         head.headers.append(.age, String(age))
         head.headers.append(.cacheStatus, status.text)
         return head

@@ -148,7 +148,7 @@ extension CacheRules {
         if metadata.identity != identity, metadata.identity != nil || !metadata.directives.isPublic { return false }
         if case .nothing = metadata.vary { return entry.variant == metadata.plainVariant }
         if !hiddenFields.isEmpty, metadata.vary.names(anyOf: hiddenFields) { return false }
-        return metadata.vary.variant(of: request, identity: metadata.identity) == entry.variant
+        return metadata.variant(of: request) == entry.variant
     }
 
     /// Returns the newest stored response that satisfies a request (RFC 9111 §4.1).
@@ -221,7 +221,8 @@ extension CacheRules {
             let isEmpty = !stored.contains { $0.response != nil }
             return .send(forwarding(parsed.request, identity, isEmpty ? .uriMiss : .varyMiss))
         }
-        if let sent = completing(parsed, first) {
+        for entry in matching {
+            guard let sent = completing(parsed, entry) else { continue }
             return .send(
                 forwarding(
                     parsed.request,
@@ -229,7 +230,7 @@ extension CacheRules {
                     .partial,
                     sent: sent,
                     matching: matching,
-                    selected: first,
+                    selected: entry,
                     purpose: .completion
                 )
             )

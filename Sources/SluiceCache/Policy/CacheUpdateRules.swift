@@ -195,13 +195,14 @@ extension CacheRules {
                 break
             }
             let status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
-            let serving = servable(
+            var serving = servable(
                 Candidate(entry: entry, metadata: response, form: form),
                 response.age(at: times.received),
                 lifetime(of: response),
                 status,
                 isRevalidated: true
             )
+            if response.identity == nil { serving.receivedCookies = head.headers.fieldValues(for: .setCookie) }
             update.answer = .stored(serving)
         }
         return update
@@ -229,11 +230,13 @@ extension CacheRules {
             }
             return tag.isWeak ? preferred(same, forwarding) : same
         }
-        if let modified = head.headers[.lastModified] {
+        if let modified = head.headers.fieldValues(for: .lastModified).first {
             let same = forwarding.matching.filter { entry in
                 guard let stored = entry.response, let storedDate = stored.metadata.lastModified else { return false }
-                return stored.head.headers[.lastModified] == modified
-                    || HTTPDate.parse(modified, now: stored.received) == storedDate
+                if stored.head.headers.fieldValues(for: .lastModified) == [modified] { return true }
+                // Strong validators are compared byte by byte (RFC 9110 §8.8.2.2, §13.1.5).
+                return ResourceValidator(of: stored.head) == nil
+                    && HTTPDate.parse(modified.text, now: stored.received) == storedDate
             }
             return preferred(same, forwarding)
         }
@@ -293,7 +296,7 @@ extension CacheRules {
         let metadata = response.metadata
         guard mayStore(head.status, metadata), isUseful(metadata, at: times.received),
             !metadata.vary.names(anyOf: hiddenFields),
-            let variant = metadata.vary.variant(of: forwarding.request, identity: response.identity)
+            let variant = metadata.variant(of: forwarding.request)
         else { return nil }
         return StorableResponse(variant: variant, response: response, body: body, receivedCount: receivedCount)
     }

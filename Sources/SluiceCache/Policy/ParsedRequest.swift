@@ -70,18 +70,18 @@ struct ParsedRequest: Sendable {
             <= date.timeIntervalSinceReferenceDate
     }
 
-    /// Evaluates `If-Range` against the stored response by strong comparison (RFC 9110 §13.1.5).
+    /// Evaluates `If-Range` against the stored response by strong comparison: its bytes must be those of the validator
+    /// (RFC 9110 §13.1.5).
     private func ifRangeHolds(_ metadata: CacheMetadata) -> Bool {
         let values = request.headers.fieldValues(for: .ifRange)
         guard values.count == 1 else { return false }
         let value = FieldValue(bytes: values[0].bytes[...].trimmed)
         if let tag = EntityTag(value) { return !tag.isWeak && metadata.entityTag == tag }
-        guard let modified = metadata.lastModified,
-            let date = HTTPDate.parse(value.text, now: Date(timeIntervalSinceReferenceDate: metadata.received))
-        else { return false }
+        guard let modified = metadata.lastModified else { return false }
         // A date is a strong validator only if a second change within the same second is ruled out (§8.8.2.2).
         let age = metadata.date - modified.timeIntervalSinceReferenceDate
-        return date == modified && age >= 60 && metadata.head.headers.contains(.date)
+        return age >= 60 && metadata.head.headers.contains(.date)
+            && metadata.head.headers.fieldValues(for: .lastModified) == [value]
     }
 }
 

@@ -1,7 +1,8 @@
 import SluiceHTTP
 
 extension CacheRules {
-    /// Handles a 206: combines it with stored parts of the same version (RFC 9111 §3.4), or stores it alone (§3.3).
+    /// Handles a 206: combines it with stored parts of the same version (RFC 9111 §3.4), or stores it alone (§3.3). A
+    /// part without a strong validator is always stored alone, because its version is unknown.
     func partialContentUpdate(
         for head: HTTPResponse,
         to forwarding: ConditionalRequest,
@@ -19,9 +20,10 @@ extension CacheRules {
             forwarding.request.headers.contains(.range), let part, !head.headers.hasContentCoding
         else { return update }
         let validator = ResourceValidator(of: head)
-        var storesPart = validator != nil
+        var storesPart = true
         for entry in forwarding.matching {
             switch merge(of: entry, with: head, part, validator, for: forwarding, times) {
+            case .separate: break
             case .unchanged: storesPart = false
             case .removed: update.add(nil, inPlaceOf: entry)
             case .combined(let storing):
@@ -51,6 +53,8 @@ extension CacheRules {
 
     /// The effect of a received part on a stored response.
     private enum PartMerge {
+        /// Both are kept: they are parts, and at least one of them has no strong validator.
+        case separate
         /// The stored response is kept and the part is not stored: they cannot be combined, or it is unknown which
         /// version is newer.
         case unchanged
@@ -69,10 +73,9 @@ extension CacheRules {
         for forwarding: ConditionalRequest,
         _ times: Times
     ) -> PartMerge {
-        guard validator != nil, let stored = entry.response,
-            let storedValidator = ResourceValidator(of: stored.head)
-        else {
-            return .unchanged
+        guard let stored = entry.response else { return .unchanged }
+        guard validator != nil, let storedValidator = ResourceValidator(of: stored.head) else {
+            return stored.part == nil ? .unchanged : .separate
         }
         guard storedValidator.matches(head) == true else { return .removed }
         if stored.metadata.isEncoded { return .unchanged }

@@ -33,7 +33,8 @@ package enum ResourceValidator: Sendable, Hashable, Codable {
         }
     }
 
-    /// Compares this validator with a later response, by the strong comparison (RFC 9110 §8.8.3.2).
+    /// Compares this validator with a later response, by the strong comparison (RFC 9110 §8.8.3.2). Validators that
+    /// differ in any byte are of two versions, even if they are the same date (§13.1.5).
     ///
     /// - Parameter head: The head of the response.
     /// - Returns: True if the response is of the same version. Nil if it has no `Last-Modified` field to compare a date
@@ -44,8 +45,8 @@ package enum ResourceValidator: Sendable, Hashable, Codable {
         case .entityTag(let tag):
             return EntityTag(of: head).map { !$0.isWeak && $0.opaque == tag } ?? false
         case .lastModified(let date):
-            guard let text = head.headers[.lastModified] else { return nil }
-            return text == date || HTTPDate.parse(text).map { $0 == HTTPDate.parse(date) } ?? false
+            let lines = head.headers.fieldValues(for: .lastModified)
+            return lines.isEmpty ? nil : lines == [FieldValue(date)]
         }
     }
 }

@@ -113,6 +113,12 @@ import Testing
             range: "bytes 0-1/10"
         ),
         Row(
+            name: "§13.1.5 same date in other letters",
+            stored: "Last-Modified: Sun, 09 Sep 2001 01:45:40 gmt",
+            request: "Range: bytes=0-1\nIf-Range: {-60}",
+            answer: "200 0123456789"
+        ),
+        Row(
             name: "§13.1.5 later date",
             stored: "Last-Modified: {-60}",
             request: "Range: bytes=0-1\nIf-Range: {-59}",

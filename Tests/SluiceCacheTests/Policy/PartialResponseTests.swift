@@ -87,8 +87,6 @@ import Testing
     }
 
     @Test(arguments: [
-        Refusal(name: "weak validator", tag: "W/\"a\""),
-        Refusal(name: "invalid validator", tag: "a"),
         Refusal(name: "no-store", lines: "Cache-Control: no-store"),
         Refusal(name: "no-store of the request", request: "Cache-Control: no-store"),
         Refusal(name: "content coding", lines: "Cache-Control: max-age=60\nContent-Encoding: gzip"),
@@ -128,6 +126,60 @@ import Testing
         _ = cache.send(at: 1, Self.server("\"c\"", "Cache-Control: max-age=0"))
         _ = cache.send(Self.request("6-7", "If-None-Match: \"z\""), at: 1, Self.server("\"d\""))
         try Self.expect(cache, "6..<8 67")
+    }
+
+    @Test(arguments: ["W/\"a\"", "a", "\"\""])
+    func partsWithoutAStrongValidatorAreKeptApart(tag: String) throws {
+        let cache = CacheSimulation()
+        for range in ["0-3", "4-6", "2-5", "0-3"] {
+            let answer = try #require(
+                cache.send(Self.request(range, "Cache-Control: no-cache"), at: 1, Self.server(tag))
+            )
+            #expect(answer.head.status == .partialContent)
+        }
+        let ranges = cache.kept().compactMap { $0.response?.part?.range }
+        #expect(Set(ranges) == [0..<4, 4..<7, 2..<6] && ranges.count == 3)
+        // Each part serves the ranges in it, and no other.
+        #expect(cache.send(Self.request("1-2"), at: 2, nil)?.body == "12")
+        #expect(cache.send(Self.request("4-5"), at: 2, nil)?.body == "45")
+        #expect(cache.send(Self.request("3-6"), at: 2, nil) == nil)
+        let whole = try #require(cache.send(at: 2, Self.server("\"b\"", whole: "abcdefghij")))
+        #expect(whole.sent.map { $0.headers.contains(.range) } == [false])
+        #expect(whole.body == "abcdefghij")
+        try Self.expect(cache, "whole abcdefghij")
+    }
+
+    @Test func partWithAStrongValidatorIsNotJoinedToOneWithout() throws {
+        let cache = CacheSimulation()
+        let lines = "Cache-Control: max-age=60\nVary: X"
+        for (range, tag) in [("0-1", "W/\"a\""), ("2-3", "\"a\""), ("4-5", "W/\"a\""), ("4-6", "\"a\"")] {
+            _ = cache.send(Self.request(range), at: 1, Self.server(tag, lines))
+        }
+        let ranges = Set(cache.kept().compactMap { $0.response?.part?.range })
+        #expect(ranges == [0..<2, 2..<7, 4..<6])
+        // The beginning has no strong validator, so the rest is not requested.
+        let request = CacheFixture.request(["X": "y"])
+        #expect(cache.send(request, at: 1, Self.server())?.sent.map(\.headers) == [["X": "y"]])
+    }
+
+    @Test func randomRangesWithoutValidatorsReturnBytesOfOneVersion() throws {
+        var random = SeededGenerator(seed: 206)
+        for _ in 0..<25 {
+            let cache = CacheSimulation()
+            for step in 0..<40 {
+                let letter = Character(UnicodeScalar(UInt8(97 + Int.random(in: 0..<3, using: &random))))
+                let tag = ["W/\"a\"", "x", "\"\(letter)\""].randomElement(using: &random) ?? "x"
+                let lines = "Cache-Control: max-age=\(Int.random(in: 0...9, using: &random))\nDate: {\(step)}"
+                let server = Self.server(tag, lines, whole: String(repeating: letter, count: 10))
+                let first = Int.random(in: 0..<10, using: &random)
+                let last = Int.random(in: first..<10, using: &random)
+                let isWhole = Int.random(in: 0..<4, using: &random) == 0
+                let request = isWhole ? CacheFixture.request() : Self.request("\(first)-\(last)")
+                let answer = try #require(cache.send(request, at: Double(step), server))
+                #expect(Set(answer.body).count == 1)
+                #expect(answer.body.count == (isWhole ? 10 : last - first + 1))
+            }
+        }
     }
 
     @Test func partFreshensTheCompleteResponse() throws {

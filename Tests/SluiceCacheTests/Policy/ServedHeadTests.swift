@@ -59,17 +59,43 @@ import Testing
         let lines =
             "Cache-Control: max-age=20, no-cache=\"Set-Cookie, x-a\"\nSet-Cookie: a=b\nX-A: 1\nX-B: 2\nETag: \"a\""
         let cache = CacheSimulation()
-        _ = cache.send(at: 0) { _ in (CacheFixture.head(HTTPHeaders(lines: lines)), "body") }
-        let fresh = try #require(cache.send(at: 1, nil))
+        _ = cache.send(at: 0, identity: "ann") { _ in (CacheFixture.head(HTTPHeaders(lines: lines)), "body") }
+        let fresh = try #require(cache.send(at: 1, identity: "ann", nil))
         #expect(!fresh.head.headers.contains(.setCookie))
         #expect(!fresh.head.headers.contains("X-A"))
         #expect(fresh.head.headers["X-B"] == "2")
         let validated = try #require(
-            cache.send(at: 30) { _ in (CacheFixture.head([.eTag: "\"a\"", "X-A": "3"], status: 304, date: 30), "") }
+            cache.send(at: 30, identity: "ann") { _ in
+                (CacheFixture.head([.eTag: "\"a\"", "X-A": "3"], status: 304, date: 30), "")
+            }
         )
         #expect(validated.head.headers[.setCookie] == "a=b")
         #expect(validated.head.headers["X-A"] == "3")
-        #expect(cache.send(at: 31, nil)?.head.headers.contains("X-A") == false)
+        #expect(cache.send(at: 31, identity: "ann", nil)?.head.headers.contains("X-A") == false)
+    }
+
+    @Test(arguments: ["max-age=20", "public, max-age=20", "max-age=0, stale-while-revalidate=20"], [nil, "ann"])
+    func cookiesAreServedOnlyToTheirOwner(cacheControl: String, owner: String?) throws {
+        // RFC 9111 §7.3
+        let cache = CacheSimulation()
+        let isForAnyone = owner == nil || cacheControl.hasPrefix("public")
+        func head(_ cookie: String, status: HTTPStatus = 200) -> HTTPResponse {
+            let lines = "Cache-Control: \(cacheControl)\nSet-Cookie: \(cookie)\nSet-Cookie2: \(cookie)\nETag: \"a\""
+            return CacheFixture.head(HTTPHeaders(lines: lines), status: status)
+        }
+        let first = try #require(cache.send(at: 0, identity: owner) { _ in (head("sid=1"), "body") })
+        #expect(first.head.headers[.setCookie] == "sid=1", "The response is for the client that caused it.")
+        let second = try #require(cache.send(at: 1, identity: owner, nil))
+        #expect(second.head.headers[.setCookie] == (isForAnyone ? nil : "sid=1"))
+        #expect(second.head.headers["Set-Cookie2"] == (isForAnyone ? nil : "sid=1"))
+        if let other = cache.send(at: 1, identity: "bob", nil) { #expect(!other.head.headers.contains(.setCookie)) }
+        // A 304 sets a cookie for the client whose request it answers.
+        let request = CacheFixture.request([.cacheControl: "max-age=0"])
+        let validated = try #require(
+            cache.send(request, at: 2, identity: owner) { _ in (head("sid=2", status: 304), "") }
+        )
+        #expect(validated.head.headers.values(for: .setCookie) == ["sid=2"])
+        #expect(cache.send(at: 3, identity: owner, nil)?.head.headers[.setCookie] == (isForAnyone ? nil : "sid=2"))
     }
 
     @Test(arguments: [

@@ -1,5 +1,6 @@
 import Foundation
 import SluiceHTTP
+import SluiceTesting
 import Testing
 
 @testable import SluiceHTTP
@@ -54,7 +55,9 @@ import Testing
         (.entityTag("\"a\""), [("Last-Modified", early)], false),
         (.entityTag("\"a\""), [], false),
         (.lastModified(early), [("Last-Modified", early)], true),
-        (.lastModified(early), [("Last-Modified", "Sunday, 06-Nov-94 08:49:37 GMT")], true),
+        (.lastModified(early), [("Last-Modified", "Sunday, 06-Nov-94 08:49:37 GMT")], false),
+        (.lastModified(early), [("Last-Modified", "Sun, 06 Nov 1994 08:49:37 gmt")], false),
+        (.lastModified(early), [("Last-Modified", early), ("Last-Modified", early)], false),
         (.lastModified(early), [("Last-Modified", aMinuteLater)], false),
         (.lastModified(early), [("Last-Modified", "long ago")], false),
         (.lastModified(early), [("ETag", "\"a\"")], nil),
@@ -67,6 +70,33 @@ import Testing
         _ isSame: Bool?
     ) {
         #expect(validator.matches(Self.head(fields)) == isSame)
+    }
+
+    @Test func validatorsThatDifferInAnyByteAreOfTwoVersions() throws {
+        var random = SeededGenerator(seed: 8830)
+        let tags = [Array("\"a-b\"".utf8), Array("\"caf\u{E9}\"".utf8), [0x22, 0xFF, 0xFE, 0x22]]
+        let dates = [Self.early, "Sunday, 06-Nov-94 08:49:37 GMT"].map { Array($0.utf8) }
+        for (name, value) in tags.map({ (HTTPHeaderName.eTag, $0) }) + dates.map({ (.lastModified, $0) }) {
+            func head(_ bytes: [UInt8]) -> HTTPResponse {
+                var head = Self.head([("Date", Self.aMinuteLater)])
+                head.headers.set(name, to: FieldValue(bytes: bytes))
+                return head
+            }
+            let validator = try #require(ResourceValidator(of: head(value)))
+            #expect(validator.matches(head(value)) == true)
+            for _ in 0..<300 {
+                var other = value
+                let index = other.indices.randomElement(using: &random) ?? 0
+                other[index] = .random(in: 0x21...0xFF, using: &random)
+                #expect(validator.matches(head(other)) == (other == value))
+                if let changed = ResourceValidator(of: head(other)) {
+                    #expect((changed == validator) == (other == value))
+                }
+            }
+        }
+        // The same text for Unicode, in other bytes.
+        let composed = ResourceValidator.entityTag("\"caf\u{E9}\"")
+        #expect(composed.matches(Self.head([("ETag", "\"cafe\u{301}\"")])) == false)
     }
 
     @Test func ifRangeValueIsTheValidatorAsReceived() {
