@@ -52,6 +52,7 @@ struct CacheConnection: Sendable {
             Result { () throws(Failure) in
                 let connection = try Self.current(&state, opened, in: files, schema, tuning)
                 do throws(SQLiteFailure) {
+                    connection.beginWork()
                     return try work(connection)
                 } catch {
                     // Another process may have moved or removed the file. Its errors are then irrelevant.
@@ -114,7 +115,9 @@ struct CacheConnection: Sendable {
         let connection = try SQLiteConnection(
             path: files.database,
             access: opened.access,
-            busyTimeout: tuning.busyTimeout
+            busyTimeout: tuning.busyTimeout,
+            limit: tuning.readLimit,
+            limitsWork: true
         )
         try connection.run("PRAGMA query_only = ON")
         try connection.configure()

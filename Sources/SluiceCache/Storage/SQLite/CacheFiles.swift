@@ -54,6 +54,29 @@ struct CacheFiles: Sendable {
         return stat(database + "-wal", &status) == 0 ? Int64(status.st_size) : nil
     }
 
+    /// The reason why other users may have changed the files, as the end of a sentence; nil if none can have.
+    ///
+    /// Files in a folder that only this user can write cannot be replaced by others, so the result stays valid.
+    var exposure: String? {
+        if let exposure = Self.exposure(of: directory, as: "folder") { return exposure }
+        for name in [""] + Self.companions {
+            if let exposure = Self.exposure(of: database + name, as: "file") { return exposure }
+        }
+        return nil
+    }
+
+    private static func exposure(of path: String, as kind: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        switch FileAccess(owner: status.st_uid, mode: status.st_mode).exposure(to: geteuid()) {
+        case .owned: return "its \(kind) “\(path)” belongs to another user"
+        case .writable:
+            return
+                "other users can write to its \(kind) “\(path)”; if none of them has done so, make it private with “chmod go-w”"
+        case nil: return nil
+        }
+    }
+
     /// Creates the directory and its missing parents, accessible to this user only.
     func makeDirectory() -> Int32 {
         var missing: [String] = []
@@ -126,6 +149,25 @@ struct CacheFiles: Sendable {
     /// - Throws: An error if the lock cannot be taken in time.
     func lock(busyTimeout: Int) throws(SystemFailure) -> CacheLock {
         try CacheLock.take("\(directory)/\(name).lock", busyTimeout: busyTimeout)
+    }
+}
+
+/// The owner and the mode of a file or folder.
+struct FileAccess: Sendable, Hashable {
+    enum Exposure: Sendable, Hashable {
+        /// Another user owns it, and can change it and its mode.
+        case owned
+        /// Its group or all users can write to it.
+        case writable
+    }
+
+    let owner: uid_t
+    let mode: mode_t
+
+    /// Returns the way in which others than a user can change the file; nil if only that user and root can.
+    func exposure(to user: uid_t) -> Exposure? {
+        if owner != user, owner != 0 { return .owned }
+        return mode & (S_IWGRP | S_IWOTH) != 0 ? .writable : nil
     }
 }
 

@@ -1,3 +1,4 @@
+import CSQLite
 import SluiceHTTP
 
 /// The tables of a cache and their migrations.
@@ -94,15 +95,22 @@ extension CacheSchema {
     ///   - connection: The connection to the file.
     ///   - isReadOnly: True if the file may not be written.
     /// - Returns: The result. The file is unchanged unless it is ``Verdict/current``.
-    /// - Throws: An error if the file cannot be read or written.
+    /// - Throws: An error if the file cannot be read or written, or if it contains other objects than the schema.
     func prepare(_ connection: SQLiteConnection, isReadOnly: Bool) throws(SQLiteFailure) -> Verdict {
-        if let verdict = try verdict(on: connection) { return verdict }
+        if let verdict = try verdict(on: connection) {
+            if case .current = verdict { try checkObjects(of: connection) }
+            return verdict
+        }
         if isReadOnly { return .older }
         try connection.run("BEGIN IMMEDIATE")
         do throws(SQLiteFailure) {
             // Another process may have migrated the file while this one waited.
-            let verdict = try verdict(on: connection)
-            if verdict == nil { try migrate(connection) }
+            var verdict = try verdict(on: connection)
+            if verdict == nil {
+                try migrate(connection)
+                verdict = .current
+            }
+            if case .current = verdict { try checkObjects(of: connection) }
             try connection.run("COMMIT")
             return verdict ?? .current
         } catch {
@@ -126,6 +134,36 @@ extension CacheSchema {
         }
         if found > version || found < 0 { return .newer(found) }
         return found == version ? .current : nil
+    }
+
+    /// Throws an error if a file contains triggers, views, tables or indices that the schema does not create.
+    ///
+    /// A trigger would run with each change to the cache, and a view in the place of a table with each read.
+    private func checkObjects(of connection: SQLiteConnection) throws(SQLiteFailure) {
+        let model = try SQLiteConnection()
+        for statement in steps.joined() { try model.execute(statement) }
+        let expected = try Self.objects(of: model, atMost: .max)
+        guard try Self.objects(of: connection, atMost: expected.count + 1) == expected else {
+            throw SQLiteFailure(
+                SQLITE_CORRUPT,
+                "it contains triggers, views, tables or indices that the cache has not created"
+            )
+        }
+    }
+
+    /// Returns the objects of a database, each as its type, name, table and SQL.
+    private static func objects(
+        of connection: SQLiteConnection,
+        atMost limit: Int
+    ) throws(SQLiteFailure) -> Set<[[UInt8]]> {
+        try connection.withStatement(
+            "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT ?",
+            [.integer(Int64(clamping: limit))]
+        ) { statement throws(SQLiteFailure) in
+            var objects: Set<[[UInt8]]> = []
+            while try statement.step() { objects.insert((0..<4).map { Array(statement.bytes($0)) }) }
+            return objects
+        }
     }
 
     private func migrate(_ connection: SQLiteConnection) throws(SQLiteFailure) {

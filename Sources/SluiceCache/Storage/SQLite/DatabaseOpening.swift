@@ -58,6 +58,7 @@ extension CacheDatabase {
     private func openFile() throws(SluiceError) -> (SQLiteConnection, SQLiteConnection.Access) {
         let error = files.makeDirectory()
         guard error == 0 else { throw unavailable("its folder could not be created: \(SystemFailure(number: error))") }
+        if let exposure = files.exposure { throw unavailable(exposure) }
         let lock: CacheLock
         do throws(SystemFailure) {
             lock = try files.lock(busyTimeout: tuning.busyTimeout)
@@ -91,7 +92,12 @@ extension CacheDatabase {
 
     /// Opens the file for writing; returns nil if it is read-only.
     private func openToWrite() throws(SQLiteFailure) -> (SQLiteConnection, CacheSchema.Verdict)? {
-        let connection = try SQLiteConnection(path: files.database, access: .readWrite, busyTimeout: tuning.busyTimeout)
+        let connection = try SQLiteConnection(
+            path: files.database,
+            access: .readWrite,
+            busyTimeout: tuning.busyTimeout,
+            limit: tuning.statementLimit
+        )
         if connection.isReadOnly { return nil }
         try configureToWrite(connection)
         return (connection, try schema.prepare(connection, isReadOnly: false))

@@ -9,7 +9,7 @@ import SluiceHTTP
 ///
 /// No file is read or created before the first use. A file that is damaged or not a database is moved out of the way,
 /// with an event, and a new one is created. Each entry has a checksum; an entry that does not match it is treated as
-/// missing. If the file cannot be used, every call throws an error with the code ``SluiceError/Code/cacheFailed``, and
+/// missing. A folder or file that another user owns or can write is refused. If the file cannot be used, every call throws an error with the code ``SluiceError/Code/cacheFailed``, and
 /// the file is tried again every few seconds. Strings that are canonically equivalent but have different bytes are
 /// different names.
 public final class SQLiteCacheStorage: CacheStorage {
@@ -174,6 +174,10 @@ struct CacheTuning: Sendable {
     var removalStep = 10_000
     /// The time in milliseconds that a writer waits for another process.
     var busyTimeout = 5000
+    /// The time after which a statement that writes is interrupted.
+    var statementLimit = Duration.seconds(10)
+    /// The time after which a read is interrupted.
+    var readLimit = Duration.seconds(2)
     /// The time after which a database that cannot be used is tried again.
     var retryInterval = Duration.seconds(5)
     /// The interval at which readers check that the path still refers to the file.

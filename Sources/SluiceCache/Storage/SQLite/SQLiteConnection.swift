@@ -1,4 +1,5 @@
 import CSQLite
+import Dispatch
 import SluiceHTTP
 
 #if canImport(Glibc)
@@ -20,6 +21,10 @@ final class SQLiteConnection {
     }
 
     private let database: OpaquePointer
+    /// The running time of the current statement, for the progress handler of SQLite.
+    private let watch: UnsafeMutablePointer<StatementWatch>
+    /// True if the limit applies to all statements since ``beginWork()`` together, rather than to each.
+    private let limitsWork: Bool
     /// The prepared statements by the addresses of their SQL literals, which is faster than comparing the text.
     private var statements: [UnsafePointer<UInt8>: SQLiteStatement] = [:]
 
@@ -29,26 +34,34 @@ final class SQLiteConnection {
     ///   - path: The path of the file.
     ///   - access: The access mode.
     ///   - busyTimeout: The time in milliseconds to wait for the locks of other connections.
+    ///   - limit: The time after which a statement is interrupted, not counting waits for the disk without progress.
+    ///   - limitsWork: True if the limit applies to all statements since ``beginWork()`` together.
     /// - Throws: An error if the file cannot be opened. Its contents are not checked.
-    init(path: String, access: Access, busyTimeout: Int) throws(SQLiteFailure) {
-        var opened: OpaquePointer?
-        // SQLite's own mutex is unnecessary, because one thread uses the connection at a time.
-        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
-        flags |= access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    init(
+        path: String,
+        access: Access,
+        busyTimeout: Int,
+        limit: Duration = .seconds(10),
+        limitsWork: Bool = false
+    ) throws(SQLiteFailure) {
+        var flags = access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
         var name = path
         if access == .immutable {
             flags |= SQLITE_OPEN_URI
             name = Self.immutableURI(of: path)
         }
-        let code = sqlite3_open_v2(name, &opened, flags, nil)
-        guard code == SQLITE_OK, let opened else {
-            let failure = SQLiteFailure(code, of: opened)
-            sqlite3_close_v2(opened)
-            throw failure
-        }
+        let opened = try Self.opened(name, flags)
         database = opened
-        sqlite3_extended_result_codes(opened, 1)
+        self.limitsWork = limitsWork
+        watch = .allocate(capacity: 1)
+        watch.initialize(to: StatementWatch(limit))
         try wait(upTo: busyTimeout)
+        sqlite3_progress_handler(
+            opened,
+            StatementWatch.interval,
+            { watch in watch?.assumingMemoryBound(to: StatementWatch.self).pointee.isOverdue() == true ? 1 : 0 },
+            watch
+        )
         // Without this option, the last connection to close the file removes the log by its path, which may belong to
         // another file by then.
         var isOn: Int32 = 1
@@ -58,9 +71,37 @@ final class SQLiteConnection {
         try check(sluice_configure(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0))
     }
 
+    /// Creates an empty database in memory.
+    init() throws(SQLiteFailure) {
+        database = try Self.opened(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY)
+        limitsWork = false
+        watch = .allocate(capacity: 1)
+        watch.initialize(to: StatementWatch(.zero))
+    }
+
     deinit {
         for statement in statements.values { sqlite3_finalize(statement.pointer) }
         sqlite3_close_v2(database)
+        watch.deinitialize(count: 1)
+        watch.deallocate()
+    }
+
+    private static func opened(_ name: String, _ flags: Int32) throws(SQLiteFailure) -> OpaquePointer {
+        var opened: OpaquePointer?
+        // SQLite's own mutex is unnecessary, because one thread uses the connection at a time.
+        let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
+        guard code == SQLITE_OK, let opened else {
+            let failure = SQLiteFailure(code, of: opened)
+            sqlite3_close_v2(opened)
+            throw failure
+        }
+        sqlite3_extended_result_codes(opened, 1)
+        return opened
+    }
+
+    /// Begins to measure the time of the following statements anew.
+    func beginWork() {
+        watch.pointee.restart()
     }
 
     private static func immutableURI(of path: String) -> String {
@@ -95,6 +136,7 @@ final class SQLiteConnection {
 
     /// Returns a statement that is prepared once and has no bound values.
     func statement(_ sql: StaticString) throws(SQLiteFailure) -> SQLiteStatement {
+        if !limitsWork { beginWork() }
         if let statement = statements[sql.utf8Start] { return statement }
         let statement = try prepare(sql.description, isPersistent: true)
         statements[sql.utf8Start] = statement
@@ -123,6 +165,7 @@ final class SQLiteConnection {
         _ values: [SQLiteStatement.Value] = [],
         _ body: (SQLiteStatement) throws(SQLiteFailure) -> Result
     ) throws(SQLiteFailure) -> Result {
+        if !limitsWork { beginWork() }
         let statement = try prepare(sql, isPersistent: false)
         defer { sqlite3_finalize(statement.pointer) }
         try statement.bind(values)
@@ -218,6 +261,7 @@ struct SQLiteStatement {
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
+        case SQLITE_INTERRUPT: throw SQLiteFailure(SQLITE_INTERRUPT, "a statement ran for too long and was interrupted")
         case let code: throw SQLiteFailure(code, of: database)
         }
     }
@@ -259,6 +303,38 @@ struct SQLiteStatement {
 
     private func check(_ code: Int32) throws(SQLiteFailure) {
         guard code == SQLITE_OK else { throw SQLiteFailure(code, of: database) }
+    }
+}
+
+/// The running time of a statement, which SQLite asks for after every few instructions of its virtual machine.
+///
+/// A file can be crafted so that a statement never ends. The queue of the connection would then be blocked for ever.
+struct StatementWatch {
+    /// The number of instructions between two questions. Few statements have that many, so most read no clock.
+    static let interval: Int32 = 1000
+
+    /// The limit in nanoseconds.
+    private let limit: UInt64
+    /// The time of the first question, in nanoseconds; nil before it.
+    private var began: UInt64?
+
+    init(_ limit: Duration) {
+        let parts = limit.components
+        self.limit =
+            UInt64(clamping: parts.seconds) * 1_000_000_000 + UInt64(clamping: parts.attoseconds / 1_000_000_000)
+    }
+
+    mutating func restart() {
+        began = nil
+    }
+
+    /// Returns true if the statement has been running for longer than the limit.
+    mutating func isOverdue(now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Bool {
+        guard let began else {
+            began = now
+            return limit == 0
+        }
+        return now &- began >= limit
     }
 }
 

@@ -99,6 +99,43 @@ import Testing
         #expect(folder.eventNames == ["unavailable"])
     }
 
+    @Test(arguments: [
+        "CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM piece; END",
+        "CREATE TRIGGER t INSTEAD OF DELETE ON v BEGIN SELECT 1; END",
+        "CREATE VIEW w AS SELECT * FROM entry", "CREATE TABLE other (id INTEGER)", "ANALYZE",
+        "CREATE TABLE other (id INTEGER PRIMARY KEY AUTOINCREMENT)", "CREATE INDEX i ON entry (size)",
+        "CREATE INDEX i ON entry (abs(size)) WHERE stored > 0", "ALTER TABLE entry ADD COLUMN x DEFAULT 1",
+        "ALTER TABLE piece RENAME TO p; CREATE VIEW piece AS SELECT * FROM p", "DROP INDEX entry_accessed",
+        "DROP TABLE total; CREATE VIEW total AS SELECT 1 AS id, 0 AS count, 0 AS bytes, 1 AS next, 0 AS changes",
+        "DROP TABLE draft; CREATE TABLE draft (id INTEGER PRIMARY KEY, token, process, world, touched)",
+    ])
+    func fileWithObjectsOfOthersIsSetAside(statements: String) async throws {
+        try await folder.storage().store(CacheEntry("a"))
+        let connection = try folder.connection()
+        try connection.execute("CREATE VIEW v AS SELECT 1")
+        if !statements.contains(" v ") { try connection.execute("DROP VIEW v") }
+        for statement in statements.components(separatedBy: "; ") where !statements.hasPrefix("CREATE TRIGGER") {
+            try connection.execute(statement)
+        }
+        if statements.hasPrefix("CREATE TRIGGER") { try connection.execute(statements) }
+        let storage = folder.storage()
+        #expect(try await storage.entries("a").isEmpty)
+        #expect(folder.eventNames == ["opened", "set aside", "opened"])
+        guard case .databaseMoved(_, let reason)? = folder.events.read.dropFirst().first else { return }
+        #expect(reason.contains("that the cache has not created"))
+        try await storage.store(CacheEntry("b"))
+        #expect(try await folder.storage().entries("b").count == 1)
+    }
+
+    @Test func olderFileWithATriggerIsSetAsideAndNotMigrated() async throws {
+        try await folder.storage().store(CacheEntry("a"))
+        try folder.connection().execute("CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM piece; END")
+        let storage = folder.storage(schema: Self.next)
+        try await storage.store(CacheEntry("b"))
+        #expect(try await storage.entries("b").count == 1)
+        #expect(folder.eventNames == ["opened", "set aside", "opened"])
+    }
+
     @Test func storageRecoversFromMissingTables() async throws {
         for table in ["entry", "piece", "total", "tag", "draft", "garbage"] {
             let folder = CacheFolder()
