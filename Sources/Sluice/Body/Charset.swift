@@ -9,8 +9,8 @@ struct Charset: Sendable, Hashable {
         /// An encoding with one byte for each character, with its name for glibc's iconv.
         case singleByte(String)
         case eucJP(String)
-        /// Another encoding that the system converts, with its name for glibc's iconv.
-        case iconv(String)
+        /// Another encoding with several bytes for a character, with its name for glibc's iconv.
+        case multibyte(String)
     }
 
     /// The name in the standard, in lowercase.
@@ -29,7 +29,7 @@ struct Charset: Sendable, Hashable {
             case .utf16(let isBigEndian): UnicodeConversion.utf16(bytes, isBigEndian: isBigEndian)
             case .singleByte(let converter): SingleByteCharset.decode(bytes, named: name, iconvName: converter)
             case .eucJP(let converter): EUCJPDecoder.decode(bytes, named: name, iconvName: converter)
-            case .iconv(let converter): SystemConversion.decode(bytes, named: name, iconvName: converter)
+            case .multibyte(let converter): MultibyteCharset.decode(bytes, named: name, iconvName: converter)
             }
         }
         switch conversion {
@@ -103,7 +103,9 @@ extension Charset {
         let singleByteCharsets = Self.singleByte.map {
             (Charset(name: $0.name, decoder: .singleByte($0.iconv)), $0.labels)
         }
-        let multibyteCharsets = Self.multibyte.map { (Charset(name: $0.name, decoder: .iconv($0.iconv)), $0.labels) }
+        let multibyteCharsets = Self.multibyte.map {
+            (Charset(name: $0.name, decoder: .multibyte($0.iconv)), $0.labels)
+        }
         for (charset, labels) in builtIn + singleByteCharsets + multibyteCharsets {
             charsets[charset.name] = charset
             for label in labels.split(separator: " ") { charsets[String(label)] = charset }

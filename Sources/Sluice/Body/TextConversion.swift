@@ -193,19 +193,40 @@ struct EUCJPDecoder {
 
 /// Decodes the charsets that the system supports.
 enum SystemConversion {
-    #if canImport(Glibc) || canImport(Musl)
-    /// Decodes with iconv. Its names come from the table in ``Charset``, never from a server.
-    static func decode(_ bytes: UnsafeRawBufferPointer, named _: String, iconvName: String) -> TextConversion {
+    static func decode(_ bytes: UnsafeRawBufferPointer, named name: String, iconvName: String) -> TextConversion {
+        guard let converter = SystemConverter(named: name, iconvName: iconvName) else { return .unavailable }
+        return converter.decode(bytes)
+    }
+}
+
+#if canImport(Glibc) || canImport(Musl)
+/// A converter of iconv, for any number of texts in one charset.
+struct SystemConverter: ~Copyable {
+    private let converter: iconv_t
+
+    /// Opens a converter; nil if the system has none. The names come from the table in ``Charset``, never from a
+    /// server.
+    init?(named _: String, iconvName: String) {
         let converter = iconv_open("UTF-8", iconvName)
         // `iconv_open` returns -1 as a pointer on failure.
-        guard let converter, Int(bitPattern: converter) != -1 else { return .unavailable }
-        defer { iconv_close(converter) }
+        guard let converter, Int(bitPattern: converter) != -1 else { return nil }
+        self.converter = converter
+    }
+
+    deinit {
+        iconv_close(converter)
+    }
+
+    /// Decodes a whole text.
+    borrowing func decode(_ bytes: UnsafeRawBufferPointer) -> TextConversion {
+        // A call without buffers resets the state that an earlier text has left.
+        iconv(converter, nil, nil, nil, nil)
         // The parameter type is `char **` for historical reasons; iconv does not write to the input.
         var input = UnsafeMutablePointer(mutating: bytes.assumingMemoryBound(to: CChar.self).baseAddress)
         var inputLeft = bytes.count
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count &+ bytes.count / 2)
-        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        var chunk = [UInt8](repeating: 0, count: min(16 << 10, 64 + 4 * bytes.count))
         var isFlushing = bytes.isEmpty
         while true {
             let before = inputLeft
@@ -236,17 +257,25 @@ enum SystemConversion {
             }
         }
     }
-    #else
-    /// Decodes with Foundation by the standard's name. Foundation does not report the offset of an invalid byte.
-    static func decode(_ bytes: UnsafeRawBufferPointer, named name: String, iconvName _: String) -> TextConversion {
-        let encoding = CFStringConvertIANACharSetNameToEncoding(name as CFString)
-        guard encoding != kCFStringEncodingInvalidId else { return .unavailable }
-        let converted = CFStringConvertEncodingToNSStringEncoding(encoding)
-        let text = String(data: Data(bytes), encoding: String.Encoding(rawValue: converted))
-        return text.map(TextConversion.text) ?? .invalid(at: nil)
-    }
-    #endif
 }
+#else
+/// A converter of Foundation, for any number of texts in one charset.
+struct SystemConverter: ~Copyable {
+    private let encoding: String.Encoding
+
+    /// Finds the encoding by its name in the standard; nil if the system has none.
+    init?(named name: String, iconvName _: String) {
+        let encoding = CFStringConvertIANACharSetNameToEncoding(name as CFString)
+        guard encoding != kCFStringEncodingInvalidId else { return nil }
+        self.encoding = String.Encoding(rawValue: CFStringConvertEncodingToNSStringEncoding(encoding))
+    }
+
+    /// Decodes a whole text. Foundation does not report the offset of an invalid byte.
+    borrowing func decode(_ bytes: UnsafeRawBufferPointer) -> TextConversion {
+        String(data: Data(bytes), encoding: encoding).map(TextConversion.text) ?? .invalid(at: nil)
+    }
+}
+#endif
 
 /// The reason a body cannot be decoded as text: the underlying error of ``SluiceError/Code/decodingFailed``.
 public struct TextFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {

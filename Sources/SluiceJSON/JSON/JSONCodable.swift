@@ -39,9 +39,14 @@ extension JSON: Codable {
     /// Decodes any value. `JSONDecoder` does not convert the names of members, whatever its key strategy.
     ///
     /// - Parameter decoder: The decoder. Its format must be self-describing. `JSONDecoder` provides numbers with at
-    ///   most 38 digits and without their literal; ``init(parsing:)-(Data)`` is lossless.
+    ///   most 38 digits and without their literal. ``LenientJSONDecoder`` and ``init(parsing:)-(Data)`` are lossless.
     /// - Throws: A `DecodingError`.
     public init(from decoder: any Decoder) throws {
+        // The scalars of a lenient decoder convert numbers and booleans to strings.
+        if let decoder = decoder as? LenientDecoder {
+            self.init(decoder.input.document, decoder.node)
+            return
+        }
         let container = try decoder.singleValueContainer()
         // Each failed attempt throws a DecodingError, so try the most likely types first and probe for containers
         // instead of decoding them.
@@ -83,6 +88,12 @@ extension JSON: Codable {
 extension JSONNumber: Codable {
     /// Decodes a number. `JSONDecoder` provides at most 38 digits.
     public init(from decoder: any Decoder) throws {
+        if let decoder = decoder as? LenientDecoder, let literal = decoder.numberLiteral,
+            let number = JSONNumber(literal)
+        {
+            self = number
+            return
+        }
         let container = try decoder.singleValueContainer()
         if let integer = try? container.decode(Int64.self) {
             self.init(integer)

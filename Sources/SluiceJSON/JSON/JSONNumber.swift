@@ -93,15 +93,22 @@ extension JSONNumber: Hashable {
     }
 
     /// Hashes the value, so that equal numbers have equal hashes.
+    ///
+    /// All digits are hashed. Numbers with the same nearest `Double`, of which a server can send any number, differ in
+    /// their hashes.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(Double(text))
+        if let significand = Significand(text) {
+            hasher.combine(significand)
+        } else {
+            hasher.combine(text)
+        }
     }
 }
 
 extension JSONNumber {
     /// A number as digits times a power of ten. There are no leading or trailing zeros, so equal values have equal
     /// representations.
-    struct Significand: Equatable {
+    struct Significand: Hashable {
         private let isNegative: Bool
         private let digits: [UInt8]
         private let exponent: Int

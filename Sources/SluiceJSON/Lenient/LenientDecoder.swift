@@ -90,6 +90,11 @@ final class LenientDecoder: Decoder {
 
     var kind: JSONDocument.Kind { input.kind(of: node) }
 
+    /// The literal of the number, or of a string that contains a number; nil for other values.
+    var numberLiteral: String? {
+        input.withNumberText(of: node) { String(decoding: $0, as: UTF8.self) }
+    }
+
     var userInfo: [CodingUserInfoKey: Any] { input.decoder.userInfo }
 
     var codingPath: [any CodingKey] {

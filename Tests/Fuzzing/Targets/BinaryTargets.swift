@@ -42,7 +42,7 @@ extension FuzzTarget {
             case .utf8: try require(Array(text.utf8) == Array(body), "UTF-8 does not round-trip.")
             case .utf16: try require(text.utf16.count * 2 == body.count, "UTF-16 has the wrong length.")
             case .singleByte: try require(text.unicodeScalars.count == body.count, "Not each byte is a character.")
-            case .eucJP, .iconv: break
+            case .eucJP, .multibyte: break
             }
         } catch let error as TextFailure {
             try require((0...body.count).contains(error.offset ?? 0), "An error is beyond the end.")
