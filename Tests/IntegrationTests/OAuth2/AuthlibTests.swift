@@ -115,7 +115,8 @@ final class AuthlibTests: XCTestCase {
     func testAuthorizationCodeWithPKCE() async throws {
         let server = try AuthlibServer()
         for (id, secret) in [("app", nil), ("web", "s3cret")] as [(String, String?)] {
-            let oauth = server.gate(code(server, id, secret))
+            let grant = code(server, id, secret)
+            let oauth = server.gate(grant)
             let client = server.client(oauth)
             let before = await client.get("me", as: Me.self).sender().result.failure
             XCTAssertEqual(before?.code, .authorizationRequired)
@@ -128,12 +129,14 @@ final class AuthlibTests: XCTestCase {
             try await server.forget()
             let again = try await me(client)
             XCTAssertEqual(again, user)
-            // A code is valid once.
-            do {
-                try await oauth.signIn(redirectedTo: redirect, for: request)
-                XCTFail("The code was accepted twice.")
-            } catch {
-                XCTAssertEqual(error.authorizationError?.code, .invalidGrant)
+            // A request serves once, and its code is valid once, also from another process.
+            for (gate, code) in [(oauth, OAuth2Error.Code.stateMismatch), (server.gate(grant), .invalidGrant)] {
+                do {
+                    try await gate.signIn(redirectedTo: redirect, for: request)
+                    XCTFail("The code was accepted twice.")
+                } catch {
+                    XCTAssertEqual(error.authorizationError?.code, code)
+                }
             }
         }
     }

@@ -5,7 +5,11 @@ extension OAuth2 {
     /// A request for a user's authorization: the URL to open, and the secrets to check the redirect with.
     ///
     /// Open ``url`` in a browser, and keep the request until the browser is redirected back. A server keeps it in the
-    /// user's session, encoded. A request can be used only once.
+    /// user's session, encoded.
+    ///
+    /// A request can be used only once (RFC 9700 §2.1): a gate refuses a redirect to a request that it has already had
+    /// an answer to. Several processes do not know of each other's requests, so a server also removes the request from
+    /// the session when the browser comes back.
     public struct AuthorizationRequest: Sendable, Equatable, Codable {
         /// The URL to open.
         public let url: String
@@ -86,6 +90,11 @@ struct AuthorizationResponse: Sendable {
         }
     }
 
+    /// Returns true if the response has the state of a request. The comparison takes constant time.
+    func answers(state: String) -> Bool {
+        values["state"].map { Secret($0) == Secret(state) } ?? false
+    }
+
     /// Returns the authorization code if the response answers the request.
     ///
     /// - Parameters:
@@ -97,10 +106,8 @@ struct AuthorizationResponse: Sendable {
         if !repeated.isDisjoint(with: ["code", "state", "iss", "error"]) {
             throw OAuth2Error(.invalidResponse, "the redirect URL contains a parameter more than once")
         }
-        // Checked first, because anyone can forge a response, including an error. The comparison takes constant time.
-        guard let received = values["state"], Secret(received) == Secret(state) else {
-            throw OAuth2Error(.stateMismatch)
-        }
+        // Checked first, because anyone can forge a response, including an error.
+        guard answers(state: state) else { throw OAuth2Error(.stateMismatch) }
         if let issuer, values["iss"] != issuer {
             throw OAuth2Error(.issuerMismatch, values["iss"] == nil ? "it has no iss parameter" : nil)
         }
@@ -120,6 +127,29 @@ struct AuthorizationResponse: Sendable {
     /// Decodes form encoding. Percent signs without two hexadecimal digits stay as they are.
     private static func decoded(_ text: Substring.UTF8View) -> String {
         String(decoding: PercentEncoding.decoded(text, plusIsSpace: true), as: UTF8.self)
+    }
+}
+
+/// The states of the authorization requests that have been answered, up to a limit.
+struct AnsweredRequests: Sendable {
+    /// The number of states that are kept; with more, the oldest is forgotten.
+    static let limit = 10_000
+
+    private var states: Set<String> = []
+    private var order: [String] = []
+    private var oldest = 0
+
+    /// Records a state. Returns false if it has been recorded before.
+    mutating func insert(_ state: String) -> Bool {
+        guard states.insert(state).inserted else { return false }
+        if order.count < Self.limit {
+            order.append(state)
+        } else {
+            states.remove(order[oldest])
+            order[oldest] = state
+            oldest = (oldest + 1) % Self.limit
+        }
+        return true
     }
 }
 

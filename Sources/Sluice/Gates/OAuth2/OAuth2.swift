@@ -49,7 +49,8 @@ public final class OAuth2: ImmediateGate {
     ///
     /// - Parameters:
     ///   - grant: The grant by which tokens are obtained.
-    ///   - tokenURL: The authorization server's token endpoint. RFC 6749 §3.2 requires https.
+    ///   - tokenURL: The authorization server's token endpoint. RFC 6749 §3.2 requires https: http is refused except on
+    ///     the loopback interface, see ``Configuration/dangerouslyAllowsUnencryptedEndpoints``.
     ///   - configure: Called with the default configuration, to change it.
     public init(_ grant: Grant, tokenURL: String, configure: (inout Configuration) -> Void = { _ in }) {
         var configuration = Configuration()
@@ -133,6 +134,12 @@ extension OAuth2 {
         public var timeout: Duration = .seconds(30)
         /// True to treat a token without the type that RFC 6749 §5.1 requires as a Bearer token; false by default.
         public var acceptsMissingTokenType = false
+        /// True to send secrets, codes and tokens to an authorization server over http, where anyone on the network can
+        /// read them; false by default.
+        ///
+        /// RFC 6749 §3.1 and §3.2 and RFC 7009 §2 require TLS for all endpoints. With false, an endpoint with http that is
+        /// not on the loopback interface fails with ``OAuth2Error/Code/unsupported``, and nothing is sent to it.
+        public var dangerouslyAllowsUnencryptedEndpoints = false
         /// The client whose transport, connection settings, time-outs and clock are used for requests to the
         /// authorization server. Nothing else of it is used. Nil, the default, for the client of the request that needs
         /// the token. Without a request, as in ``OAuth2/signOut()``, nil means a client with default settings.

@@ -12,9 +12,10 @@ extension OAuth2 {
     /// - Parameter parameters: Parameters of this request besides the grant's: `["login_hint": name]`.
     /// - Returns: The request. Open its URL, and keep it until the browser returns.
     /// - Throws: A ``SluiceError`` with ``OAuth2Error/Code/unsupported`` if the grant is not an authorization code
-    ///   grant, or its URL is not valid.
+    ///   grant, or its URL is not valid or has no TLS.
     public func authorizationRequest(parameters: Parameters = [:]) throws(SluiceError) -> AuthorizationRequest {
         let code = try authorizationCode
+        if let refusal = configuration.refusal(of: code.authorizationURL) { throw SluiceError(refusal) }
         do {
             return try AuthorizationRequest(grant, code, parameters, randomBytes: configuration.randomBytes)
         } catch {
@@ -34,7 +35,8 @@ extension OAuth2 {
     /// - Throws: A ``SluiceError`` with an ``OAuth2Error``: the server's error, such as
     ///   ``OAuth2Error/Code/accessDenied`` if the user declined, or ``OAuth2Error/Code/stateMismatch`` or
     ///   ``OAuth2Error/Code/issuerMismatch`` for a redirect that does not answer this request. An existing
-    ///   token is kept in that case.
+    ///   token is kept in that case. A request that has been answered, even by an error, fails with
+    ///   ``OAuth2Error/Code/stateMismatch``.
     @discardableResult
     public func signIn(
         redirectedTo redirect: String,
@@ -42,8 +44,12 @@ extension OAuth2 {
     ) async throws(SluiceError) -> Token {
         let code = try authorizationCode
         let exchange: TokenRequest
-        do {
+        do throws(OAuth2Error) {
             let response = AuthorizationResponse(redirect)
+            // Anyone can send a redirect with another state, so that only one with this state answers the request.
+            if response.answers(state: request.state), !shared.withLock({ $0.answered.insert(request.state) }) {
+                throw OAuth2Error(.stateMismatch, "the request has been answered before")
+            }
             exchange = .code(
                 Secret(try response.code(state: request.state, issuer: code.issuer)),
                 verifier: Secret(request.verifier),

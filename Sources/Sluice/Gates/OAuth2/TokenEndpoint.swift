@@ -43,6 +43,7 @@ struct TokenEndpoint: Sendable {
     }
 
     private func answer(to request: TokenRequest, at url: String) async -> Result<TokenResponse, OAuth2Error> {
+        if let refusal = configuration.refusal(of: url) { return .failure(refusal) }
         var parameters = request.parameters(of: grant)
         var headers: HTTPHeaders = [.accept: "application/json"]
         if let secret = grant.secret, configuration.authentication == .basic {
@@ -92,6 +93,21 @@ struct TokenEndpoint: Sendable {
         guard let failure else { return OAuth2Error(.unreachable) }
         let bare = SluiceError(failure.code, failure.reason, step: failure.step)
         return OAuth2Error(.unreachable, failure.reason, underlyingError: bare)
+    }
+}
+
+extension OAuth2.Configuration {
+    /// Returns the reason for not using an endpoint that has no TLS; nil for an endpoint that may be used.
+    ///
+    /// - Parameter url: The URL of the endpoint. One that is not valid is not refused here.
+    func refusal(of url: String) -> OAuth2Error? {
+        guard !dangerouslyAllowsUnencryptedEndpoints, let origin = try? RequestLocation(parsing: url).origin,
+            origin.scheme != "https", !HostPattern.isLoopback(normalized: HostPattern.normalized(origin.host))
+        else { return nil }
+        return OAuth2Error(
+            .unsupported,
+            "the authorization server \(origin) has no TLS; use https, or set dangerouslyAllowsUnencryptedEndpoints"
+        )
     }
 }
 

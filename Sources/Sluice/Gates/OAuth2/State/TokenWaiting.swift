@@ -12,6 +12,7 @@ extension OAuth2 {
         var waiters: [Int: Waiter<WaitResult>] = [:]
         /// The task that obtains a token, while it can be cancelled.
         var task: Task<Void, Never>?
+        var answered = AnsweredRequests()
 
         mutating func takeWaiters() -> [Waiter<WaitResult>] {
             defer { waiters = [:] }
