@@ -44,6 +44,7 @@ struct AttemptTransfer: Sendable {
         var unread = begun
         var response: ServerResponse?
         var visited: [String] = []
+        var credentials = RedirectCredentials(transfer.credentials, for: first)
         do throws(SluiceError) {
             while true {
                 switch machine.next {
@@ -65,6 +66,7 @@ struct AttemptTransfer: Sendable {
                     if let redirect = unread.take() { response = redirectResponse(redirect, to: request) }
                     if let response { call?.notify(.redirected, number) { .redirected(response, to: next) } }
                     call?.recordRedirect(to: next)
+                    transfer.credentials = credentials.following(request, to: next)
                     request = next
                     transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }
                     machine.advance(.redirected)

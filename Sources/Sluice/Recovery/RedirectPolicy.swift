@@ -13,8 +13,9 @@ import SluiceHTTP
 /// status, the response is returned. A POST becomes a GET after 301 and 302, and any method but GET and HEAD does after
 /// 303. The body is then dropped, together with the headers that describe it. `Authorization`, `Cookie`,
 /// `Proxy-Authorization` and ``APIClient/Configuration/secretHeaders`` are not sent to another origin, nor are the
-/// request's own `Host`, `Origin` and `Referer`. A later redirect does not restore them. A `Location` with a user name,
-/// or with a scheme other than http or https, is refused.
+/// request's own `Host`, `Origin` and `Referer`. A later redirect does not restore them. ``ChallengeCredentials`` answer
+/// for one origin. If another origin redirects back to it, Basic is used only at or below the folder of the caller's
+/// own URL. A `Location` with a user name, or with a scheme other than http or https, is refused.
 ///
 /// A redirect to a URL that was already requested with the same method fails with ``SluiceError/Code/redirectLoop``. If
 /// the client keeps cookies, a second visit may have another response, so only the limit applies.

@@ -52,7 +52,7 @@ package struct ProtectionSpaces: Sendable {
         let path = path(of: message, credentials)
         var best: (index: Int, length: Int)?
         for (index, space) in candidates.enumerated() where space.isAccepted {
-            guard let length = space.match(path), space.supports(message) else { continue }
+            guard let length = PathSpace.longestMatch(of: space.paths, path), space.supports(message) else { continue }
             if let found = best, (found.length, candidates[found.index].lastUse) > (length, space.lastUse) { continue }
             best = (index, length)
         }
@@ -125,14 +125,14 @@ package struct ProtectionSpaces: Sendable {
         _ credentials: AuthenticationCredentials,
         for message: AuthenticatedMessage
     ) {
-        let folder = ProtectionSpaces.folder(of: path(of: message, credentials))
+        let folder = PathSpace.folder(of: path(of: message, credentials))
         let index = firstIndex(of: realm, credentials)
         var paths = [folder]
         if let index, let space = spaces[credentials]?[index], case .basic = space.scheme {
-            if space.paths.contains(where: { ProtectionSpaces.match($0, folder) != nil }) {
+            if space.paths.contains(where: { PathSpace.match($0, folder) != nil }) {
                 paths = space.paths
             } else {
-                let others = space.paths.filter { ProtectionSpaces.match(folder, $0) == nil }
+                let others = space.paths.filter { PathSpace.match(folder, $0) == nil }
                 paths = (others + paths).suffix(ProtectionSpaces.maximumPaths)
             }
         }
@@ -215,7 +215,7 @@ package struct ProtectionSpaces: Sendable {
     /// Returns the path of a message without its query, or `/` for a proxy, whose protection space is the whole proxy (RFC 7616 §3.3).
     private func path(of message: AuthenticatedMessage, _ credentials: AuthenticationCredentials) -> String {
         if credentials.isForProxy { return "/" }
-        return ProtectionSpaces.withoutQuery(message.uri)
+        return PathSpace.path(of: message.uri)
     }
 
     /// Returns the paths that a Digest challenge covers.
@@ -234,44 +234,17 @@ package struct ProtectionSpaces: Sendable {
 
     /// Returns the path of a `domain` URI. Nil for another origin, or if the URI is neither a URL nor an absolute path.
     private static func path(of uri: String, at origin: HTTPOrigin) -> String? {
-        if uri.hasPrefix("/") { return uri.hasPrefix("//") ? nil : withoutQuery(uri) }
+        if uri.hasPrefix("/") { return uri.hasPrefix("//") ? nil : PathSpace.path(of: uri) }
         guard let colon = uri.firstIndex(of: ":"), uri[colon...].hasPrefix("://") else { return nil }
         let rest = uri[colon...].dropFirst(3)
         let authority = rest.prefix { !"/?#".contains($0) }
         guard HTTPOrigin(scheme: String(uri[..<colon]), authority: String(authority)) == origin else { return nil }
-        let path = withoutQuery(String(rest[authority.endIndex...]))
+        let path = PathSpace.path(of: String(rest[authority.endIndex...]))
         return path.isEmpty ? "/" : path
-    }
-
-    private static func withoutQuery(_ uri: String) -> String {
-        let end = uri.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        return end.map { String(uri[..<$0]) } ?? uri
-    }
-
-    /// Returns the path up to its last slash.
-    private static func folder(of path: String) -> String {
-        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "/"
-    }
-
-    /// Returns the length of a path that covers another path, or nil if it does not. Segments are compared as a whole.
-    fileprivate static func match(_ covering: String, _ path: String) -> Int? {
-        let (covering, path) = (covering.utf8, path.utf8)
-        if covering.elementsEqual("/".utf8) { return 1 }
-        guard path.starts(with: covering) else { return nil }
-        let isWhole = covering.last == UInt8(ascii: "/") || path.count == covering.count
-        return isWhole || path.dropFirst(covering.count).first == UInt8(ascii: "/") ? covering.count : nil
     }
 }
 
 extension ProtectionSpaces.Space {
-    /// Returns the length of the longest path that covers another path, or nil for none. Only the root covers a path with `..`.
-    func match(_ path: String) -> Int? {
-        let matches = paths.compactMap { ProtectionSpaces.match($0, path) }
-        guard let longest = matches.max() else { return nil }
-        if longest > 1, path.hasDotSegments { return matches.contains(1) ? 1 : nil }
-        return longest
-    }
-
     /// Returns true if the authentication scheme of the space can cover a message.
     func supports(_ message: AuthenticatedMessage) -> Bool {
         switch scheme {
@@ -291,16 +264,6 @@ extension ProtectionSpaces.Space {
             let answer = session.answer(as: credentials, cnonce: cnonce)
             scheme = .digest(session)
             return .digest(answer)
-        }
-    }
-}
-
-extension String {
-    /// True if a segment is `..`, also in percent-encoded form (RFC 3986 §3.3).
-    fileprivate var hasDotSegments: Bool {
-        guard utf8.contains(UInt8(ascii: ".")) || utf8.contains(UInt8(ascii: "%")) else { return false }
-        return lowercased().split(separator: "/").contains { segment in
-            ["..", ".%2e", "%2e.", "%2e%2e"].contains(segment)
         }
     }
 }

@@ -88,6 +88,12 @@ public struct ChallengeCredentials: Sendable, Hashable {
         return ChallengeCredentials(user: user, password: storage.password, methods: methods, origin: origin)
     }
 
+    /// Returns the credentials with some of their methods, or nil for none.
+    package func restricted(to methods: Methods) -> ChallengeCredentials? {
+        if methods.isEmpty { return nil }
+        return ChallengeCredentials(user: user, password: storage.password, methods: methods, origin: origin)
+    }
+
     /// Returns true if all properties are equal.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.storage === rhs.storage

@@ -62,6 +62,30 @@ final class ChallengeCredentialsTests: XCTestCase {
         XCTAssertEqual(authorizations(other), [[], []])
     }
 
+    func testOtherOriginCannotLeadBasicCredentialsToPathOfItsChoice() async throws {
+        let origin = try server()
+        let other = try LoopbackServer()
+        origin.on("/shop/far", .redirect(to: "\(other.url)/admin"))
+        origin.on("/shop/near", .redirect(to: "\(other.url)/shop/orders"))
+        origin.on("/shop/own", .redirect(to: "/inside"))
+        for path in ["/admin", "/shop/orders"] { other.on(path, .redirect(to: "\(origin.url)\(path)")) }
+        for methods: ChallengeCredentials.Methods in [.basic, [.basic, .digest]] {
+            let client = APIClient(baseURL: origin.url) {
+                $0.credentials = ChallengeCredentials(user: "ada", password: "pw", methods: methods)
+            }
+            let led = await client.data.get("shop/far").sender().response
+            XCTAssertEqual(led.status, .unauthorized)
+            let started = await client.data.get("\(other.url)/admin").sender().response
+            XCTAssertEqual(started.status, .unauthorized)
+            XCTAssertEqual(origin.requests(to: "/admin").flatMap { $0.headers.values(for: .authorization) }, [])
+            let back = try await client.string.get("shop/near").sender().value
+            XCTAssertEqual(back, "in /shop/orders")
+            let within = try await client.string.get("shop/own").sender().value
+            XCTAssertEqual(within, "in /inside")
+        }
+        XCTAssertTrue(other.requests.allSatisfy { !$0.headers.contains(.authorization) })
+    }
+
     func testCredentialsAreNotSentToAnAbsoluteURLOfAnotherOrigin() async throws {
         let origin = try server()
         let other = try server()
