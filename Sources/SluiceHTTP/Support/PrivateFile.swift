@@ -75,6 +75,18 @@ package struct PrivateFile: Sendable {
         guard unlink(path) == 0 || errno == ENOENT else { throw failure("be removed", errno) }
     }
 
+    /// Takes the lock of the file if it is free: another file beside it, with the name extension `lock`. Does not wait.
+    ///
+    /// - Returns: The lock; nil if another process or another lock of this process holds it.
+    package func attemptLock() throws(Failure) -> FileLock? {
+        try check()
+        switch FileLock.attempt("\(path).lock") {
+        case .taken(let lock): return lock
+        case .busy: return nil
+        case .failed(let error): throw failure("be locked", error)
+        }
+    }
+
     private func check() throws(Failure) {
         // The system would cut such a path off at the NUL.
         if path.isEmpty || path.utf8.contains(0) {

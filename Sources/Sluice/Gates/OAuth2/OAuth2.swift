@@ -221,6 +221,7 @@ extension TokenState {
             margin: configuration.refreshMargin,
             limit: configuration.refreshLimit
         )
+        rules.sharesStore = configuration.store is any SharedTokenStore
         var initialRefreshToken: Secret?
         switch grant.kind {
         case .clientCredentials:

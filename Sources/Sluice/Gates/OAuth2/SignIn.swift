@@ -98,15 +98,20 @@ extension OAuth2 {
             let work = await beginExclusiveWork()
             defer { endExclusiveWork(work) }
             var stored: Token?
-            var failure: OAuth2Error?
-            if shared.withLock({ $0.state.isUnknown }) {
+            // Another process may have replaced the token that this gate knows.
+            var failure = await lockStore(for: work, defaultClient.pipeline.clock)
+            if shared.withLock({ $0.state.isUnknown || $0.lock != nil }) {
                 switch await self.callStore({ try await $0.load() }) {
                 case .success(let token): stored = token
-                case .failure(let error): failure = error
+                case .failure(let error): failure = failure ?? error
                 }
             }
             let known = shared.withLock { $0.state.signOut() }
-            if case .failure(let error) = await self.callStore({ try await $0.delete() }) { failure = failure ?? error }
+            if case .failure(let error) = await self.callStore({ try await $0.delete() }) {
+                failure = failure ?? error
+                shared.withLock { $0.state.ignoresStore = true }
+            }
+            _ = shared.withLock { $0.takeLock() }
             guard let url = configuration.revocationURL else { return failure }
             // The refresh token is revoked first, because servers revoke its access tokens with it.
             if let token = stored?.refresh ?? known.refresh {
@@ -128,8 +133,14 @@ extension OAuth2 {
         let client = defaultClient
         let outcome = await Task {
             let work = await beginExclusiveWork()
-            let result = await token(TokenEndpoint(tokenURL, grant, configuration, by: client))
             let clock = client.pipeline.clock
+            // Before the code is used up. Another process may be replacing the token, and would save it after this one.
+            let result: Result<Token, OAuth2Error> =
+                if let failure = await lockStore(for: work, clock) {
+                    .failure(failure)
+                } else {
+                    await token(TokenEndpoint(tokenURL, grant, configuration, by: client))
+                }
             let step = advance { $0.received(result, work: work, at: ClockReading(clock)) }
             return await run(work, step, by: client)
         }.value

@@ -102,7 +102,7 @@ struct CacheConnection: Sendable {
         in files: CacheFiles,
         _ tuning: CacheTuning
     ) throws(SQLiteFailure) -> SQLiteConnection {
-        var lock: CacheLock?
+        var lock: FileLock?
         do throws(SystemFailure) {
             lock = try files.lock(busyTimeout: tuning.busyTimeout)
         } catch {

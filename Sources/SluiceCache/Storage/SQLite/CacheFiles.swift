@@ -108,7 +108,7 @@ struct CacheFiles: Sendable {
     ///
     /// - Parameter lock: The lock, which the caller holds so that only one process does this.
     /// - Returns: The new path, and the error.
-    func setAside(with lock: CacheLock) -> (path: String, error: Int32) {
+    func setAside(with lock: FileLock) -> (path: String, error: Int32) {
         var seconds = timespec()
         clock_gettime(CLOCK_REALTIME, &seconds)
         let path = "\(directory)/\(asidePrefix)\(seconds.tv_sec)-\(String(UInt32.random(in: .min ... .max), radix: 36))"
@@ -124,7 +124,7 @@ struct CacheFiles: Sendable {
     ///
     /// - Parameter lock: The lock, which the caller holds so that no process opens the database in the meantime.
     /// - Returns: The error.
-    func remove(with lock: CacheLock) -> Int32 {
+    func remove(with lock: FileLock) -> Int32 {
         guard unlink(database) == 0 else { return errno }
         for companion in Self.companions { unlink(database + companion) }
         return 0
@@ -147,8 +147,18 @@ struct CacheFiles: Sendable {
     /// - Parameter busyTimeout: The maximum time to wait, in milliseconds.
     /// - Returns: The lock.
     /// - Throws: An error if the lock cannot be taken in time.
-    func lock(busyTimeout: Int) throws(SystemFailure) -> CacheLock {
-        try CacheLock.take("\(directory)/\(name).lock", busyTimeout: busyTimeout)
+    func lock(busyTimeout: Int) throws(SystemFailure) -> FileLock {
+        var waited = 0
+        while true {
+            switch FileLock.attempt("\(directory)/\(name).lock") {
+            case .taken(let lock): return lock
+            case .busy where waited < busyTimeout:
+                waited += 1
+                usleep(1000)
+            case .busy: throw SystemFailure(number: EWOULDBLOCK)
+            case .failed(let error): throw SystemFailure(number: error)
+            }
+        }
     }
 }
 
@@ -168,42 +178,6 @@ struct FileAccess: Sendable, Hashable {
     func exposure(to user: uid_t) -> Exposure? {
         if owner != user, owner != 0 { return .owned }
         return mode & (S_IWGRP | S_IWOTH) != 0 ? .writable : nil
-    }
-}
-
-/// A lock on a file, held until it is released. The system releases it when the process ends.
-final class CacheLock: Sendable {
-    private let descriptor: Int32
-
-    private init(descriptor: Int32) {
-        self.descriptor = descriptor
-    }
-
-    /// Waits for the lock.
-    ///
-    /// - Parameters:
-    ///   - path: The lock file. It is created if necessary and never removed.
-    ///   - busyTimeout: The maximum time to wait, in milliseconds.
-    /// - Returns: The lock.
-    /// - Throws: An error if the lock cannot be taken in time.
-    static func take(_ path: String, busyTimeout: Int) throws(SystemFailure) -> CacheLock {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, S_IRUSR | S_IWUSR)
-        guard descriptor >= 0 else { throw SystemFailure(number: errno) }
-        for waited in 0... {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { break }
-            guard errno == EWOULDBLOCK || errno == EINTR, waited < busyTimeout else {
-                let error = errno
-                close(descriptor)
-                throw SystemFailure(number: error)
-            }
-            usleep(1000)
-        }
-        return CacheLock(descriptor: descriptor)
-    }
-
-    deinit {
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
     }
 }
 

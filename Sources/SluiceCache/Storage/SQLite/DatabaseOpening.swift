@@ -59,7 +59,7 @@ extension CacheDatabase {
         let error = files.makeDirectory()
         guard error == 0 else { throw unavailable("its folder could not be created: \(SystemFailure(number: error))") }
         if let exposure = files.exposure { throw unavailable(exposure) }
-        let lock: CacheLock
+        let lock: FileLock
         do throws(SystemFailure) {
             lock = try files.lock(busyTimeout: tuning.busyTimeout)
         } catch {
@@ -175,7 +175,7 @@ extension CacheDatabase {
         state.close()
         status.withLock { $0.forget(opened) }
         return Result { () throws(SluiceError) in
-            let lock: CacheLock
+            let lock: FileLock
             do throws(SystemFailure) {
                 lock = try files.lock(busyTimeout: tuning.busyTimeout)
             } catch {
@@ -208,7 +208,7 @@ extension CacheDatabase {
         return !isSame
     }
 
-    func setAside(as failure: SQLiteFailure, with lock: CacheLock) throws(SluiceError) {
+    func setAside(as failure: SQLiteFailure, with lock: FileLock) throws(SluiceError) {
         let (path, error) = files.setAside(with: lock)
         guard error == 0 else {
             throw unavailable("\(failure), and the file could not be moved: \(SystemFailure(number: error))", failure)

@@ -7,11 +7,12 @@ import SluiceHTTP
 ///     requested ─▸ admitted      there is a valid token
 ///               ─▸ waiting       work on a token is running
 ///               ─▸ refused       no token can be obtained
-///               ─▸ begin ─▸ load ─▸ save ─▸ refresh ─▸ save ─▸ finish
-///                                           │ invalid_grant
-///                                           └▸ delete ─▸ request ─▸ save ─▸ finish
+///               ─▸ begin ─▸ load ─▸ save ─▸ lock ─▸ refresh ─▸ save ─▸ finish
+///                                                   │ invalid_grant
+///                                                   └▸ delete ─▸ request ─▸ save ─▸ finish
 ///
-/// Work skips the steps that it does not need. One piece of work runs at a time. A sign-in or sign-out is exclusive work:
+/// Work skips the steps that it does not need. The step `lock` is only for a store that other processes may share: one of
+/// them may have replaced the token, and its refresh token is then spent. One piece of work runs at a time. A sign-in or sign-out is exclusive work:
 /// requests wait until it ends, and then try again. A received token is saved before it is used, because a server that
 /// rotates refresh tokens has already invalidated the old one.
 struct TokenState: Sendable {
@@ -20,6 +21,8 @@ struct TokenState: Sendable {
         /// True if the grant can be used again without a refresh token and without the user.
         var isRepeatable = false
         var usesRefreshTokens = true
+        /// True if other processes may use the store.
+        var sharesStore = false
         /// The requested scope.
         var scope: String?
         var margin = Duration.seconds(60)
@@ -37,6 +40,8 @@ struct TokenState: Sendable {
     enum Step: Sendable {
         case load
         case save(OAuth2.Token)
+        /// Lock the store until the work ends, and load the token again.
+        case lock
         case refresh(Secret)
         case request
         /// Delete the token from the store: the server refused its refresh token.
@@ -58,6 +63,8 @@ struct TokenState: Sendable {
         var isRefused = false
         /// True if the token has not been saved to the store yet.
         var isUnsaved = false
+        /// True if the token has been deleted from the store.
+        var isDeleted = false
     }
 
     enum TokenStatus: Sendable {
@@ -71,6 +78,7 @@ struct TokenState: Sendable {
         enum Stage: Sendable {
             case loading
             case saving
+            case locking
             case refreshing(Secret)
             case requesting
             case deleting
@@ -81,6 +89,7 @@ struct TokenState: Sendable {
         var stage: Stage
         let isExclusive: Bool
         var hasReceived = false
+        var isLocked = false
         /// The reason why a refresh token was dropped.
         var cause: OAuth2Error?
     }
@@ -91,6 +100,8 @@ struct TokenState: Sendable {
     /// The refresh token of the grant, until it has been used.
     var initialRefreshToken: Secret?
     var window: RefreshWindow
+    /// True if the store may still hold a token that was signed out, because it could not be deleted.
+    var ignoresStore = false
     private(set) var waiting = 0
     private(set) var lastFailure: OAuth2Error?
     private var version = 0
@@ -135,7 +146,7 @@ struct TokenState: Sendable {
         waiting = max(0, waiting - 1)
         guard waiting == 0, let work, !work.isExclusive else { return false }
         switch work.stage {
-        case .loading: break
+        case .loading, .locking: break
         case .requesting: window.removeLast()
         case .saving, .refreshing, .deleting, .exclusive: return false
         }
@@ -238,6 +249,9 @@ extension TokenState {
         if case .token(let current) = status { current } else { nil }
     }
 
+    /// True if the token has not been saved to the store yet.
+    var isUnsaved: Bool { current?.isUnsaved ?? false }
+
     private var refreshToken: Secret? {
         rules.usesRefreshTokens ? current?.credential.token.refresh : nil
     }
@@ -253,6 +267,10 @@ extension TokenState {
             return .save(current.credential.token)
         }
         if let credential = credential(at: moment.date) { return finish(.admitted(credential)) }
+        if rules.sharesStore, work?.isLocked == false {
+            work?.stage = .locking
+            return .lock
+        }
         guard canRenew else {
             let detail = cause == nil ? nil : "the refresh token is no longer valid"
             return fail(OAuth2Error(.authorizationRequired, detail, underlyingError: cause), at: moment.date)
@@ -281,6 +299,33 @@ extension TokenState {
             if let token { setToken(token, isRefused: false, isUnsaved: false, at: moment.date) }
             return next(at: moment)
         }
+    }
+
+    /// Handles the result of locking the store and loading its token.
+    mutating func locked(_ result: Result<OAuth2.Token?, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
+        guard isWorking(id) else { return .stop }
+        work?.isLocked = true
+        switch result {
+        case .failure(let error): return fail(error, at: moment.date)
+        case .success(let token):
+            adopt(ignoresStore ? nil : token, at: moment.date)
+            return next(at: moment)
+        }
+    }
+
+    /// Takes the token of the store over, if another process has replaced or deleted it.
+    private mutating func adopt(_ stored: OAuth2.Token?, at date: Date) {
+        let known = current?.credential.token
+        if let stored {
+            guard stored.access != known?.access || stored.refresh != known?.refresh else { return }
+            let isRefused = current?.isRefused == true && stored.access == known?.access
+            setToken(stored, isRefused: isRefused, isUnsaved: false, at: date)
+        } else {
+            guard let current, !current.isDeleted else { return }
+            status = .absent
+        }
+        // The other process may have used it, or has signed out.
+        initialRefreshToken = nil
     }
 
     /// Handles the result of a request for a token.
@@ -321,6 +366,7 @@ extension TokenState {
         case .success:
             current.isUnsaved = false
             status = .token(current)
+            ignoresStore = false
             guard work.hasReceived else { return next(at: moment) }
             // The token's age is not checked against the refresh margin again, which could
             // loop for a short-lived token.
@@ -334,8 +380,17 @@ extension TokenState {
     }
 
     /// Handles the deletion of the token whose refresh token the server refused.
-    mutating func deleted(work id: Int, at moment: ClockReading) -> Step {
+    mutating func deleted(
+        _ result: Result<Void, OAuth2Error> = .success(()),
+        work id: Int,
+        at moment: ClockReading
+    ) -> Step {
         guard isWorking(id) else { return .stop }
+        if case .failure = result { ignoresStore = true }
+        if var current {
+            current.isDeleted = true
+            status = .token(current)
+        }
         return next(at: moment, cause: work?.cause)
     }
 

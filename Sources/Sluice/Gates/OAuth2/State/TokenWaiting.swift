@@ -13,6 +13,14 @@ extension OAuth2 {
         /// The task that obtains a token, while it can be cancelled.
         var task: Task<Void, Never>?
         var answered = AnsweredRequests()
+        /// The lock of a store that other processes share. It is held while work may replace the token, and then until
+        /// the new token is saved: the store holds a spent refresh token until then.
+        var lock: FileLock?
+
+        /// Returns the lock of the store if the work that needed it has ended, to release it outside of this one.
+        mutating func takeLock() -> FileLock? {
+            state.isUnsaved ? nil : lock.take()
+        }
 
         mutating func takeWaiters() -> [Waiter<WaitResult>] {
             defer { waiters = [:] }
@@ -79,9 +87,9 @@ extension OAuth2 {
 
     /// Removes a waiter, and cancels the work if no other waiter is left.
     private func leave(_ id: Int) -> Waiter<WaitResult>? {
-        let (waiter, task) = shared.withLock { shared -> (Waiter<WaitResult>?, Task<Void, Never>?) in
-            guard let waiter = shared.waiters.removeValue(forKey: id) else { return (nil, nil) }
-            return (waiter, shared.state.leave() ? shared.task.take() : nil)
+        let (waiter, task, _) = shared.withLock { shared -> (Waiter<WaitResult>?, Task<Void, Never>?, FileLock?) in
+            guard let waiter = shared.waiters.removeValue(forKey: id) else { return (nil, nil, nil) }
+            return shared.state.leave() ? (waiter, shared.task.take(), shared.takeLock()) : (waiter, nil, nil)
         }
         task?.cancel()
         return waiter
@@ -131,9 +139,9 @@ extension OAuth2 {
     }
 
     func endExclusiveWork(_ work: Int) {
-        let waiters = shared.withLock { shared in
+        let (waiters, _) = shared.withLock { shared in
             shared.state.endExclusiveWork(work)
-            return shared.takeWaiters()
+            return (shared.takeWaiters(), shared.takeLock())
         }
         for waiter in waiters { waiter.resume(returning: .retry) }
     }
@@ -163,8 +171,16 @@ extension OAuth2 {
                 step = advance { $0.saved(result, work: work, at: ClockReading(clock)) }
             case .delete:
                 // A failure is harmless: the server refuses the stored token once more after the next start.
-                _ = await callStore { try await $0.delete() }
-                step = advance { $0.deleted(work: work, at: ClockReading(clock)) }
+                let result = await callStore { try await $0.delete() }
+                step = advance { $0.deleted(result, work: work, at: ClockReading(clock)) }
+            case .lock:
+                let result: Result<Token?, OAuth2Error> =
+                    if let failure = await lockStore(for: work, clock) {
+                        .failure(failure)
+                    } else {
+                        await callStore { try await $0.load() }
+                    }
+                step = advance { $0.locked(result, work: work, at: ClockReading(clock)) }
             case .refresh(let token):
                 let result = await endpoint.token(.refresh(token))
                 step = advance { $0.received(result, work: work, at: ClockReading(clock)) }
@@ -179,12 +195,13 @@ extension OAuth2 {
 
     /// Applies an event to the state. Resumes all waiters if the work has ended.
     func advance(_ event: (inout TokenState) -> TokenState.Step) -> TokenState.Step {
-        let (step, isExclusive, waiters) = shared.withLock { shared -> (TokenState.Step, Bool, [Waiter<WaitResult>]) in
+        let (step, isExclusive, waiters, _) = shared.withLock {
+            shared -> (TokenState.Step, Bool, [Waiter<WaitResult>], FileLock?) in
             let isExclusive = shared.state.work?.isExclusive ?? false
             let step = event(&shared.state)
-            guard case .finish = step else { return (step, isExclusive, []) }
+            guard case .finish = step else { return (step, isExclusive, [], nil) }
             shared.task = nil
-            return (step, isExclusive, shared.takeWaiters())
+            return (step, isExclusive, shared.takeWaiters(), shared.takeLock())
         }
         guard case .finish(let outcome) = step, !waiters.isEmpty else { return step }
         let waitResult: WaitResult =
@@ -195,6 +212,23 @@ extension OAuth2 {
             }
         for waiter in waiters { waiter.resume(returning: waitResult) }
         return step
+    }
+
+    /// Takes the lock of a store that other processes may share. It is released when the work has ended.
+    ///
+    /// - Returns: The failure; nil if the lock is held, or if the store needs none.
+    func lockStore(for work: Int, _ clock: any SluiceClock) async -> OAuth2Error? {
+        guard let store = configuration.store as? any SharedTokenStore, shared.withLock({ $0.lock == nil }) else {
+            return nil
+        }
+        let limit = configuration.timeout
+        switch await callStore({ _ in try await store.lock(within: limit, on: clock) }) {
+        case .failure(let error): return error
+        case .success(let lock):
+            // Work that was cancelled meanwhile releases the lock here.
+            shared.withLock { if $0.state.isWorking(work) { $0.lock = lock } }
+            return nil
+        }
     }
 
     /// Calls the token store.

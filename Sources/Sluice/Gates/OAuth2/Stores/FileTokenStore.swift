@@ -16,7 +16,11 @@ import SluiceHTTP
 /// no other user can have read it. A file that holds no token is refused too. It is not changed until it is removed, or
 /// until a sign-in or sign-out.
 ///
-/// Only one program may use the file at a time. Otherwise each refresh invalidates the token of the other program.
+/// Several programs may use the file at the same time, with one grant of one user. Before a gate requests a token, it
+/// locks a file beside this one, with `.lock` after its name, and reads the token again. So a refresh token that another
+/// program has already exchanged is not used. A program whose gate signs out signs the others out as well, once their
+/// access token has expired. The lock file stays when the token is removed. It must be on a file system with locks that
+/// all the programs share.
 public struct FileTokenStore: TokenStore {
     private let file: PrivateFile
     /// Serial, so that operations run in the order of their calls.
@@ -78,5 +82,22 @@ public struct FileTokenStore: TokenStore {
                 TokenStoreError($0.description)
             }
         }.get()
+    }
+}
+
+extension FileTokenStore: SharedTokenStore {
+    /// The time between two attempts to take the lock.
+    private static let lockInterval = Duration.milliseconds(20)
+
+    func lock(within limit: Duration, on clock: any SluiceClock) async throws -> FileLock {
+        let end = clock.now + limit
+        while true {
+            let lock = try await perform { file throws(PrivateFile.Failure) in try file.attemptLock() }
+            if let lock { return lock }
+            guard clock.now < end else {
+                throw TokenStoreError("Another program holds the lock of the file “\(file.path)” for too long.")
+            }
+            try await clock.sleep(for: Self.lockInterval)
+        }
     }
 }

@@ -28,6 +28,19 @@ public protocol TokenStore: Sendable {
     func delete() async throws
 }
 
+/// A token store that several processes may share. A gate holds its lock from reading a refresh token until the token that
+/// replaces it is saved.
+protocol SharedTokenStore: TokenStore {
+    /// Waits for the lock.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest time to wait.
+    ///   - clock: The clock that measures it.
+    /// - Returns: The lock, which is held until it is deallocated.
+    /// - Throws: A ``TokenStoreError``, or a `CancellationError`.
+    func lock(within limit: Duration, on clock: any SluiceClock) async throws -> FileLock
+}
+
 /// A failure of one of Sluice's token stores.
 public struct TokenStoreError: LocalizedError, Sendable, CustomStringConvertible {
     /// A sentence for the user, which contains no part of the token.
