@@ -77,12 +77,17 @@ let package = Package(
             dependencies: ["CSQLite", "SanitizerOptions", "Sluice", "SluiceTesting"],
             path: "Tests/CacheProcess"
         ),
+        .executableTarget(
+            name: "TokenProcess",
+            dependencies: ["SanitizerOptions", "Sluice"],
+            path: "Tests/TokenProcess"
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "SanitizerOptions", "Sluice", "SluiceHTTP", "SluiceTesting",
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
-                "CacheProcess", "Fetching", "fetch",
+                "CacheProcess", "Fetching", "TokenProcess", "fetch",
             ],
             exclude: ["OAuth2/authorization_server.py", "OAuth2/requirements.txt"]
         ),

@@ -17,11 +17,11 @@ final class CacheProcessTests: XCTestCase {
         var random = SeededGenerator(seed: seed)
         var entries = 0
         for kill in 0..<20 {
-            let writing = try RunningCache("write", folder.path, "\(seed &+ UInt64(kill))")
+            let writing = try RunningProgram("CacheProcess", "write", folder.path, "\(seed &+ UInt64(kill))")
             // The state of the killed process is random: it does not wait for its lines to be read.
             for _ in 0..<Int.random(in: 1...60, using: &random) { _ = writing.line() }
             writing.kill()
-            let check = try RunningCache("check", folder.path).end()
+            let check = try RunningProgram("CacheProcess", "check", folder.path).end()
             XCTAssertEqual(check.status, 0, "seed \(seed), kill \(kill): \(check.lines)")
             XCTAssertFalse(check.lines.contains { $0.contains("Moved the unusable cache") }, "\(check.lines)")
             entries += check.lines.last.flatMap { Int($0.dropFirst(6)) } ?? 0
@@ -30,14 +30,14 @@ final class CacheProcessTests: XCTestCase {
     }
 
     func testTwoProcessesShareCacheUnderLoad() throws {
-        let processes = try (1...2).map { try RunningCache("stress", folder.path, "\($0)") }
+        let processes = try (1...2).map { try RunningProgram("CacheProcess", "stress", folder.path, "\($0)") }
         for process in processes {
             let end = process.end()
             XCTAssertEqual(end.status, 0, "\(end.lines)")
             XCTAssertEqual(end.lines.filter { $0.hasPrefix("stressed") }.count, 1, "\(end.lines)")
             XCTAssertFalse(end.lines.contains { $0.contains("Moved the unusable cache") }, "\(end.lines)")
         }
-        let check = try RunningCache("check", folder.path).end()
+        let check = try RunningProgram("CacheProcess", "check", folder.path).end()
         XCTAssertEqual(check.status, 0, "\(check.lines)")
     }
 
@@ -47,11 +47,11 @@ final class CacheProcessTests: XCTestCase {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let file = folder.appending(path: "cache.sqlite")
             if isCorruptBefore { try Data.random(100_000, seed: 1).write(to: file) }
-            let processes = try (0..<2).map { try RunningCache("share", folder.path, "\($0)") }
+            let processes = try (0..<2).map { try RunningProgram("CacheProcess", "share", folder.path, "\($0)") }
             for process in processes { XCTAssertEqual(process.lines(until: "ready").last, "ready") }
             if !isCorruptBefore {
                 // Both processes have the cache open. A check leaves no data in the log that would hide the damage.
-                XCTAssertEqual(try RunningCache("check", folder.path).end().status, 0)
+                XCTAssertEqual(try RunningProgram("CacheProcess", "check", folder.path).end().status, 0)
                 let handle = try FileHandle(forWritingTo: file)
                 try handle.write(contentsOf: Data.random(100_000, seed: 2))
                 try handle.close()
@@ -71,13 +71,13 @@ final class CacheProcessTests: XCTestCase {
     }
 
     func testReadsCacheThatIsNotWritable() throws {
-        let sharing = try RunningCache("share", folder.path, "0")
+        let sharing = try RunningProgram("CacheProcess", "share", folder.path, "0")
         XCTAssertEqual(sharing.lines(until: "ready").last, "ready")
         sharing.proceed()
         XCTAssertEqual(sharing.lines(until: "stored").last, "stored")
         sharing.kill()
         try makeReadOnly()
-        let reading = try RunningCache("read", folder.path).end()
+        let reading = try RunningProgram("CacheProcess", "read", folder.path).end()
         XCTAssertEqual(
             reading.lines.filter { !$0.hasPrefix("event") },
             ["found [1]", "refused: cacheFailed", "found [1]"]
@@ -87,12 +87,12 @@ final class CacheProcessTests: XCTestCase {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             chmod(folder.appending(path: name).path, 0o600)
         }
-        _ = try RunningCache("check", folder.path).end()
-        let writing = try RunningCache("write", folder.path, "1")
+        _ = try RunningProgram("CacheProcess", "check", folder.path).end()
+        let writing = try RunningProgram("CacheProcess", "write", folder.path, "1")
         for _ in 0..<10 { _ = writing.line() }
         writing.kill()
         try makeReadOnly()
-        XCTAssertEqual(try RunningCache("read", folder.path).end().status, 0)
+        XCTAssertEqual(try RunningProgram("CacheProcess", "read", folder.path).end().status, 0)
     }
 
     /// Makes the files read-only for all users, so that a test running as root can drop its privileges.

@@ -138,6 +138,8 @@ class RefreshGrant(grants.RefreshTokenGrant):
 
     def authenticate_refresh_token(self, refresh_token):
         token = find("refresh_token", refresh_token)
+        if token and token.is_refresh_revoked:
+            COUNTS["spent"] = COUNTS.get("spent", 0) + 1
         return token if token and not token.is_refresh_revoked else None
 
     def authenticate_user(self, refresh_token):

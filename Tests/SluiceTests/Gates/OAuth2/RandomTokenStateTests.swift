@@ -82,7 +82,10 @@ import Testing
                 next = state.saved(result, work: work, at: moment)
             case .delete:
                 stored = nil
-                next = state.deleted(work: work, at: moment)
+                next = state.deleted(.success(()), work: work, at: moment)
+            case .lock:
+                flaws.append("a store that is not shared was locked")
+                return
             case .refresh(let secret):
                 let token = secret.reveal()
                 if !known.contains(token) { flaws.append("\(token) was used after the server had replaced it") }
@@ -135,7 +138,7 @@ import Testing
 }
 
 /// A generator that returns the same numbers for the same seed (SplitMix64 by Steele, Lea and Flood).
-private struct SplitMix: RandomNumberGenerator {
+struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

@@ -13,8 +13,12 @@ struct TokenScenario {
     private(set) var version = 0
     private let start = ContinuousClock.now
 
-    init(_ grant: OAuth2.Grant = .clientCredentials(id: "i", secret: "s"), limit: OAuth2.RefreshLimit = .init()) {
-        var rules = TokenState.Rules(limit: limit)
+    init(
+        _ grant: OAuth2.Grant = .clientCredentials(id: "i", secret: "s"),
+        limit: OAuth2.RefreshLimit = .init(),
+        isShared: Bool = false
+    ) {
+        var rules = TokenState.Rules(sharesStore: isShared, limit: limit)
         var seed: Secret?
         switch grant.kind {
         case .clientCredentials:
@@ -59,6 +63,10 @@ struct TokenScenario {
     mutating func loadFails() -> String {
         text(state.loaded(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
     }
+    mutating func locked(_ token: Token?) -> String { text(state.locked(.success(token), work: work, at: moment)) }
+    mutating func lockFails() -> String {
+        text(state.locked(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
+    }
     mutating func received(_ token: Token) -> String {
         text(state.received(.success(token), work: work, at: moment))
     }
@@ -69,7 +77,7 @@ struct TokenScenario {
     mutating func saveFails() -> String {
         text(state.saved(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
     }
-    mutating func deleted() -> String { text(state.deleted(work: work, at: moment)) }
+    mutating func deleted() -> String { text(state.deleted(.success(()), work: work, at: moment)) }
     mutating func refused(_ version: Int? = nil) -> Bool {
         state.refused(version: version ?? self.version, at: moment)
     }
@@ -84,6 +92,7 @@ struct TokenScenario {
     private mutating func text(_ step: TokenState.Step) -> String {
         switch step {
         case .load: return "load"
+        case .lock: return "lock"
         case .save(let token): return "save \(token.accessToken)" + (token.refreshToken.map { " and \($0)" } ?? "")
         case .refresh(let token): return "refresh by \(token.reveal())"
         case .request: return "request"

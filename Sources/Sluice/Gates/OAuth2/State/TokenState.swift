@@ -381,7 +381,7 @@ extension TokenState {
 
     /// Handles the deletion of the token whose refresh token the server refused.
     mutating func deleted(
-        _ result: Result<Void, OAuth2Error> = .success(()),
+        _ result: Result<Void, OAuth2Error>,
         work id: Int,
         at moment: ClockReading
     ) -> Step {

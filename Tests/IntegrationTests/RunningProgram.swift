@@ -1,15 +1,15 @@
 import Foundation
 
-/// The program `CacheProcess`, built next to the tests, as another process.
-final class RunningCache {
+/// A program of this package, built next to the tests, as another process.
+final class RunningProgram {
     private let process = Process()
     private let output = Pipe()
     private let input = Pipe()
     private var rest = Data()
 
     /// Starts the process. It is killed after two minutes.
-    init(_ arguments: String...) throws {
-        process.executableURL = RealServer.products.appending(path: "CacheProcess")
+    init(_ program: String, _ arguments: String...) throws {
+        process.executableURL = RealServer.products.appending(path: program)
         process.arguments = arguments
         process.standardOutput = output
         process.standardInput = input
@@ -44,8 +44,8 @@ final class RunningCache {
     }
 
     /// Sends the process a line, which lets it continue.
-    func proceed() {
-        try? input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+    func proceed(_ line: String = "") {
+        try? input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
     }
 
     /// Kills the process.

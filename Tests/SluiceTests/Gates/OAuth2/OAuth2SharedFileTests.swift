@@ -1,0 +1,181 @@
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import XCTest
+
+@testable import Sluice
+
+/// Gates that share the file of a token, as programs do.
+final class OAuth2SharedFileTests: XCTestCase {
+    private let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString).json")
+
+    override func tearDown() {
+        for suffix in ["", ".lock"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+    }
+
+    /// An authorization server that exchanges each refresh token once, and an API that accepts the newest token.
+    private struct RotatingServer {
+        let guarded: GuardedServer
+        /// The number of refreshes with a refresh token that had been exchanged before.
+        let spentCount = Shared(0)
+
+        init() throws {
+            guarded = try GuardedServer()
+            let issued = Shared(0)
+            let spentCount = spentCount
+            guarded.server.on(.post, "/token") { request in
+                guard let refresh = request.text.components(separatedBy: "refresh_token=r").last,
+                    let number = issued.change({ newest in
+                        guard Int(refresh) == newest else { return Int?.none }
+                        newest += 1
+                        return newest
+                    })
+                else {
+                    spentCount.change { $0 += 1 }
+                    return .json(#"{"error":"invalid_grant"}"#, status: .badRequest)
+                }
+                return .token("t\(number)", refresh: "r\(number)")
+            }
+        }
+    }
+
+    private func gate(_ guarded: GuardedServer, store: (any TokenStore)? = nil) -> OAuth2 {
+        guarded.gate(.refreshToken("r0", id: "i")) {
+            $0.store = store ?? FileTokenStore(file)
+            $0.refreshLimit = .init(count: 100)
+        }
+    }
+
+    func testGatesRefreshOnceAndUseNoSpentToken() async throws {
+        let server = try RotatingServer()
+        let clients = (0..<4).map { _ in server.guarded.client(gate(server.guarded)) }
+        for round in 1...10 {
+            let carried = await withTaskGroup(of: String?.self) { group in
+                for client in clients + clients {
+                    group.addTask { try? await client.string.get("x").sender().value }
+                }
+                return await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            XCTAssertEqual(carried, ["Bearer t\(round)"])
+            XCTAssertEqual(server.guarded.tokenRequests.count, round)
+            server.guarded.refuse("t\(round)")
+        }
+        XCTAssertEqual(server.spentCount.read, 0)
+    }
+
+    func testSignInWaitsForTheRefreshOfAnotherGate() async throws {
+        let guarded = try GuardedServer()
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/token", .after(signal, .token("refreshed", refresh: "r1")))
+        let (first, second) = (gate(guarded), gate(guarded))
+        let refreshing = Task { try await first.token() }
+        await guarded.server.waitForRequests(1)
+        let signingIn = Task { try await second.signIn(with: .init(accessToken: "signed-in", refreshToken: "s")) }
+        signal.fire()
+        let refreshed = try await refreshing.value
+        XCTAssertEqual(refreshed.accessToken, "refreshed")
+        try await signingIn.value
+        let stored = try await FileTokenStore(file).load()
+        XCTAssertEqual(stored?.accessToken, "signed-in")
+        guarded.refuse("refreshed")
+        let carried = try await guarded.client(first).string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer signed-in")
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+    }
+
+    func testSignOutRevokesTokenThatAnotherGateObtained() async throws {
+        let server = try RotatingServer()
+        server.guarded.server.on(.post, "/revoke", .status(.ok))
+        let (first, second) = (gate(server.guarded), gate(server.guarded))
+        _ = try await first.token()
+        let leaving = OAuth2(.refreshToken("r0", id: "i"), tokenURL: server.guarded.tokenURL) {
+            $0.store = FileTokenStore(file)
+            $0.revocationURL = "\(server.guarded.server.url)/revoke"
+        }
+        _ = try await leaving.token()
+        server.guarded.refuse("t1")
+        let carried = try await server.guarded.client(second).string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t2")
+        try await leaving.signOut()
+        XCTAssertEqual(server.guarded.server.requests(to: "/revoke").first?.text.contains("token=r2&"), true)
+        for gate in [first, second] {
+            server.guarded.refuse("t2")
+            let result = await server.guarded.client(gate).get("x")
+            XCTAssertEqual(result.failure?.code, .authorizationRequired)
+        }
+        XCTAssertEqual(server.spentCount.read, 0)
+    }
+
+    func testLockIsKeptWhileTheNewTokenIsNotSaved() async throws {
+        let server = try RotatingServer()
+        let failing = Shared(true)
+        let store = FailingStore(file: FileTokenStore(file), isFailing: failing)
+        let first = gate(server.guarded, store: store)
+        let second = server.guarded.gate(.refreshToken("r0", id: "i")) {
+            $0.store = FileTokenStore(file)
+            $0.timeout = .milliseconds(50)
+        }
+        let unsaved = await server.guarded.client(first).get("x")
+        XCTAssertEqual(unsaved.oauth2?.code, .storeFailed)
+        // The refresh token that the other gate knows is spent. It is not used.
+        let locked = await server.guarded.client(second).get("x")
+        XCTAssertEqual(locked.oauth2?.code, .storeFailed)
+        XCTAssertEqual(locked.oauth2?.detail?.contains("lock"), true)
+        failing.change { $0 = false }
+        for client in [first, second].map({ server.guarded.client($0) }) {
+            let carried = try await client.string.get("x").sender().value
+            XCTAssertEqual(carried, "Bearer t1")
+        }
+        XCTAssertEqual(server.spentCount.read, 0)
+        XCTAssertEqual(server.guarded.tokenRequests.count, 1)
+    }
+
+    func testCancelledWaitForTheLockEndsAtOnceAndHoldsNothing() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let clock = TestClock()
+        let held = try await FileTokenStore(file).lock(within: .zero, on: clock)
+        let client = guarded.client(gate(guarded), clock: clock)
+        let waiting = Task { await client.get("x") }
+        await clock.waitForSleepers(1)
+        waiting.cancel()
+        let cancelled = await waiting.value
+        XCTAssertEqual(cancelled.failure?.code, .cancelled)
+        withExtendedLifetime(held) {}
+        XCTAssertEqual(guarded.tokenRequests.count, 0)
+    }
+
+    func testLockThatAnotherProgramHoldsForTooLongFailsRequests() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let clock = TestClock()
+        let held = try await FileTokenStore(file).lock(within: .zero, on: clock)
+        let client = guarded.client(gate(guarded), clock: clock)
+        let waiting = Task { await client.get("x") }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(31))
+        let result = await waiting.value
+        XCTAssertEqual(result.oauth2?.code, .storeFailed)
+        withExtendedLifetime(held) {}
+        XCTAssertEqual(guarded.tokenRequests.count, 0)
+    }
+}
+
+/// A shared store whose tokens cannot be saved at times.
+private struct FailingStore: SharedTokenStore {
+    struct Failure: Error {}
+
+    let file: FileTokenStore
+    let isFailing: Shared<Bool>
+
+    func load() async throws -> OAuth2.Token? { try await file.load() }
+
+    func save(_ token: OAuth2.Token) async throws {
+        if isFailing.read { throw Failure() }
+        try await file.save(token)
+    }
+
+    func delete() async throws { try await file.delete() }
+
+    func lock(within limit: Duration, on clock: any SluiceClock) async throws -> FileLock {
+        try await file.lock(within: limit, on: clock)
+    }
+}
