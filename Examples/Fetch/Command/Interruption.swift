@@ -28,13 +28,23 @@ final class Interruption {
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
         for source in sources {
+            let number = Int32(source.handle)
             source.setEventHandler { [flag] in
-                guard !flag.isSet.exchange(true, ordering: .relaxed) else { return }
+                guard !flag.isSet.exchange(true, ordering: .relaxed) else { return Interruption.end(by: number) }
                 for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
                 stop()
             }
             source.activate()
         }
+    }
+
+    /// Ends the process by a signal. On Linux a signal that all threads block reaches only its dispatch source, which blocks it in threads.
+    private static func end(by number: Int32) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, number)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(number)
     }
 
     deinit {

@@ -100,6 +100,7 @@ extension OAuth2.Configuration {
     /// Returns the reason for not using an endpoint that has no TLS; nil for an endpoint that may be used.
     ///
     /// - Parameter url: The URL of the endpoint. One that is not valid is not refused here.
+    /// - Returns: The reason, as an error.
     func refusal(of url: String) -> OAuth2Error? {
         guard !dangerouslyAllowsUnencryptedEndpoints, let origin = try? RequestLocation(parsing: url).origin,
             origin.scheme != "https", !HostPattern.isLoopback(normalized: HostPattern.normalized(origin.host))

@@ -53,7 +53,10 @@ private struct HangingTransport: Transport {
 
 /// Admits no request.
 private struct ClosedGate: Gate {
+    let reached = Shared(false)
+
     func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+        reached.change { $0 = true }
         await waitForCancellation()
         throw SluiceError(.cancelled, "The gate was cancelled.", step: .gate)
     }
@@ -164,15 +167,16 @@ final class CircuitBreakerTimeoutTests: XCTestCase {
         let clock = TestClock()
         let seen = Shared<[String]>([])
         let witness = Witness(seen: seen)
+        let gate = ClosedGate()
         let client = APIClient(baseURL: "http://shop.test") {
             $0.clock = clock
-            $0.gates = [ClosedGate()]
+            $0.gates = [gate]
             $0.timeouts.total = .seconds(5)
             $0.responseInterceptors = [witness]
             $0.observers = [witness]
         }
         async let result = client.string.get("x").sender().result
-        await clock.waitForSleepers(1)
+        await eventually { gate.reached.read }
         clock.advance(by: .seconds(5))
         let error = await result.failure
         XCTAssertEqual(error?.error.step, .gate)
