@@ -61,3 +61,48 @@ package enum SystemSHA256 {
         #endif
     }
 }
+
+/// A SHA-256 of bytes that arrive piece by piece.
+package final class SHA256Stream {
+    #if canImport(CryptoKit)
+    private var hash = SHA256()
+
+    /// Creates the digest of no bytes.
+    package init() {}
+
+    /// Adds bytes.
+    package func append(_ bytes: Data) {
+        hash.update(data: bytes)
+    }
+
+    /// The digest of the bytes so far in 64 hexadecimal digits.
+    package var hexDigest: String? { HexText.text(of: Array(hash.finalize())[...]) }
+    #else
+    private let context = EVP_MD_CTX_new()
+    private var hasFailed = false
+
+    /// Creates the digest of no bytes.
+    package init() {
+        hasFailed = context == nil || EVP_DigestInit_ex(context, EVP_sha256(), nil) != 1
+    }
+
+    deinit {
+        EVP_MD_CTX_free(context)
+    }
+
+    /// Adds bytes.
+    package func append(_ bytes: Data) {
+        guard !hasFailed else { return }
+        bytes.withUnsafeBytes { hasFailed = EVP_DigestUpdate(context, $0.baseAddress, $0.count) != 1 }
+    }
+
+    /// The digest of the bytes so far in 64 hexadecimal digits; nil if the library fails.
+    package var hexDigest: String? {
+        guard !hasFailed, let copy = EVP_MD_CTX_new() else { return nil }
+        defer { EVP_MD_CTX_free(copy) }
+        var digest = [UInt8](repeating: 0, count: 32)
+        guard EVP_MD_CTX_copy_ex(copy, context) == 1, EVP_DigestFinal_ex(copy, &digest, nil) == 1 else { return nil }
+        return HexText.text(of: digest[...])
+    }
+    #endif
+}

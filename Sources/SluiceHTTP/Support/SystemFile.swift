@@ -121,7 +121,10 @@ package enum SystemFile {
         }
     }
 
-    private static func write(_ contents: Data, to descriptor: Int32) -> Int32 {
+    /// Writes all bytes at the current position of a file. Blocks.
+    ///
+    /// - Returns: 0, or the error number.
+    package static func write(_ contents: Data, to descriptor: Int32) -> Int32 {
         contents.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {

@@ -83,7 +83,7 @@ extension SluiceError {
 enum CassetteCoding {
     static func node(of exchange: RecordedExchange) -> JSONNode {
         let request = JSONNode.object([
-            "body": body(exchange.request.body, exchange.request.headers),
+            "body": body(exchange.request.body, exchange.request.headers, exchange.request.digest),
             "headers": headers(exchange.request.headers),
             "method": .string(exchange.request.method.rawValue),
             "url": .string(exchange.request.url),
@@ -91,7 +91,7 @@ enum CassetteCoding {
         switch exchange.result {
         case .success(let response):
             let node = JSONNode.object([
-                "body": body(response.body, response.head.headers),
+                "body": body(response.body, response.head.headers, response.digest),
                 "headers": headers(response.head.headers),
                 "status": .number("\(response.head.status.rawValue)"),
                 "trailers": headers(response.trailers),
@@ -109,12 +109,13 @@ enum CassetteCoding {
             throw RecordingFailure("has no request with a url")
         }
         guard let method = request["method"]?.string else { throw RecordingFailure("has no method") }
-        let recorded = RecordedRequest(
+        var recorded = RecordedRequest(
             method: HTTPMethod(rawValue: method),
             url: url,
-            headers: try headers(of: request["headers"]),
-            body: try body(of: request["body"])
+            headers: try headers(of: request["headers"])
         )
+        recorded.digest = try digest(of: request["body"])
+        if recorded.digest == nil { recorded.body = try body(of: request["body"]) }
         if let error = node["error"] {
             guard let code = error["code"]?.string else { throw RecordingFailure("has an error without a code") }
             let reason = error["reason"]?.string ?? "The recorded request failed with \(code)."
@@ -129,18 +130,17 @@ enum CassetteCoding {
             headers: try headers(of: response["headers"]),
             version: version(of: response["version"]?.string)
         )
-        let bytes = try body(of: response["body"])
+        let digest = try digest(of: response["body"])
+        let bytes = digest == nil ? try body(of: response["body"]) : Data()
         // The length changes if the body was edited, or if its white space was dropped. A body with a content coding is
         // stored decoded, so its recorded length does not apply either way.
         if method != "HEAD", head.headers.contains(.contentLength), !head.headers.contains(.contentEncoding) {
-            head.headers[.contentLength] = "\(bytes.count)"
+            head.headers[.contentLength] = "\(digest?.length ?? Int64(bytes.count))"
         }
-        return RecordedExchange(
-            request: recorded,
-            result: .success(
-                RecordedExchange.Response(head: head, body: bytes, trailers: try headers(of: response["trailers"]))
-            )
-        )
+        let trailers = try headers(of: response["trailers"])
+        var result = RecordedExchange.Response(head: head, body: bytes, trailers: trailers)
+        result.digest = digest
+        return RecordedExchange(request: recorded, result: .success(result))
     }
 
     /// Returns the version for `HTTP/1.1`, `HTTP/2`, `h2` and similar names, or HTTP/1.1 for an unknown name.
@@ -187,7 +187,8 @@ enum CassetteCoding {
         return headers
     }
 
-    private static func body(_ bytes: Data, _ headers: HTTPHeaders) -> JSONNode? {
+    private static func body(_ bytes: Data, _ headers: HTTPHeaders, _ digest: BodyDigest?) -> JSONNode? {
+        if let digest { return .object(["length": .number("\(digest.length)"), "sha256": .string(digest.sha256)]) }
         if bytes.isEmpty { return nil }
         // The nesting limit leaves room for the levels that the cassette itself adds.
         if headers.isJSON, let node = try? JSONNode(parsing: bytes, within: 128) {
@@ -195,6 +196,16 @@ enum CassetteCoding {
         }
         if let text = String(validating: bytes, as: UTF8.self) { return .object(["text": .string(text)]) }
         return .object(["base64": .string(bytes.base64EncodedString())])
+    }
+
+    /// Returns the digest of a body that the cassette does not contain, or nil if it contains the body.
+    private static func digest(of node: JSONNode?) throws(RecordingFailure) -> BodyDigest? {
+        guard let text = node?["sha256"]?.string else { return nil }
+        // The digest is the name of a file, so it must have nothing but digits.
+        guard let length = node?["length"]?.integer, let digest = BodyDigest(length: Int64(length), sha256: text) else {
+            throw RecordingFailure("has a body whose length or sha256 is not valid")
+        }
+        return digest
     }
 
     private static func body(of node: JSONNode?) throws(RecordingFailure) -> Data {

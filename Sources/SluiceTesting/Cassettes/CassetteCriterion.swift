@@ -32,9 +32,14 @@ public struct CassetteCriterion: Sendable {
         }
         return items[0] == items[1]
     }
-    /// Matches requests whose bodies have the same bytes, or are equal as JSON.
+    /// Matches requests whose bodies have the same bytes, or are equal as JSON or as multipart forms. The boundaries of
+    /// forms are not compared. Bodies of more than 1 MiB are compared by length and SHA-256.
     public static let body = CassetteCriterion("body") { one, other in
+        if one.digest != nil || other.digest != nil {
+            return (one.digest ?? BodyDigest(of: one.body)) == (other.digest ?? BodyDigest(of: other.body))
+        }
         if one.body == other.body { return true }
+        if let one = one.form, let other = other.form { return one.hasSameParts(as: other) }
         guard let one = try? JSON(parsing: one.body), let other = try? JSON(parsing: other.body) else { return false }
         return one == other
     }
@@ -57,5 +62,25 @@ public struct CassetteCriterion: Sendable {
         _ isMatch: @escaping @Sendable (_ recorded: RecordedRequest, _ request: RecordedRequest) -> Bool
     ) -> CassetteCriterion {
         CassetteCriterion(name, isMatch)
+    }
+}
+
+extension RecordedRequest {
+    /// The parts of the body if it is a multipart form; nil otherwise.
+    fileprivate var form: MultipartParts? {
+        guard let type = headers[.contentType].flatMap(ContentType.init), type.type == "multipart",
+            let boundary = type["boundary"], !boundary.isEmpty
+        else { return nil }
+        return MultipartParts(body, boundary: boundary)
+    }
+}
+
+extension MultipartParts {
+    /// Returns true if another form has the same parts in the same order, whatever its boundary is.
+    fileprivate func hasSameParts(as other: MultipartParts) -> Bool {
+        end == other.end
+            && parts.elementsEqual(other.parts) { one, other in
+                one.head == other.head && one.content == other.content
+            }
     }
 }

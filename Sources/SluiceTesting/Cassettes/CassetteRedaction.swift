@@ -152,14 +152,30 @@ extension CassetteRedaction {
             return Data(rules.form(text).utf8)
         }
         let text = bytes.withoutByteOrderMark
-        // Some servers send JSON as text/plain, so a body that looks like JSON is redacted whatever its content type.
-        guard let first = text.first(where: { $0 > 0x20 }),
-            first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || headers.isJSON || headers.isJSONLines
-        else { return bytes }
+        guard looksLikeJSON(text, headers) ?? false else { return bytes }
         guard let text = String(validating: text, as: UTF8.self),
             let redacted = JSONRedactor.redacted(text, rules, keepsStructure: true)
         else { return Data(Self.mark.utf8) }
         return redacted.utf8.elementsEqual(text.utf8) ? bytes : Data(redacted.utf8)
+    }
+}
+
+extension CassetteRedaction {
+    /// Returns true if a decoded body with this beginning has to be searched as a whole.
+    func mustSearch(_ beginning: Data, _ headers: HTTPHeaders) -> Bool {
+        guard hidesValues else { return false }
+        let type = headers[.contentType].flatMap(ContentType.init)
+        if type?.type == "multipart" || type?.essence == "application/x-www-form-urlencoded" { return true }
+        let text = beginning.withoutByteOrderMark
+        // A body that begins with white space only may still turn out to be JSON.
+        return looksLikeJSON(text, headers) ?? text.allSatisfy { [9, 10, 13, 32].contains($0) }
+    }
+
+    /// Returns true if a body is JSON by its type, or by its first character: some servers send JSON as text/plain. Nil
+    /// if the body has only blanks.
+    private func looksLikeJSON(_ text: Data, _ headers: HTTPHeaders) -> Bool? {
+        guard let first = text.first(where: { $0 > 0x20 }) else { return nil }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || headers.isJSON || headers.isJSONLines
     }
 }
 
@@ -204,7 +220,24 @@ extension CassetteRedaction {
         return Data(output.dropFirst(2))
     }
 
-    private func redacted(_ content: Data, head: ArraySlice<UInt8>, depth: Int) -> Data {
+    /// Returns true if the content of a part is secret by the name of the part.
+    func hidesPart(_ head: ArraySlice<UInt8>) -> Bool {
+        hidesValues && rules.hidesPart(fields(ofPart: head)[.contentDisposition] ?? "")
+    }
+
+    /// Redacts the content of a part.
+    ///
+    /// - Parameters:
+    ///   - content: The content.
+    ///   - head: The fields of the part, each after a line break.
+    ///   - depth: The number of multipart forms that enclose the one of the part.
+    /// - Returns: The redacted content.
+    func redacted(_ content: Data, head: ArraySlice<UInt8>, depth: Int) -> Data {
+        if hidesPart(head) { return content.isEmpty ? content : Data(Self.mark.utf8) }
+        return body(content, fields(ofPart: head), isDecoded: true, depth: depth + 1)
+    }
+
+    private func fields(ofPart head: ArraySlice<UInt8>) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for line in head.split(separator: UInt8(ascii: "\n")) {
             let text = String(decoding: line, as: UTF8.self).filter { $0 != "\r" }
@@ -212,9 +245,6 @@ extension CassetteRedaction {
             let value = text[colon...].dropFirst().drop { $0 == " " || $0 == "\t" }
             headers.append(HTTPHeaderName(String(text[..<colon])), String(value))
         }
-        if rules.hidesPart(headers[.contentDisposition] ?? "") {
-            return content.isEmpty ? content : Data(Self.mark.utf8)
-        }
-        return body(content, headers, isDecoded: true, depth: depth + 1)
+        return headers
     }
 }

@@ -24,10 +24,15 @@ import SluiceHTTP
 /// space. JSON that is nested very deeply or contains unpaired surrogates is stored as `text`. A failed exchange has an
 /// `error` with its `code` and `reason` in place of the response.
 ///
+/// Bodies of more than 1 MiB are not held in memory. A request has the `length` and the `sha256` of such a body. They do
+/// not depend on the boundary of a multipart form and on its secret parts. The body of a response is in a file of its
+/// own, named by its SHA-256, in the folder `gists.json.bodies` beside the cassette. Only a response that has to be
+/// searched for secrets as a whole, such as JSON, is held in memory and stored in the cassette whatever its length.
+///
 /// Secrets are removed before exchanges are written: see ``CassetteRedaction``. The file is replaced atomically after each
-/// exchange. Bodies are held in memory. While recording, a response is returned after its whole body has arrived, so a
-/// stream without an end cannot be recorded. If several transports of a process record to one file at the same time, the
-/// file contains the exchanges of all of them.
+/// exchange. While recording, a request is sent after its whole body has been read, and a response is returned after its
+/// whole body has arrived, so a stream without an end cannot be recorded. If several transports of a process record to one
+/// file at the same time, the file contains the exchanges of all of them.
 public final class CassetteTransport: Transport {
     /// The policy that decides when exchanges are recorded.
     public enum Mode: Sendable, Hashable {
@@ -53,6 +58,7 @@ public final class CassetteTransport: Transport {
     private let mode: Mode
     private let criteria: [CassetteCriterion]
     private let redaction: CassetteRedaction
+    private let bodies: CassetteBodies
     private let repeatsLast: Bool
     private let isArchive: Bool
     private let state = Locked(State())
@@ -71,6 +77,7 @@ public final class CassetteTransport: Transport {
         self.mode = mode
         self.criteria = criteria
         self.redaction = redaction
+        bodies = CassetteBodies(of: file.url, redaction)
         self.repeatsLast = repeatsLast
         self.isArchive = isArchive
     }
@@ -147,9 +154,11 @@ public final class CassetteTransport: Transport {
         do throws(SluiceError) {
             try request.validate()
             try await load()
-            let (request, body, context) = try await request.withBodyInMemory(context)
-            let recorded = RecordedRequest(request, body: body)
-            if let exchange = try recordedExchange(for: recorded) { return try exchange.response(to: request, context) }
+            let records = state.withLock { $0.recording != nil }
+            let (request, recorded, context) = try await bodies.read(request, context, isSent: records)
+            if let exchange = try recordedExchange(for: recorded) {
+                return try await exchange.response(to: request, context, bodies)
+            }
             guard let transport else { throw SluiceError(.internalFailure, "The cassette has no transport.") }
             return try await record(recorded, request, context, from: transport)
         } catch {
@@ -185,23 +194,34 @@ public final class CassetteTransport: Transport {
         from transport: any Transport
     ) async throws(SluiceError) -> TransportResponse {
         let head: HTTPResponse
-        let body: Data
+        let contents: CassetteBodies.Contents
         let metrics: TransferMetrics
         let trailers: HTTPHeaders
         do throws(SluiceError) {
             let response = try await transport.send(request, context: context)
             head = response.head
-            body = try await response.body.collect(upTo: context.limits.body)
+            contents = try await bodies.contents(of: response, upTo: context.limits.body)
             metrics = response.body.metrics ?? TransferMetrics()
             trailers = response.body.trailers ?? [:]
         } catch {
-            // A cancellation is not a result of the request.
-            if !error.isCancellation { try await store(RecordedExchange(request: recorded, result: .failure(error))) }
+            // A cancellation is not a result of the request, and a file that cannot be written is not one either.
+            if !error.isCancellation, error.code != .cassetteUnwritable {
+                try await store(RecordedExchange(request: recorded, result: .failure(error)))
+            }
             throw error
         }
-        let response = RecordedExchange.Response(head: head, body: body, trailers: trailers)
+        var response = RecordedExchange.Response(head: head, trailers: trailers)
+        let body: ResponseBody
+        switch contents {
+        case .data(let data):
+            response.body = data
+            body = ResponseBody(data, metrics: metrics, trailers: trailers)
+        case .digest(let digest):
+            response.digest = digest
+            body = try await bodies.body(digest, of: response, metrics, nil)
+        }
         try await store(RecordedExchange(request: recorded, result: .success(response)))
-        return TransportResponse(head: head, body: ResponseBody(body, metrics: metrics, trailers: trailers))
+        return TransportResponse(head: head, body: body)
     }
 
     private func store(_ exchange: RecordedExchange) async throws(SluiceError) {

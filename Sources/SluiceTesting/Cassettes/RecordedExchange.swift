@@ -7,8 +7,10 @@ public struct RecordedExchange: Sendable {
     public struct Response: Sendable {
         /// The status, header fields and version.
         public var head: HTTPResponse
-        /// The body, decoded.
+        /// The body, decoded. Empty if there is none, or if the body has more than 1 MiB and is in a file of its own.
         public var body: Data
+        /// The digest of a body that is in a file of its own; nil for all others.
+        package var digest: BodyDigest?
         /// The trailer section after the body. Empty if there is none.
         public var trailers: HTTPHeaders
 
@@ -32,22 +34,38 @@ public struct RecordedExchange: Sendable {
     }
 
     /// Returns the recorded response to a request, as a transport would, or throws the recorded error.
-    func response(to request: HTTPRequest, _ context: TransferContext) throws(SluiceError) -> TransportResponse {
-        let sent = Int64(self.request.body.count)
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - context: The context, for its body limit and its meter.
+    ///   - bodies: The bodies of the cassette.
+    /// - Returns: The response.
+    /// - Throws: The recorded error, ``SluiceError/Code/bodyTooLarge``, or a ``SluiceError`` with the code
+    ///   `cassetteUnreadable`.
+    func response(
+        to request: HTTPRequest,
+        _ context: TransferContext,
+        _ bodies: CassetteBodies
+    ) async throws(SluiceError) -> TransportResponse {
+        let sent = self.request.digest?.length ?? Int64(self.request.body.count)
         let reporter = context.meter?.begin(uploading: sent)
         reporter?.sent(sent)
         switch result {
         case .failure(let error): throw error.with(request: request)
         case .success(let response):
-            let count = Int64(response.body.count)
+            let count = response.digest?.length ?? Int64(response.body.count)
             if let limit = context.limits.body, count > limit {
                 throw SluiceError.bodyTooLarge(limit: limit).with(request: request)
             }
             reporter?.expected(count)
-            reporter?.received(count)
             var metrics = TransferMetrics()
             metrics.bytesSent = sent
             metrics.bytesReceived = count
+            if let digest = response.digest {
+                let body = try await bodies.body(digest, of: response, metrics, reporter)
+                return TransportResponse(head: response.head, body: body)
+            }
+            reporter?.received(count)
             return TransportResponse(
                 head: response.head,
                 body: ResponseBody(response.body, metrics: metrics, trailers: response.trailers)
@@ -61,7 +79,7 @@ extension RecordedExchange.Response: CustomReflectable {
     public var customMirror: Mirror {
         Mirror(
             self,
-            children: ["head": head, "body": "\(body.count) bytes", "trailers": trailers],
+            children: ["head": head, "body": "\(digest?.length ?? Int64(body.count)) bytes", "trailers": trailers],
             displayStyle: .struct
         )
     }

@@ -9,8 +9,10 @@ public struct RecordedRequest: Sendable {
     public var url: String
     /// The header fields, in order.
     public var headers: HTTPHeaders
-    /// The body. Empty if there is none.
+    /// The body. Empty if there is none, or if a ``CassetteTransport`` recorded a body of more than 1 MiB.
     public var body: Data
+    /// The digest of a body that is too long to be held in memory; nil for all others.
+    package var digest: BodyDigest?
     /// The percent-decoded values of the `{name}` placeholders in the path pattern of the matching rule.
     public internal(set) var pathParameters: [String: String] = [:]
 
@@ -81,7 +83,8 @@ extension RecordedRequest: CustomStringConvertible, CustomReflectable {
         Mirror(
             self,
             children: [
-                "method": method, "url": SecretRules.usual.url(url), "headers": headers, "body": "\(body.count) bytes",
+                "method": method, "url": SecretRules.usual.url(url), "headers": headers,
+                "body": "\(digest?.length ?? Int64(body.count)) bytes",
             ],
             displayStyle: .struct
         )

@@ -1,0 +1,126 @@
+import Dispatch
+import SluiceFoundation
+import SluiceHTTP
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The length and the SHA-256 of a body that is too long to be held in memory.
+package struct BodyDigest: Sendable, Hashable {
+    /// The length in bytes.
+    package let length: Int64
+    /// 64 hexadecimal digits in lower case.
+    package let sha256: String
+
+    /// Creates a digest; nil unless `sha256` has 64 hexadecimal digits in lower case.
+    package init?(length: Int64, sha256: String) {
+        let digits = sha256.utf8
+        let isValid = digits.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+        guard length >= 0, digits.count == 64, isValid else { return nil }
+        self.length = length
+        self.sha256 = sha256
+    }
+
+    /// Computes the digest of bytes in memory; nil if the system's library fails.
+    package init?(of body: Data) {
+        guard let digest = SystemSHA256.hexDigest(of: body) else { return nil }
+        self.init(length: Int64(body.count), sha256: digest)
+    }
+}
+
+/// A file that a body is written to while it is read. It is removed with its last reference, unless it is moved.
+final class BodyFile: Sendable {
+    private struct State {
+        var descriptor: Int32
+        var isMoved = false
+    }
+
+    private static let queue = DispatchQueue(label: "sluice.cassette.bodies", attributes: .concurrent)
+
+    let url: URL
+    private let state: Locked<State>
+
+    private init(_ url: URL, _ descriptor: Int32) {
+        self.url = url
+        state = Locked(State(descriptor: descriptor))
+    }
+
+    deinit {
+        let (descriptor, isMoved) = state.withLock { ($0.descriptor, $0.isMoved) }
+        if descriptor >= 0 { close(descriptor) }
+        if !isMoved { unlink(url.path) }
+    }
+
+    /// Creates a file with a unique name. Missing folders are created.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the file.
+    ///   - isPrivate: True if only this user may read the file.
+    /// - Returns: The open file.
+    /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
+    static func create(in folder: URL, isPrivate: Bool) async throws(SluiceError) -> BodyFile {
+        try await queue.result { () -> Result<BodyFile, SluiceError> in
+            do {
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            } catch {
+                return .failure(.unwritableBody(folder, underlying: error))
+            }
+            let url = folder.appending(path: ".\(UUID().uuidString)")
+            let mode = S_IRUSR | S_IWUSR | (isPrivate ? 0 : S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH)
+            let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+            guard descriptor >= 0 else { return .failure(.unwritableBody(url, errno)) }
+            return .success(BodyFile(url, descriptor))
+        }.get()
+    }
+
+    /// Appends a piece of the body.
+    ///
+    /// - Parameter piece: The bytes.
+    /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
+    func append(_ piece: Data) async throws(SluiceError) {
+        let error = await Self.queue.result { [self] in
+            SystemFile.write(piece, to: state.withLock { $0.descriptor })
+        }
+        guard error == 0 else { throw .unwritableBody(url, error) }
+    }
+
+    /// Closes the file and gives it its final name. A file with this name is replaced.
+    ///
+    /// - Parameter destination: The final name, in the same folder.
+    /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
+    func move(to destination: URL) async throws(SluiceError) {
+        let error = await Self.queue.result { [self] () -> Int32 in
+            let descriptor = state.withLock { state in
+                defer { state.descriptor = -1 }
+                return state.descriptor
+            }
+            if descriptor >= 0, close(descriptor) != 0 { return errno }
+            guard rename(url.path, destination.path) == 0 else { return errno }
+            state.withLock { $0.isMoved = true }
+            return 0
+        }
+        guard error == 0 else { throw .unwritableBody(destination, error) }
+    }
+}
+
+extension SluiceError {
+    fileprivate static func unwritableBody(_ url: URL, _ error: Int32) -> SluiceError {
+        SluiceError(
+            .cassetteUnwritable,
+            "The body file “\(url.path)” cannot be written: \(String(cString: strerror(error)))."
+        )
+    }
+
+    fileprivate static func unwritableBody(_ url: URL, underlying error: any Error) -> SluiceError {
+        SluiceError(
+            .cassetteUnwritable,
+            "The folder “\(url.path)” cannot be created.",
+            underlyingError: error
+        )
+    }
+}
