@@ -10,29 +10,6 @@ import Musl
 import Darwin
 #endif
 
-/// The length and the SHA-256 of a body that is too long to be held in memory.
-package struct BodyDigest: Sendable, Hashable {
-    /// The length in bytes.
-    package let length: Int64
-    /// 64 hexadecimal digits in lower case.
-    package let sha256: String
-
-    /// Creates a digest; nil unless `sha256` has 64 hexadecimal digits in lower case.
-    package init?(length: Int64, sha256: String) {
-        let digits = sha256.utf8
-        let isValid = digits.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-        guard length >= 0, digits.count == 64, isValid else { return nil }
-        self.length = length
-        self.sha256 = sha256
-    }
-
-    /// Computes the digest of bytes in memory; nil if the system's library fails.
-    package init?(of body: Data) {
-        guard let digest = SystemSHA256.hexDigest(of: body) else { return nil }
-        self.init(length: Int64(body.count), sha256: digest)
-    }
-}
-
 /// A file that a body is written to while it is read. It is removed with its last reference, unless it is moved.
 final class BodyFile: Sendable {
     private struct State {
