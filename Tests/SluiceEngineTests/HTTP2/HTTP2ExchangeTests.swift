@@ -44,6 +44,32 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        @Test func requestIsRecordedAsItWasSentIfAsked() async throws {
+            let server = try ScriptedHTTP2Server()
+            var context = TransferContext.http2()
+            #expect(!context.recordsRequest)
+            context.recordsRequest = true
+            let body = RequestBody.data(Data(count: 10_000))
+            let request = server.request("/path", method: .post, headers: ["X-One": "1"], body: body)
+            let task = Task { [transport, context] in await transport.result(of: request, context) }
+            let (peer, head) = try await server.seen()
+            try await waitUntil("the body has arrived") { peer.frames(.data).contains(where: \.endsStream) }
+            peer.answer(1, "hello")
+            let metrics = try #require(try await task.value.get().metrics)
+            let sent = try #require(metrics.sentRequest)
+            let fields = sent.headers.map { HTTP2Field("\($0.name)".lowercased(), $0.value) }
+            let expected = head.fields.filter { !$0.name.hasPrefix(":") }
+            #expect(fields.first == HTTP2Field("host", server.authority))
+            #expect(Array(fields.dropFirst()) == expected)
+            #expect(sent.headLength == nil, "The head was compressed.")
+            let end = try #require(sent.end)
+            #expect(end > .zero && end <= metrics.firstByte)
+            let plain = exchange(server.request("/plain"))
+            _ = try await peer.request(1)
+            peer.answer(3, "again")
+            #expect(try await plain.value.get().metrics?.sentRequest == nil)
+        }
+
         @Test func sendsTheSettingsOfTheClient() async throws {
             let server = try ScriptedHTTP2Server.answering()
             _ = try await exchange(server.request()).value.get()
