@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// A file that a body is written to while it is read. It is removed with its last reference, unless it is moved.
+/// A file that a body is written to while it is read. It is removed after its last reference, unless it is moved.
 final class BodyFile: Sendable {
     private struct State {
         var descriptor: Int32
@@ -29,8 +29,11 @@ final class BodyFile: Sendable {
 
     deinit {
         let (descriptor, isMoved) = state.withLock { ($0.descriptor, $0.isMoved) }
-        if descriptor >= 0 { close(descriptor) }
-        if !isMoved { unlink(url.path) }
+        // Removing a large file takes time.
+        Self.queue.async { [url] in
+            if descriptor >= 0 { close(descriptor) }
+            if !isMoved { unlink(url.path) }
+        }
     }
 
     /// Creates a file with a unique name. Missing folders are created.

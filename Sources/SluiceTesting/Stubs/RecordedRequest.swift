@@ -1,7 +1,7 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// A request that a ``StubTransport`` or a ``CassetteTransport`` received, with its body in memory.
+/// A request that a ``StubTransport`` or a ``CassetteTransport`` received.
 public struct RecordedRequest: Sendable {
     /// The method.
     public var method: HTTPMethod

@@ -160,7 +160,7 @@ import Testing
         #expect(mode == 0o600, "Other users cannot read the body.")
         #expect(try Data(contentsOf: url) == Data("hello".utf8))
         spooled = nil
-        #expect(names(in: folder).isEmpty)
+        try await waitUntil("the file is removed") { names(in: folder).isEmpty }
     }
 
     @Test func failingStreamFailsTheRequestAndLeavesNothing() async throws {
@@ -292,7 +292,8 @@ import Testing
         }
         let recording = CassetteTransport(recording: network, to: file)
         try await expectError(.connectionLost) { try await send(recording) }
-        #expect(names(in: folder.appending(path: "cassette.json.bodies")).isEmpty)
+        let bodies = folder.appending(path: "cassette.json.bodies")
+        try await waitUntil("the file is removed") { names(in: bodies).isEmpty }
         try await expectError(.connectionLost) { try await send(CassetteTransport(replaying: file)) }
     }
 
