@@ -101,6 +101,7 @@ struct Download: Sendable {
         let deadline = draft.options.timeouts.applied(to: timeouts).total.map { pipeline.clock.now + $0 }
         var last: WrittenResponse?
         var restarts = 0
+        var steps = DownloadSteps()
         while true {
             let plan = DownloadPlan(
                 part.resource,
@@ -129,6 +130,9 @@ struct Download: Sendable {
                 guard isFirst || completed > before || completed == part.resource?.length else {
                     throw Failure(error: .stalled, response: written.response, call: written.call)
                 }
+                if steps.isSlow(after: completed - before), completed != part.resource?.length {
+                    try await pause(until: deadline, after: written)
+                }
             } catch {
                 guard error.isChanged, restarts < Self.restarts else {
                     last?.finish()
@@ -136,6 +140,20 @@ struct Download: Sendable {
                 }
                 restarts += 1
             }
+        }
+    }
+
+    /// Waits before the next request to a server that sends little at a time.
+    private func pause(
+        until deadline: ContinuousClock.Instant?,
+        after last: WrittenResponse
+    ) async throws(Failure) {
+        let pause = Backoff.exponential.delay(before: 1, random: pipeline.configuration.randomness())
+        let left = deadline.map { max(.zero, pipeline.clock.now.duration(to: $0)) } ?? pause
+        do {
+            try await pipeline.clock.sleep(for: min(pause, left))
+        } catch {
+            throw Failure(error: .cancelled, response: last.response, call: last.call)
         }
     }
 

@@ -141,8 +141,8 @@ extension DownloadAPIRequest {
 
     /// Sets the number of times in a row that the transfer may break off without getting further than before, after
     /// which the request fails; 5 by default. After an attempt that got further, the transfer resumes at once. Otherwise
-    /// it backs off, also if a server that ignores `Range` (RFC 9110 §14.2) sends the same bytes again. Requests that
-    /// are not idempotent are never sent again.
+    /// it backs off, also if a server that ignores `Range` (RFC 9110 §14.2) sends the same bytes again, and after more
+    /// than ten attempts in a row of less than 64 KiB. Requests that are not idempotent are never sent again.
     public consuming func maximumResumptions(_ count: Int) -> Self {
         options.maximumResumptions = max(0, count)
         return self

@@ -230,6 +230,9 @@ struct ResumptionLimit: Sendable, Equatable {
     private let maximum: Int
     /// The highest position that an attempt has reached.
     private var furthest: Int64
+    /// The highest position before the current attempt.
+    private var start: Int64
+    private var steps = DownloadSteps()
     private var stalls = 0
     private var hasProgressed = false
     private var hasBegunAnew = false
@@ -242,6 +245,7 @@ struct ResumptionLimit: Sendable, Equatable {
     init(_ maximum: Int, from position: Int64) {
         self.maximum = maximum
         furthest = position
+        start = position
     }
 
     /// Records that the server sends the received bytes again, from the start.
@@ -259,14 +263,34 @@ struct ResumptionLimit: Sendable, Equatable {
 
     /// Ends an attempt that broke off, and returns the pause before the next one; nil for none.
     ///
-    /// An attempt that got further is followed at once, unless it received all bytes anew.
+    /// An attempt that got further is followed at once, unless it received all bytes anew, or is one of many that got
+    /// little further.
     mutating func pause() -> Pause? {
+        let isSlow = steps.isSlow(after: furthest - start)
         let isAnew = hasBegunAnew
+        start = furthest
         stalls = hasProgressed ? 0 : stalls + 1
         hasProgressed = false
         hasBegunAnew = false
         guard stalls < maximum else { return nil }
-        return stalls == 0 && !isAnew ? .zero : .backoff(max(1, stalls))
+        return stalls == 0 && !isAnew && !isSlow ? .zero : .backoff(max(1, stalls))
+    }
+}
+
+/// Counts the requests of a download that received little, so that a server that sends a byte at a time does not cause
+/// as many requests as the client can send.
+struct DownloadSteps: Sendable, Equatable {
+    /// The length in bytes of a small step.
+    static let small: Int64 = 64 << 10
+    /// The number of small steps in a row that are followed at once.
+    static let maximum = 10
+
+    private var count = 0
+
+    /// Records a request that received a number of new bytes. Returns true if the next one should be delayed.
+    mutating func isSlow(after bytes: Int64) -> Bool {
+        count = bytes < Self.small ? count + 1 : 0
+        return count > Self.maximum
     }
 }
 

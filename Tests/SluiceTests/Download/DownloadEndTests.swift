@@ -106,6 +106,34 @@ final class DownloadEndTests: XCTestCase {
         XCTAssertLessThan(fixture.server.requestCount, 500, "seed \(seed)")
     }
 
+    /// A server that sends a byte at a time, in whole responses or in responses that break off.
+    func testServerThatSendsAByteAtATimeIsNotFlooded() async throws {
+        for breaksOff in [false, true] {
+            let fixture = try DownloadFixture(bytes: 40)
+            let contents = fixture.contents
+            fixture.server.on("/file") { request in
+                let range = request.headers["Range"]?.dropFirst("bytes=".count).prefix { $0 != "-" }
+                guard let first = range.flatMap({ Int($0) }) else {
+                    return .data(contents, headers: ["ETag": "\"1\""]).interrupted(after: 1)
+                }
+                let end = breaksOff ? contents.count : first + 1
+                let part = LoopbackResponse.data(
+                    contents[first..<end],
+                    status: .partialContent,
+                    headers: ["ETag": "\"1\"", "Content-Range": "bytes \(first)-\(end - 1)/\(contents.count)"]
+                )
+                return end - first > 1 ? part.interrupted(after: 1) : part
+            }
+            let clock = InstantClock()
+            let client = client(fixture) { $0.clock = clock }
+            _ = try await fixture.download(by: client).sender().value
+            XCTAssertEqual(fixture.saved, contents)
+            XCTAssertEqual(fixture.server.requestCount, 40)
+            let pauses = clock.pauses.read.filter { $0 > .zero }
+            XCTAssertGreaterThan(pauses.count, 25, "breaks off: \(breaksOff)")
+        }
+    }
+
     func testClientTotalTimeoutAppliesToDownloadsIfAsked() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .resource(fixture.resource).interrupted(after: 500_000, by: .hang))

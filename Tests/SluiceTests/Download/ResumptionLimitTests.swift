@@ -59,6 +59,16 @@ import Testing
             attempts: [Attempt(end: 100, isAnew: true), Attempt(end: 101)],
             pauses: [.backoff(1), .zero]
         ),
+        Case(
+            testDescription: "the server sends a byte at a time",
+            attempts: (1...13).map { Attempt(end: $0) },
+            pauses: Array(repeating: .zero, count: 10) + Array(repeating: .backoff(1), count: 3)
+        ),
+        Case(
+            testDescription: "a large step ends the row of small ones",
+            attempts: (1...11).map { Attempt(end: $0) } + [Attempt(end: 100_000), Attempt(end: 100_001)],
+            pauses: Array(repeating: .zero, count: 10) + [.backoff(1), .zero, .zero]
+        ),
         Case(testDescription: "no resumption", maximum: 0, attempts: [Attempt(end: 10)], pauses: [nil]),
     ]
 
