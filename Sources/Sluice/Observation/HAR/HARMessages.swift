@@ -103,7 +103,7 @@ extension HAR {
         /// The body as text; empty for a form, and for a body that is not recorded.
         public var text = ""
         /// The encoding of `text`: `base64` for a binary body, nil for plain text. The format defines it for responses
-        /// only, so it is written as `_encoding`.
+        /// only, so it is written as `_encoding`. Some programs write `encoding`, which is read too.
         public var encoding: String?
         /// A comment, such as the reason why the body is missing.
         public var comment: String?
@@ -111,6 +111,10 @@ extension HAR {
         private enum CodingKeys: String, CodingKey {
             case mimeType, params, text, comment
             case encoding = "_encoding"
+        }
+
+        private enum OtherKeys: String, CodingKey {
+            case encoding
         }
 
         /// Creates a body without contents.
@@ -124,7 +128,10 @@ extension HAR {
             mimeType = try container.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
             params = try container.decodeIfPresent([Parameter].self, forKey: .params) ?? []
             text = try container.decodeIfPresent(String.self, forKey: .text) ?? ""
-            encoding = try? container.decodeIfPresent(String.self, forKey: .encoding)
+            let other = try decoder.container(keyedBy: OtherKeys.self)
+            encoding =
+                (try? container.decodeIfPresent(String.self, forKey: .encoding))
+                ?? (try? other.decodeIfPresent(String.self, forKey: .encoding))
             comment = try container.decodeIfPresent(String.self, forKey: .comment)
         }
     }

@@ -34,6 +34,19 @@ import Testing
     /// An entry of a minimal recorder, which is also the form of a blocked request.
     private static let bare = #"{"startedDateTime":"2026-03-04T05:06:09Z","request":{"method":"GET","url":"x:y"}}"#
 
+    @Test(arguments: [
+        (#""_encoding":"base64""#, "base64"), (#""encoding":"base64""#, "base64"),
+        (#""_encoding":"base64","encoding":"gzip""#, "base64"), (#""encoding":7"#, nil), (#""comment":"""#, nil),
+    ])
+    func readsEncodingOfARequestBody(_ member: String, _ encoding: String?) throws {
+        let postData = #""postData":{"mimeType":"a/b","text":"AAECAwQ=",\#(member)}"#
+        let entry = Self.bare.replacingOccurrences(of: #""url":"x:y""#, with: #""url":"x:y",\#(postData)"#)
+        let har = try har(entry)
+        #expect(har.log.entries.first?.request.postData?.encoding == encoding)
+        let again = try HAR(parsing: har.data())
+        #expect(again.log.entries.first?.request.postData?.encoding == encoding)
+    }
+
     @Test func readsEntryOfChrome() throws {
         let har = try har(Self.chrome, log: #""creator":{"name":"WebInspector","version":"537.36"},"version":"1.2","#)
         let entry = try #require(har.log.entries.first)
