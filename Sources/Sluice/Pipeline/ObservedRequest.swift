@@ -20,6 +20,9 @@ public struct ObservedRequest: Sendable {
             secretHeaders: [HTTPHeaderName]
         ) {
             self.id = id
+            var draft = draft
+            // Events have the bodies of requests. Waiting events must not keep them otherwise.
+            draft.body = nil
             self.draft = draft
             self.began = began
             self.beganDate = beganDate
@@ -32,7 +35,12 @@ public struct ObservedRequest: Sendable {
     public let attempt: Int
     /// The time of the event, for computing durations.
     public let instant: ContinuousClock.Instant
+    /// The bytes of the bodies that the event lacks.
+    private(set) var omitted = ObserverBacklog.Cost()
 
+    /// The number of bytes of bodies that the event lacks because too many bodies waited for the observer. Its requests
+    /// and responses have empty bodies then. Usually 0.
+    public var omittedBodyBytes: Int { omitted.bodies }
     /// The ID of the request, unique in the process and the same for all its events.
     public var id: RequestID { subject.id }
     /// The method that the request was created with. A redirect may have changed it since.
@@ -62,6 +70,13 @@ public struct ObservedRequest: Sendable {
         self.subject = subject
         self.attempt = attempt
         self.instant = instant
+    }
+
+    /// Returns the request of an event without these bodies.
+    func omitting(_ cost: ObserverBacklog.Cost) -> ObservedRequest {
+        var request = self
+        request.omitted = cost
+        return request
     }
 
     /// Creates a value to test an observer with.

@@ -12,7 +12,9 @@ import SluiceHTTP
 /// ```
 ///
 /// Events wait in a queue of the observer and are delivered one at a time, in order, off the pipeline's threads. A slow
-/// observer does not delay requests: beyond 65,536 waiting events the newest are dropped, and their number is reported.
+/// observer does not delay requests. Beyond 16 MiB of waiting bodies, further events wait without theirs, and
+/// ``ObservedRequest/omittedBodyBytes`` is the number of bytes that an event lacks. Beyond 65,536 waiting events, or 64 MiB
+/// without bodies, the newest are dropped, and their number is reported.
 public protocol RequestObserver: Sendable {
     /// The events that the observer receives; all by default. Events that no observer receives cost nothing.
     var interests: RequestEvent.Kinds { get }
@@ -46,16 +48,27 @@ final class ObserverMailbox: Sendable {
             self.event = event
             self.request = request
         }
+
+        /// Returns the message without the bodies of its event.
+        func withoutBodies(_ cost: ObserverBacklog.Cost) -> Message {
+            Message(event.withoutBodies, request.omitting(cost))
+        }
+    }
+
+    /// A message that waits for this observer.
+    private struct Waiting {
+        let message: Message
+        let cost: ObserverBacklog.Cost
     }
 
     private struct State {
-        var waiting: [Message] = []
+        var waiting: [Waiting] = []
+        /// The size of the events that wait or are being delivered.
+        var backlog = ObserverBacklog()
         var dropped = 0
         var isDelivering = false
     }
 
-    /// The maximum number of waiting events. Further ones are dropped.
-    static let capacity = 65_536
     /// The delay after the first event, in which others gather. Waking a thread for each event would cost more than the
     /// event.
     static let delay = DispatchTimeInterval.milliseconds(5)
@@ -78,12 +91,16 @@ final class ObserverMailbox: Sendable {
 
     func post(_ message: Message) {
         if let immediate { return immediate.observe(message.event, of: message.request) }
+        let cost = message.event.cost
         let begins = state.withLock { state in
-            guard state.waiting.count < ObserverMailbox.capacity else {
+            switch state.backlog.add(cost) {
+            case .whole: state.waiting.append(Waiting(message: message, cost: cost))
+            case .withoutBodies:
+                state.waiting.append(Waiting(message: message.withoutBodies(cost), cost: cost.withoutBodies))
+            case .dropped:
                 state.dropped += 1
                 return false
             }
-            state.waiting.append(message)
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
@@ -101,14 +118,19 @@ final class ObserverMailbox: Sendable {
 
     /// Delivers the waiting events. Events posted meanwhile wait for the next delivery.
     private func deliver() {
-        let (messages, dropped) = state.withLock { state in
+        var (messages, dropped) = state.withLock { state in
             defer {
                 state.waiting = []
                 state.dropped = 0
             }
             return (state.waiting, state.dropped)
         }
-        for message in messages { observer.observe(message.event, of: message.request) }
+        // Each message is released as soon as it has been delivered.
+        messages.reverse()
+        while let next = messages.popLast() {
+            observer.observe(next.message.event, of: next.message.request)
+            state.withLock { $0.backlog.remove(next.cost) }
+        }
         if dropped > 0 { observer.didDrop(dropped) }
         let continues = state.withLock { state in
             state.isDelivering = !state.waiting.isEmpty || state.dropped > 0

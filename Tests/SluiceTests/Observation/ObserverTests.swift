@@ -172,6 +172,45 @@ final class ObserverTests: XCTestCase {
         XCTAssertLessThan(slow.droppedCount.read, 4500)
     }
 
+    func testSlowObserverHoldsAFewBodiesAndLearnsWhatItLacks() async throws {
+        final class Slow: RequestObserver {
+            let interests = RequestEvent.Kinds.finished
+            let mayContinue = DispatchSemaphore(value: 0)
+            let received = Shared<[(body: Int, omitted: Int, status: Int)]>([])
+
+            func observe(_ event: RequestEvent, of request: ObservedRequest) {
+                guard case .finished(.success(let response)) = event else { return }
+                let isFirst = received.change {
+                    $0.append((response.body.count, request.omittedBodyBytes, response.head.status.rawValue))
+                    return $0.count == 1
+                }
+                if isFirst { mayContinue.wait() }
+            }
+        }
+        struct LargeBodies: Transport {
+            func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+                let body = ResponseBody(Data(count: 1 << 20), metrics: TransferMetrics())
+                return TransportResponse(head: HTTPResponse(status: .ok), body: body)
+            }
+        }
+        let (slow, count) = (Slow(), 100)
+        let client = APIClient(baseURL: "http://localhost") {
+            $0.observers = [slow]
+            $0.transport = LargeBodies()
+        }
+        for _ in 0..<count { _ = await client.data.request("").sender().result }
+        slow.mayContinue.signal()
+        await client.observersCaughtUp()
+        await eventually { slow.received.read.count == count }
+        let received = slow.received.read
+        XCTAssertTrue(received.allSatisfy { $0.status == 200 && $0.body + $0.omitted == 1 << 20 })
+        XCTAssertEqual(received.filter { $0.omitted == 0 }.count, 16)
+        // An observer that has caught up gets bodies again.
+        _ = await client.data.request("").sender().result
+        await client.observersCaughtUp()
+        XCTAssertEqual(slow.received.read.last?.body, 1 << 20)
+    }
+
     func testPluginsRunInOrder() async throws {
         struct Noting: Plugin {
             let name: String

@@ -134,6 +134,12 @@ struct HARAssembly {
             waiting: attempt.began.duration(to: exchange.sent),
             exchanging: exchange.sent.duration(to: request.instant)
         ).timings(of: outcome)
+        let omitted = request.omitted.responseBodies
+        if omitted > 0 {
+            entry.response.content.size = omitted
+            entry.response.content.comment =
+                "Omitted, because too many bodies waited for the recorder: \(omitted) bytes."
+        }
         if let redirect { entry.response.redirectURL = transcript.redaction.url(redirect) }
         append(entry, request, number, attempt)
     }

@@ -136,7 +136,7 @@ extension RequestLog {
         case .success(let response):
             request = record.request ?? response.request
             status = response.head.status
-            size = response.body.count
+            size = response.body.count + observed.omitted.responseBodies
         case .failure(let error):
             request = record.request ?? error.request
             status = error.response?.status
@@ -218,7 +218,7 @@ extension RequestLog {
             let attempt = observed.attempt > 1 ? "  (attempt \(observed.attempt))" : ""
             let method = LogEscaping.line(request.method.rawValue, limit: 32)
             let head = fields(redaction.headers(request.headers, secretHeaders: observed.secretHeaders))
-            return "\(start)→ \(method) \(shown(request))\(attempt)\(head)\(body(of: request))"
+            return "\(start)→ \(method) \(shown(request))\(attempt)\(head)\(body(of: request, observed))"
         case .redirected(let response, let next):
             return "\(start)↪ \(response.head.status) redirects to \(shown(next))\(head(of: response, observed))"
         case .informational(let head):
@@ -226,10 +226,10 @@ extension RequestLog {
                 + fields(redaction.headers(head.headers, secretHeaders: observed.secretHeaders))
         case .received(.success(let response)):
             let head = "\(start)< \(response.head.status) \(response.head.version)"
-            return head + self.head(of: response, observed) + body(of: response)
+            return head + self.head(of: response, observed) + body(of: response, observed)
         case .cached(let response):
             return "\(start)< \(response.head.status) from the cache" + head(of: response, observed)
-                + body(of: response)
+                + body(of: response, observed)
         case .received(.failure(let error)):
             return "\(start)\(colored("✗", 31)) \(sentence(of: error))"
         case .retrying(let delay, let outcome):
@@ -262,11 +262,13 @@ extension RequestLog {
 
 extension RequestLog {
     /// Returns a request's body after an empty line, or a note about it; empty if bodies are not logged.
-    func body(of request: HTTPRequest) -> String {
-        guard level == .full, !request.body.isNone else { return "" }
+    func body(of request: HTTPRequest, _ observed: ObservedRequest) -> String {
+        let omitted = observed.omitted.requestBodies
+        guard level == .full, !request.body.isNone || omitted > 0 else { return "" }
         let length = request.body.length.map { LogUnits.text(bytes: Int(clamping: $0)) }
         switch request.body.source {
-        case .none: return ""
+        case .none:
+            return remark("a body of \(LogUnits.text(bytes: omitted)), omitted because the log was written too slowly")
         case .data(let data):
             return block(
                 data,
@@ -285,8 +287,13 @@ extension RequestLog {
     }
 
     /// Returns a response's body, or a note about it.
-    func body(of response: ServerResponse) -> String {
-        guard level == .full, !response.body.isEmpty else { return "" }
+    func body(of response: ServerResponse, _ observed: ObservedRequest) -> String {
+        guard level == .full else { return "" }
+        let omitted = observed.omitted.responseBodies
+        if omitted > 0 {
+            return remark("a body of \(LogUnits.text(bytes: omitted)), omitted because the log was written too slowly")
+        }
+        if response.body.isEmpty { return "" }
         return block(response.body, redaction.body(response.body, contentType: response.head.headers[.contentType]))
     }
 
