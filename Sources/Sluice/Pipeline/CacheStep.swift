@@ -38,7 +38,8 @@ struct CacheStep: Sendable {
         else { return try await fetchOrServeStale(forwarding).outcome.get() }
         if Task.isCancelled { throw .cancelled }
         let key = lookup.sharingKey
-        guard let (flight, isFirst) = cache.coalescer.flight(key, { await fetchShareable(forwarding, lookup) }) else {
+        let found = cache.coalescer.flight(key, in: cache) { await fetchShareable(forwarding, lookup) }
+        guard let (flight, isFirst) = found else {
             let fetched = await fetchShareable(forwarding, lookup)
             if fetched.entry != nil { cache.coalescer.recordShareable(key) }
             return try fetched.outcome.get()
@@ -105,14 +106,33 @@ struct CacheStep: Sendable {
         // memory.
         transfer.timeouts.total = attempt.pipeline.configuration.timeouts.total
         transfer.limits.body = transfer.limits.body ?? attempt.pipeline.configuration.limits.body
+        let call = attempt.call?.revalidation(forwarding.sent, transfer)
         let background = CacheStep(
             cache: cache,
-            attempt: AttemptTransfer(attempt.pipeline, transfer),
+            attempt: AttemptTransfer(attempt.pipeline, transfer, call),
             transfer: transfer
         )
         Task { [cache] in
-            _ = await background.fetchOrServeStale(forwarding)
+            let outcome = await background.revalidationOutcome(forwarding)
             cache.coalescer.endRevalidation(key)
+            call?.notify(.received, 1) { .received(outcome) }
+            if case .success(let response) = outcome, [.clientError, .serverError].contains(response.head.status.class)
+            {
+                call?.finish(.failure(.unacceptableStatus(response.head, response.request)))
+            } else {
+                call?.finish(outcome)
+            }
+        }
+    }
+
+    /// Sends a background revalidation and returns its outcome for observers, which is that of the server.
+    private func revalidationOutcome(_ forwarding: ConditionalRequest) async -> TransportOutcome {
+        do throws(SluiceError) {
+            let outcome = try await fetch(forwarding, isBackground: true).outcome
+            if case .success(let response) = outcome, let failure = response.failure { return .failure(failure) }
+            return outcome
+        } catch {
+            return .failure(error.with(request: forwarding.sent))
         }
     }
 
@@ -132,10 +152,12 @@ struct CacheStep: Sendable {
         }
     }
 
-    private func fetch(_ forwarding: ConditionalRequest, isLast: Bool = false) async throws(SluiceError)
-        -> RequestCoalescer.Fetched
-    {
-        let ticket = cache.coalescer.ticket()
+    private func fetch(
+        _ forwarding: ConditionalRequest,
+        isLast: Bool = false,
+        isBackground: Bool = false
+    ) async throws(SluiceError) -> RequestCoalescer.Fetched {
+        let ticket = cache.store.beginFetch()
         let requested = cache.clock.date
         let answer = try await attempt.send(forwarding.sent, transfer)
         let reception = cache.rules.update(
@@ -149,13 +171,15 @@ struct CacheStep: Sendable {
         switch reception.answer {
         case .again(let next):
             guard !isLast else { throw .unexpectedNotModified(request) }
-            return try await fetch(next, isLast: true)
+            return try await fetch(next, isLast: true, isBackground: isBackground)
         case .stored(let serving):
             let entries = reception.storing.compactMap { cache.keep($0, of: request, received: nil, by: ticket) }
             // Reads the body to its end, because the connection cannot be reused otherwise.
             _ = try? await answer.body.collect(upTo: 64 << 10)
             let failure = serving.isRevalidated ? nil : SluiceError.unacceptableStatus(answer.head, request)
-            if let failure { attempt.call?.notify(.received, attempt.number) { .received(.failure(failure)) } }
+            if let failure, !isBackground {
+                attempt.call?.notify(.received, attempt.number) { .received(.failure(failure)) }
+            }
             let metrics = answer.body.metrics
             let response = try await deliver(serving, insteadOf: failure, metrics: metrics, to: request)
             return RequestCoalescer.Fetched(outcome: .success(response), entry: entries.first)
@@ -177,7 +201,7 @@ struct CacheStep: Sendable {
         _ answer: TransportResponse,
         _ storing: [StorableResponse],
         _ request: HTTPRequest,
-        by ticket: RequestCoalescer.Ticket
+        by ticket: FetchTicket
     ) async throws(SluiceError) -> RequestCoalescer.Fetched {
         let others = storing.filter { !$0.includesReceivedBytes }
         for other in others { _ = cache.keep(other, of: request, received: nil, by: ticket) }
@@ -246,7 +270,7 @@ actor CacheTee {
     private let store: CacheStore
     private let entry: CacheEntry
     private let expected: Int64?
-    private let ticket: RequestCoalescer.Ticket
+    private let ticket: FetchTicket
     private var writer: CacheBodyWriter?
     private var count: Int64 = 0
     private var isOpened = false
@@ -259,7 +283,7 @@ actor CacheTee {
     ///   - entry: The entry without its body.
     ///   - expected: The number of bytes that must be received; nil for any number.
     ///   - ticket: The fetch that receives the body.
-    init(_ store: CacheStore, _ entry: CacheEntry, _ expected: Int64?, _ ticket: RequestCoalescer.Ticket) {
+    init(_ store: CacheStore, _ entry: CacheEntry, _ expected: Int64?, _ ticket: FetchTicket) {
         self.ticket = ticket
         self.store = store
         self.entry = entry
@@ -283,15 +307,13 @@ actor CacheTee {
             isOpened = true
         }
         guard let piece else {
-            guard expected == nil || expected == count, ticket.isCurrent(entry.key), let writer else {
-                return writer = nil
-            }
+            guard expected == nil || expected == count, let writer else { return writer = nil }
             self.writer = nil
             if count <= CacheBodyWriter.wholeLimit {
-                await writer.commit()
+                await writer.commit(of: ticket)
             } else {
                 // The reader does not wait for the disk.
-                Task { await writer.commit() }
+                Task { [ticket] in await writer.commit(of: ticket) }
             }
             return
         }

@@ -88,6 +88,13 @@ final class Call: Sendable {
         notify(.began, 0) { .began(request) }
     }
 
+    /// Returns the state of a background revalidation of the request, which observers see as a request of its own; nil
+    /// if there are no observers.
+    func revalidation(_ request: HTTPRequest, _ transfer: TransferContext) -> Call? {
+        if steps.observers.isEmpty { return nil }
+        return Call(request, draft, transfer, steps.observersOnly, by: client, on: transport, cache: cache)
+    }
+
     deinit {
         // Reports the end of a request that no caller waited for. Has no effect if the end has been reported.
         finish(.failure(.cancelled))

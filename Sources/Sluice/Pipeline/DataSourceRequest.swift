@@ -6,6 +6,8 @@ final class DataSourceRequest: Sendable {
     private let lookup: DataSourceLookup
     /// The decision, made once. The request and the readers of the first stored response share it.
     private let decision: SingleFlight<DataSourceLookup.Decision>
+    /// The ticket of the fetch, from its decision until its response is stored.
+    private let ticket = Locked<FetchTicket?>(nil)
 
     /// Creates a request; nil if its data source neither reads nor stores responses.
     init?(
@@ -29,7 +31,10 @@ final class DataSourceRequest: Sendable {
             decode: decode
         )
         self.lookup = lookup
-        decision = SingleFlight(cancelled: .answered(.cancelled)) { complete, _ in
+        decision = SingleFlight(cancelled: .answered(.cancelled)) { [ticket] complete, _ in
+            // A removal from now on, such as that of a user's partition, also concerns the response.
+            let begun = store.beginFetch()
+            ticket.withLock { $0 = begun }
             let task = Task { _ = complete(await lookup.decision()) }
             return { task.cancel() }
         }
@@ -85,17 +90,17 @@ final class DataSourceRequest: Sendable {
             requested: now,
             received: now
         )
-        lookup.store.insert(
-            CacheEntry(
-                key: key,
-                response: stored,
-                body: response.body,
-                stored: now,
-                expiration: caching.expiration ?? lookup.store.configuration.expiration,
-                tags: caching.tags,
-                isMemoryOnly: caching.storesInMemoryOnly
-            )
+        let entry = CacheEntry(
+            key: key,
+            response: stored,
+            body: response.body,
+            stored: now,
+            expiration: caching.expiration ?? lookup.store.configuration.expiration,
+            tags: caching.tags,
+            isMemoryOnly: caching.storesInMemoryOnly
         )
+        guard let ticket = ticket.withLock({ $0.take() }) else { return }
+        lookup.store.insert(entry, of: ticket)
     }
 }
 

@@ -56,27 +56,29 @@ final class HTTPCache: Sendable {
             let key = key(of: request)
             for variant in reception.removing { store.remove(CacheSelection(key, variant: variant)) }
         }
+        // A response to a request sent before the change is neither shared with later requests nor stored.
         for name in reception.invalidating {
-            let key = CacheKey(name, in: .http, partition: partition)
-            // A response to a request sent before the change must not be shared with later requests or stored.
-            coalescer.invalidate(key)
-            store.remove(CacheSelection(key))
+            store.remove(CacheSelection(CacheKey(name, in: .http, partition: partition)))
         }
     }
 
-    /// Stores a response. Returns nil if the body is incomplete or the response has been invalidated.
-    func keep(_ storing: StorableResponse, of request: HTTPRequest, received: Data?, by ticket: RequestCoalescer.Ticket)
+    /// True if the response to a request may be stored: nothing has removed it since its fetch began.
+    func isCurrent(_ ticket: FetchTicket, _ key: CacheKey) -> Bool {
+        ticket.isCurrent(key, tags: tags)
+    }
+
+    /// Stores a response. Returns nil if the body is incomplete or a removal has outdated the response.
+    func keep(_ storing: StorableResponse, of request: HTTPRequest, received: Data?, by ticket: FetchTicket)
         -> CacheEntry?
     {
-        guard ticket.isCurrent(key(of: request)) else { return nil }
+        guard isCurrent(ticket, key(of: request)) else { return nil }
         if let count = storing.receivedCount, count != Int64(received?.count ?? 0) { return nil }
         let entry = entry(storing, of: request, body: storing.body.bytes(received: received ?? Data()))
         let others = store.entriesInMemory(for: entry.key).filter { $0.variant != entry.variant }
         for old in others.dropFirst(Self.variantLimit - 1) {
             store.remove(CacheSelection(old.key, variant: old.variant))
         }
-        store.insert(entry)
-        return entry
+        return store.insert(entry, of: ticket) ? entry : nil
     }
 
     func entry(_ storing: StorableResponse, of request: HTTPRequest, body: Data) -> CacheEntry {

@@ -29,13 +29,18 @@ final class RequestCoalescer: Sendable {
         ]
     }
 
+    /// A shared request in progress.
+    private struct Flight {
+        let number: Int
+        let flight: SingleFlight<Fetched>
+        var hasBegun = false
+        /// A ticket as old as the request. A removal that outdates it also ends the sharing.
+        let ticket: FetchTicket?
+    }
+
     private struct State {
-        var flights: [Key: (number: Int, flight: SingleFlight<Fetched>, hasBegun: Bool)] = [:]
+        var flights: [Key: Flight] = [:]
         var lastNumber = 0
-        /// The number of tickets that exist.
-        var ticketCount = 0
-        /// The sequence number of the last invalidation of each key. Recorded while a ticket exists.
-        var invalidations: [CacheKey: Int] = [:]
         /// The hashes of the keys whose last result was not shareable, oldest first. Requests for them do not wait for
         /// each other.
         var unshareable: [Int] = []
@@ -45,21 +50,27 @@ final class RequestCoalescer: Sendable {
 
     /// The maximum number of keys in `State.unshareable`.
     private static let unshareableLimit = 256
+    /// The maximum number of background revalidations in progress.
+    static let revalidationLimit = 256
     private let state = Locked(State())
 
     /// Returns the shared request in progress for a key, or starts one.
     ///
     /// - Parameters:
     ///   - key: The key.
+    ///   - cache: The cache, whose removals end the sharing; nil for none.
     ///   - fetch: Fetches the response. It runs in a separate task.
     /// - Returns: The shared request, and true if the caller is the first; nil if the last result for the key was not
     ///   shareable.
     func flight(
         _ key: Key,
+        in cache: HTTPCache? = nil,
         _ fetch: @escaping @Sendable () async -> Fetched
     ) -> (flight: SingleFlight<Fetched>, isFirst: Bool)? {
         state.withLock { state in
-            if let known = state.flights[key] { return (known.flight, false) }
+            if let known = state.flights[key], known.ticket.map({ cache?.isCurrent($0, key.key) ?? true }) ?? true {
+                return (known.flight, false)
+            }
             if state.unshareable.contains(key.hashValue) { return nil }
             state.lastNumber += 1
             let number = state.lastNumber
@@ -77,7 +88,7 @@ final class RequestCoalescer: Sendable {
                     task.cancel()
                 }
             }
-            state.flights[key] = (number, flight, false)
+            state.flights[key] = Flight(number: number, flight: flight, ticket: cache?.store.beginFetch())
             return (flight, true)
         }
     }
@@ -89,46 +100,6 @@ final class RequestCoalescer: Sendable {
         }
     }
 
-    /// A fetch, from sending the request until its body is stored or dropped. Invalidations are recorded while a ticket
-    /// exists.
-    final class Ticket: Sendable {
-        private let coalescer: RequestCoalescer
-        private let number: Int
-
-        fileprivate init(_ coalescer: RequestCoalescer) {
-            self.coalescer = coalescer
-            number = coalescer.state.withLock { state in
-                state.ticketCount += 1
-                state.lastNumber += 1
-                return state.lastNumber
-            }
-        }
-
-        deinit {
-            coalescer.state.withLock { state in
-                state.ticketCount -= 1
-                if state.ticketCount == 0 { state.invalidations = [:] }
-            }
-        }
-
-        /// True if the response may be stored under the key: the key has not been invalidated since the fetch began.
-        func isCurrent(_ key: CacheKey) -> Bool {
-            coalescer.state.withLock { ($0.invalidations[key] ?? 0) < number }
-        }
-    }
-
-    /// Returns the ticket of a fetch that begins now.
-    func ticket() -> Ticket { Ticket(self) }
-
-    /// Invalidates the fetches of a key: no request joins them any longer, and their responses are not stored.
-    func invalidate(_ key: CacheKey) {
-        state.withLock { state in
-            state.lastNumber += 1
-            if state.ticketCount > 0 { state.invalidations[key] = state.lastNumber }
-            for known in state.flights.keys where known.key == key { state.flights[known] = nil }
-        }
-    }
-
     /// Records that the result of a fetch that was not shared is shareable.
     func recordShareable(_ key: Key) {
         state.withLock { state in
@@ -136,9 +107,11 @@ final class RequestCoalescer: Sendable {
         }
     }
 
-    /// Begins a revalidation. Returns false if one is in progress.
+    /// Begins a revalidation. Returns false if one is in progress, or too many of other keys are.
     func beginRevalidation(_ key: Key) -> Bool {
-        state.withLock { $0.revalidations.insert(key).inserted }
+        state.withLock { state in
+            state.revalidations.count < Self.revalidationLimit && state.revalidations.insert(key).inserted
+        }
     }
 
     func endRevalidation(_ key: Key) {

@@ -4,6 +4,9 @@ import SluiceHTTP
 ///
 /// A request begins once and finishes once. Between these, every attempt waits at gates, is sent, receives an outcome,
 /// and may be followed by another attempt.
+///
+/// A response that the cache revalidates in the background (`stale-while-revalidate`, RFC 5861 §3) has a request of its
+/// own, with the endpoint, tags and values of the request that caused it, and its own ``ObservedRequest/id``.
 public enum RequestEvent: Sendable {
     /// The request was built. A request that cannot be built has no such event and finishes at once.
     case began(HTTPRequest)

@@ -86,6 +86,13 @@ final class Steps: Sendable {
         )
     }
 
+    /// The observers alone, for a request that the cache sends on its own.
+    var observersOnly: Steps {
+        var steps = StepOverrides()
+        steps.observers = observers
+        return Steps(gates: [], conditionCount: 0, steps, secretHeaders: secretHeaders)
+    }
+
     /// True if there are no steps.
     var isEmpty: Bool {
         gates.isEmpty && requestInterceptors.isEmpty && responseInterceptors.isEmpty

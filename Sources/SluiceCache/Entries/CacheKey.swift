@@ -93,13 +93,19 @@ public struct CacheSelection: Sendable, Hashable {
 
     /// Returns true if the selection contains an entry.
     public func contains(_ entry: CacheEntry) -> Bool {
-        if let spaces, !spaces.contains(entry.key.space) { return false }
-        // Compared byte by byte, as storage does: canonically equivalent strings differ.
-        if let partition, !partition.hasBytes(of: entry.key.partition) { return false }
-        if let name, !name.hasBytes(of: entry.key.name) { return false }
+        guard contains(entry.key, tags: entry.tags) else { return false }
         if let variant, !variant.hasBytes(of: entry.variant) { return false }
-        if let tag, !entry.tags.contains(where: { $0.hasBytes(of: tag) }) { return false }
         if let expired { return entry.expires.map { $0 <= expired } ?? false }
+        return true
+    }
+
+    /// Returns true if the selection contains an entry with a key and tags, whatever its variant and expiration.
+    func contains(_ key: CacheKey, tags: Set<String>) -> Bool {
+        if let spaces, !spaces.contains(key.space) { return false }
+        // Compared byte by byte, as storage does: canonically equivalent strings differ.
+        if let partition, !partition.hasBytes(of: key.partition) { return false }
+        if let name, !name.hasBytes(of: key.name) { return false }
+        if let tag, !tags.contains(where: { $0.hasBytes(of: tag) }) { return false }
         return true
     }
 }

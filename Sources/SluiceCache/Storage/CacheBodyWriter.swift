@@ -89,10 +89,11 @@ package final class CacheBodyWriter: Sendable {
 
     /// Makes the entry visible, in the place of the previous entry with its key and variant.
     ///
+    /// - Parameter ticket: The fetch that has received the body. If a removal has outdated it, nothing is stored.
     /// - Returns: True if a tier stores the entry. A small entry is in memory at once. If the body was sent to storage
     ///   piece by piece, the call returns when storage has committed it.
     @discardableResult
-    package func commit() async -> Bool {
+    package func commit(of ticket: FetchTicket? = nil) async -> Bool {
         let (buffer, writer, isFinished) = state.withLock { state in
             defer {
                 state.isFinished = true
@@ -105,12 +106,15 @@ package final class CacheBodyWriter: Sendable {
         let whole = buffer.map { entry.with(body: $0) }
         guard let writer else {
             guard let whole else { return false }
-            store.insert(whole)
-            return true
+            guard let ticket else {
+                store.insert(whole)
+                return true
+            }
+            return store.insert(whole, of: ticket)
         }
         let name = CacheStore.EntryName(key: entry.key, variant: entry.variant)
-        let isStored = await store.commit(writer, name, entry: whole)
-        return isStored || whole != nil
+        let isStored = await store.commit(writer, name, tags: entry.tags, entry: whole, of: ticket)
+        return isStored.map { $0 || whole != nil } ?? false
     }
 
     /// Discards the entry.

@@ -42,6 +42,8 @@ public actor CacheStore {
         var lastForeignCheck = -Double.infinity
         /// The change number at which foreign changes were last found.
         var lastForeignChange = 0
+        /// The removals that outdate fetches in progress.
+        var removals = RemovalLog()
     }
 
     /// The state of a change whose caller waits for the result.
@@ -111,8 +113,15 @@ public actor CacheStore {
 
     /// Returns true for the first call with a key in the process.
     package nonisolated func isFirstRequest(for key: CacheKey) -> Bool {
-        requestedKeys.withLock { $0.insert(key.hashValue).inserted }
+        requestedKeys.withLock { keys in
+            // A key that was forgotten counts as first once more, which costs one request.
+            if keys.count >= Self.requestedKeyLimit { keys = [] }
+            return keys.insert(key.hashValue).inserted
+        }
     }
+
+    /// The maximum number of keys in ``requestedKeys``.
+    static let requestedKeyLimit = 65_536
 
     /// The current time.
     package nonisolated var date: Date { isSystemClock ? Date() : configuration.clock.date }
@@ -229,7 +238,7 @@ extension CacheStore {
         var selection = CacheSelection()
         let now = date
         selection.expired = now
-        state.withLock { [selection] in $0.memory.remove(selection) }
+        finishRemoval(state.withLock { [selection] in $0.memory.beginRemoval(selection) }, of: selection)
         guard let storage else { return }
         while try await storage.evict(to: CacheLimits(), at: now) > 0 { await Task.yield() }
     }

@@ -141,14 +141,23 @@ extension CacheStore {
         } catch {
             return notify(.readFailed(error))
         }
-        state.withLock { state in
-            state.memory.removePersistent { state.pending.contains($0) }
+        var sweep = state.withLock { state in
             state.lastForeignChange = state.pending.newNumber()
+            return state.memory.beginSweep()
         }
+        while state.withLock({ $0.dropPersistent(&sweep) }) {}
     }
 }
 
 extension CacheStore.State {
+    /// Drops some of the entries in memory that are also in storage, except those that wait to be written. Returns true
+    /// if there are more.
+    fileprivate mutating func dropPersistent(_ sweep: inout MemoryTier.Sweep) -> Bool {
+        memory.continueSweep(&sweep) { [pending] memory, index in
+            memory.isPersistent(index) && memory.entries[index].map(pending.contains) != true
+        }
+    }
+
     /// The number of accesses that are recorded before they are written to storage.
     private static let touchLimit = 64
 
@@ -216,16 +225,34 @@ extension CacheStore {
     /// - Returns: The number of the change to wait for; nil if nothing is written.
     @discardableResult
     package nonisolated func insert(_ entry: CacheEntry, isAwaited: Bool = false) -> Int? {
+        insert(entry, of: nil, isAwaited: isAwaited).number
+    }
+
+    /// Stores the response of a fetch, unless a removal has outdated the fetch.
+    ///
+    /// - Returns: True if the fetch is current.
+    @discardableResult
+    package nonisolated func insert(_ entry: CacheEntry, of ticket: FetchTicket) -> Bool {
+        insert(entry, of: ticket, isAwaited: false).isCurrent
+    }
+
+    private nonisolated func insert(
+        _ entry: CacheEntry,
+        of ticket: FetchTicket?,
+        isAwaited: Bool
+    ) -> (number: Int?, isCurrent: Bool) {
         let date = self.date
         let isLive = entry.isLive(at: date)
         guard isLive || entry.memory != nil else {
-            return remove(CacheSelection(entry.key, variant: entry.variant), isAwaited: isAwaited)
+            if ticket?.isCurrent(entry.key, tags: entry.tags) == false { return (nil, false) }
+            return (remove(CacheSelection(entry.key, variant: entry.variant), isAwaited: isAwaited), true)
         }
         let bytes = entry.byteCount
         let isForStorage = hasStorage && entry.key.space != .memoryValues
         let isWritten = isForStorage && !entry.isMemoryOnly && isLive
         let isAdmitted = isWritten && configuration.disk.admits(bytes: bytes)
-        let (isInMemory, number, startsDraining) = state.withLock { state -> (Bool, Int?, Bool) in
+        let (isInMemory, number, startsDraining) = state.withLock { state -> (Bool?, Int?, Bool) in
+            if let ticket, !state.isCurrent(ticket, entry.key, tags: entry.tags) { return (nil, nil, false) }
             let isInMemory = state.memory.insert(entry, isStored: false, at: date.timeIntervalSinceReferenceDate)
             // Accesses to the previous entry do not apply to this one.
             state.touches[EntryName(key: entry.key, variant: entry.variant)] = nil
@@ -243,12 +270,14 @@ extension CacheStore {
             if isAwaited { state.awaited[number] = .open }
             return (isInMemory, number, state.beginDraining())
         }
+        guard let isInMemory else { return (nil, false) }
         if startsDraining { startDraining() }
         if isWritten ? !isAdmitted : !isInMemory { notify(.skipped(entry.key, bytes: bytes)) }
-        return number
+        return (number, true)
     }
 
-    /// Removes entries: from memory at once, from storage later. They are not returned in the meantime. Never waits.
+    /// Removes entries: from memory before the call returns, from storage later. They are not returned in the meantime.
+    /// Fetches in progress do not store their responses in their place. Never waits.
     ///
     /// - Parameters:
     ///   - selection: The entries.
@@ -257,15 +286,23 @@ extension CacheStore {
     @discardableResult
     package nonisolated func remove(_ selection: CacheSelection, isAwaited: Bool = false) -> Int? {
         let isForStorage = hasStorage && selection.spaces.map { $0 != [.memoryValues] && !$0.isEmpty } ?? true
-        let (number, startsDraining) = state.withLock { state -> (Int?, Bool) in
-            state.memory.remove(selection)
-            guard isForStorage else { return (nil, false) }
+        let (sweep, number, startsDraining) = state.withLock { state -> (MemoryTier.Sweep?, Int?, Bool) in
+            state.removals.record(selection)
+            let sweep = state.memory.beginRemoval(selection)
+            guard isForStorage else { return (sweep, nil, false) }
             let number = state.pending.remove(selection)
             if isAwaited { state.awaited[number] = .open }
-            return (number, state.beginDraining())
+            return (sweep, number, state.beginDraining())
         }
         if startsDraining { startDraining() }
+        finishRemoval(sweep, of: selection)
         return number
+    }
+
+    /// Removes the selected entries from memory in steps, so that a cache hit waits for the lock only for microseconds.
+    nonisolated func finishRemoval(_ sweep: MemoryTier.Sweep?, of selection: CacheSelection) {
+        guard var sweep else { return }
+        while state.withLock({ $0.memory.continueSweep(&sweep) { $0.isSelected($1, by: selection) } }) {}
     }
 
     /// Makes an entry visible whose body has already been written to storage.
@@ -273,11 +310,20 @@ extension CacheStore {
     /// - Parameters:
     ///   - writer: The storage writer that has received the body.
     ///   - name: The key and variant of the entry.
+    ///   - tags: The tags of the entry.
     ///   - entry: The entry with its body, if it fits into memory.
-    /// - Returns: True if storage has committed the entry.
-    nonisolated func commit(_ writer: any CacheWriter, _ name: EntryName, entry: CacheEntry?) async -> Bool {
+    ///   - ticket: The fetch that has received the body; nil for none.
+    /// - Returns: True if storage has committed the entry; nil if a removal has outdated the fetch.
+    nonisolated func commit(
+        _ writer: any CacheWriter,
+        _ name: EntryName,
+        tags: Set<String>,
+        entry: CacheEntry?,
+        of ticket: FetchTicket?
+    ) async -> Bool? {
         let now = date.timeIntervalSinceReferenceDate
-        let (number, startsDraining) = state.withLock { state in
+        let begun: (Int, Bool)? = state.withLock { state in
+            if let ticket, !state.isCurrent(ticket, name.key, tags: tags) { return nil }
             if let entry {
                 state.memory.insert(entry, isStored: false, at: now)
             } else {
@@ -288,6 +334,7 @@ extension CacheStore {
             state.awaited[number] = .open
             return (number, state.beginDraining())
         }
+        guard let (number, startsDraining) = begun else { return nil }
         if startsDraining { startDraining() }
         return await failure(of: number) == nil
     }

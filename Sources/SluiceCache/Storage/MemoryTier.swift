@@ -11,6 +11,8 @@ struct MemoryTier {
         var modelBytes = 0
         /// The time of the last access reported to storage.
         var touched: Double
+        /// A number that is greater for entries inserted later.
+        var serial = 0
         /// True if the entry has been written to storage, so that its accesses are reported.
         var isStored: Bool
         /// The neighbours in the order of access.
@@ -30,6 +32,8 @@ struct MemoryTier {
     /// The entries at the indices of their nodes; nil for free nodes.
     private(set) var entries: ContiguousArray<CacheEntry?> = []
     var heads: [CacheKey: Int] = [:]
+    /// The serial number of the entry that was inserted last.
+    private var serial = 0
     private var newest = none
     private var oldest = none
     private var free = none
@@ -52,7 +56,8 @@ struct MemoryTier {
         }
         let lifetime = entry.lifetimeInMemory(at: now)
         let touched = isStored ? CacheEntry.Lifetime(of: entry).lastAccess(of: entry) : now
-        let node = Node(lifetime: lifetime, bytes: bytes, touched: touched, isStored: isStored)
+        serial += 1
+        let node = Node(lifetime: lifetime, bytes: bytes, touched: touched, serial: serial, isStored: isStored)
         if let existing {
             replace(existing, with: entry, node)
         } else {
@@ -107,6 +112,7 @@ struct MemoryTier {
         nodes[index].bytes = node.bytes
         nodes[index].modelBytes = 0
         nodes[index].touched = node.touched
+        nodes[index].serial = node.serial
         nodes[index].isStored = node.isStored
         size.bytes += node.bytes
     }
@@ -270,24 +276,30 @@ extension MemoryTier {
         return entry
     }
 
+    /// Begins to remove the selected entries. Those under one name are removed at once.
+    ///
+    /// - Returns: The sweep that removes the others; nil if there are none.
+    mutating func beginRemoval(_ selection: CacheSelection) -> Sweep? {
+        guard let name = selection.name, let partition = selection.partition else { return beginSweep() }
+        for space in selection.spaces ?? Set(CacheKey.Space.allCases) {
+            var index = heads[CacheKey(name, in: space, partition: partition)] ?? Self.none
+            while index != Self.none {
+                let next = nodes[index].next
+                if isSelected(index, by: selection) { remove(at: index) }
+                index = next
+            }
+        }
+        return nil
+    }
+
     /// Removes the selected entries.
     mutating func remove(_ selection: CacheSelection) {
-        if let name = selection.name, let partition = selection.partition {
-            for space in selection.spaces ?? Set(CacheKey.Space.allCases) {
-                var index = heads[CacheKey(name, in: space, partition: partition)] ?? Self.none
-                while index != Self.none {
-                    let next = nodes[index].next
-                    if isSelected(index, by: selection) { remove(at: index) }
-                    index = next
-                }
-            }
-        } else {
-            for index in nodes.indices where isSelected(index, by: selection) { remove(at: index) }
-        }
+        guard var sweep = beginRemoval(selection) else { return }
+        while continueSweep(&sweep, { $0.isSelected($1, by: selection) }) {}
     }
 
     /// Returns true if a selection contains an entry. Accesses may have extended the lifetime of the entry.
-    private func isSelected(_ index: Int, by selection: CacheSelection) -> Bool {
+    func isSelected(_ index: Int, by selection: CacheSelection) -> Bool {
         guard let entry = entries[index] else { return false }
         guard let expired = selection.expired else { return selection.contains(entry) }
         guard !nodes[index].lifetime.isLive(at: expired.timeIntervalSinceReferenceDate) else {
@@ -310,11 +322,53 @@ extension MemoryTier {
     ///
     /// - Parameter isPending: Returns true for an entry that waits to be written, which is newer.
     mutating func removePersistent(unless isPending: (CacheEntry) -> Bool) {
-        for index in nodes.indices {
-            guard let entry = entries[index], entry.key.space != .memoryValues, !entry.isMemoryOnly,
-                !isPending(entry)
-            else { continue }
+        var sweep = beginSweep()
+        while continueSweep(&sweep, { $0.isPersistent($1) && $0.entries[$1].map(isPending) != true }) {}
+    }
+
+    /// Returns true for an entry that is also for storage.
+    func isPersistent(_ index: Int) -> Bool {
+        entries[index].map { $0.key.space != .memoryValues && !$0.isMemoryOnly } ?? false
+    }
+}
+
+// MARK: - Sweeping
+
+extension MemoryTier {
+    /// The entries in memory at one time, examined in steps. The owner releases the lock between two steps, so that a
+    /// cache hit does not wait until all of them have been examined.
+    struct Sweep {
+        /// The serial number of the last entry at that time. Entries inserted later are left.
+        fileprivate let last: Int
+        fileprivate let end: Int
+        /// The index of the next entry.
+        fileprivate(set) var next = 0
+        /// The entries that the last step has removed. The owner releases them after the lock.
+        fileprivate(set) var removed: [CacheEntry] = []
+    }
+
+    /// The number of entries that one step examines.
+    static let sweepStep = 256
+
+    func beginSweep() -> Sweep {
+        Sweep(last: serial, end: nodes.endIndex)
+    }
+
+    /// Examines some entries and removes those for which `isRemoved` returns true.
+    ///
+    /// - Returns: True if there are more.
+    mutating func continueSweep(_ sweep: inout Sweep, _ isRemoved: (borrowing MemoryTier, Int) -> Bool) -> Bool {
+        sweep.removed = []
+        let end = min(sweep.next + Self.sweepStep, sweep.end, nodes.endIndex)
+        while sweep.next < end {
+            let index = sweep.next
+            sweep.next += 1
+            guard nodes[index].serial <= sweep.last, let entry = entries[index], isRemoved(self, index) else {
+                continue
+            }
+            sweep.removed.append(entry)
             remove(at: index)
         }
+        return sweep.next < min(sweep.end, nodes.endIndex)
     }
 }

@@ -5,7 +5,8 @@ import SluiceHTTP
 /// Every change has a number. Storage executes a read at an unknown moment between its beginning and its end.
 /// Therefore, the result of a read is corrected with all changes that storage had not made when the read began.
 /// Repeating changes in order yields the final contents, no matter how many of them storage had already made. A change
-/// stays here as long as a read is in progress that began before storage made it.
+/// stays here as long as a read is in progress that began before storage made it. If a read takes so long that too many
+/// changes would stay, its result is dropped instead.
 struct PendingChanges {
     /// The kinds of changes to write.
     enum Write: Sendable {
@@ -59,6 +60,10 @@ struct PendingChanges {
     static let failedRemovalLimit = 16_384
     /// The maximum number of removals that may wait individually.
     static let removalLimit = 262_144
+    /// The maximum number, and of bytes, of changes that stay for reads after storage has made them.
+    static let settledLimit = (count: 16_384, bytes: 64 << 20)
+    /// The maximum number of queued changes up to which accesses are added. Further accesses are not recorded.
+    static let touchLimit = 65_536
 
     var counter = 0
     var keyed: [CacheKey: [KeyChange]] = [:]
@@ -73,7 +78,11 @@ struct PendingChanges {
     /// The number of reads in progress, by the number at which they began.
     var readers: [Int: Int] = [:]
     /// The changes that storage has made and reads may still need, in the order of completion.
-    var settled: [(at: Int, key: CacheKey?)] = []
+    var settled: [(at: Int, key: CacheKey?, bytes: Int)] = []
+    /// The bytes of these changes.
+    var settledBytes = 0
+    /// The number before which a read must have begun for its result to be dropped.
+    var droppedReads = 0
     /// The bytes of the changes that wait or are being written.
     var bytes = 0
     /// The number of removals in the queue.
@@ -93,6 +102,7 @@ struct PendingChanges {
 
     /// Adds an access to an entry.
     mutating func touch(_ touch: MemoryTier.Touch) {
+        guard queue.count < Self.touchLimit else { return }
         counter += 1
         let change = CacheChange.touch(
             touch.key,
@@ -226,8 +236,8 @@ extension PendingChanges {
     /// - Returns: The current entries for the key, in no particular order.
     func correct(_ entries: [CacheEntry], of key: CacheKey, since begun: Int) -> [CacheEntry] {
         let changes = keyed[key] ?? []
+        var entries = begun < droppedReads ? [] : entries
         if changes.isEmpty, bulkRemovals.isEmpty { return entries }
-        var entries = entries
         var next = bulkRemovals.startIndex
         func applyBulkRemovals(before number: Int) {
             while next < bulkRemovals.endIndex, bulkRemovals[next].number < number {
@@ -263,9 +273,14 @@ extension PendingChanges {
     /// Drops the changes that storage had made before the oldest read in progress.
     mutating func forgetSettled() {
         guard !settled.isEmpty else { return }
-        let first = readers.keys.min() ?? .max
+        var first = readers.keys.min() ?? .max
+        if settled.count > Self.settledLimit.count || settledBytes > Self.settledLimit.bytes {
+            droppedReads = counter
+            first = .max
+        }
         let end = settled.firstIndex { $0.at > first } ?? settled.endIndex
-        for (_, key) in settled[..<end] {
+        for (_, key, bytes) in settled[..<end] {
+            settledBytes -= bytes
             if let key, var changes = keyed.removeValue(forKey: key) {
                 changes.removeAll { $0.isSettled(by: first) }
                 if !changes.isEmpty { keyed[key] = changes }
@@ -305,7 +320,8 @@ extension PendingChanges {
             if hasFailed {
                 addFailedRemoval(selection, number: item.number)
             } else {
-                settled.append((counter, selection.key))
+                settled.append((counter, selection.key, item.bytes))
+                settledBytes += item.bytes
             }
             guard let key = selection.key else {
                 if !hasFailed, let index = bulkRemovals.firstIndex(where: { $0.number == item.number }) {

@@ -68,6 +68,104 @@ final class CachePrivacyTests: XCTestCase {
         XCTAssertTrue(left.source.isCache)
     }
 
+    func testRemovalOutdatesFetchesUnderWay() async throws {
+        let removals: [(name: String, isOutdated: Bool, remove: @Sendable (CacheStore) async throws -> Void)] = [
+            ("the partition", true, { try await $0.partition("ada").removeAll() }),
+            ("all", true, { try await $0.removeAll() }),
+            ("a tag", true, { try await $0.remove(tag: "mine") }),
+            ("a tag of the partition", true, { try await $0.partition("ada").remove(tag: "mine") }),
+            ("another partition", false, { try await $0.partition("grace").removeAll() }),
+            ("another tag", false, { try await $0.remove(tag: "other") }),
+            ("the values", false, { try await $0.partition("ada").memoryAndDisk.removeAll() }),
+        ]
+        let kinds: [(name: String, source: DataSource, isStreamed: Bool)] = [
+            ("HTTP cache", .server, false), ("HTTP cache of a stream", .server, true),
+            ("data source", .cacheElseServer, false),
+        ]
+        for (removal, isOutdated, remove) in removals {
+            for (kind, source, isStreamed) in kinds {
+                let subject = "\(removal), \(kind)"
+                let server = try LoopbackServer()
+                let signal = LoopbackSignal()
+                let headers: HTTPHeaders = ["Cache-Control": "max-age=3600"]
+                server.on("/me", .after(signal, .text("ada", headers: headers)), .text("nobody", headers: headers))
+                let store = CacheStore(storage: nil)
+                let client = APIClient(baseURL: server.url) {
+                    $0.cache = store
+                    $0.caching.partition = "ada"
+                    $0.caching.tags = ["mine"]
+                    $0.caching.source = source
+                    if kind == "data source" { $0.caching.http = nil }
+                }
+                let first = Task {
+                    if !isStreamed { return try await client.string.get("me").sender().value }
+                    var text = ""
+                    for try await line in client.stream("me").lines() { text += line }
+                    return text
+                }
+                await server.waitForRequests(1)
+                try await remove(store)
+                if isOutdated {
+                    // A later request neither joins the fetch nor waits for it.
+                    let later = try await client.string.get("me").sender().value
+                    XCTAssertEqual(later, "nobody", subject)
+                    try await remove(store)
+                }
+                signal.fire()
+                let text = try await first.value
+                XCTAssertEqual(text, "ada", subject)
+                let again = await client.string.get("me").sender().response
+                XCTAssertEqual(again.source.isCache, !isOutdated, subject)
+            }
+        }
+    }
+
+    func testUnsafeRequestOfOneClientOutdatesTheFetchOfAnother() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=3600"]
+        server.on(.get, "/page", .after(signal, .text("old", headers: headers)), .text("new", headers: headers))
+        server.on(.post, "/page", .status(.noContent))
+        let clients = (0..<2).map { _ in APIClient(baseURL: server.url) { $0.cache = store } }
+        let first = Task { try await clients[0].string.get("page").sender().value }
+        await server.waitForRequests(1)
+        _ = try await clients[1].data.post("page").data(Data()).sender().value
+        signal.fire()
+        let old = try await first.value
+        XCTAssertEqual(old, "old")
+        let new = try await clients[0].string.get("page").sender().value
+        XCTAssertEqual(new, "new")
+    }
+
+    func testCookieOfAPublicResponseIsNotReplayed() async throws {
+        let server = try LoopbackServer()
+        server.on("/public") { _ in
+            .text("all", headers: ["Cache-Control": "public, max-age=3600", "Set-Cookie": "sid=1", "X-A": "1"])
+        }
+        let client = APIClient(baseURL: server.url) { $0.cache = store }
+        for token in ["ada", "grace"] {
+            let response = await client.string.get("public").header("Authorization", token).sender().response
+            XCTAssertEqual(response.head?.headers["Set-Cookie"], token == "ada" ? "sid=1" : nil)
+            XCTAssertEqual(response.head?.headers["X-A"], "1")
+        }
+        XCTAssertEqual(server.requests.count, 1)
+    }
+
+    func testHostFieldCannotFillTheEntriesOfAnotherServer() async throws {
+        let (good, evil) = (try LoopbackServer(), try LoopbackServer())
+        good.on("/page", .text("good", headers: ["Cache-Control": "max-age=3600"]))
+        evil.on("/page", .text("evil", headers: ["Cache-Control": "max-age=3600"]))
+        let client = APIClient { $0.cache = store }
+        let host = String(good.url.dropFirst("http://".count))
+        for _ in 0..<2 {
+            let evilText = try await client.string.get("\(evil.url)/page").header("Host", host).sender().value
+            let goodText = try await client.string.get("\(good.url)/page").sender().value
+            let plainText = try await client.string.get("\(evil.url)/page").sender().value
+            XCTAssertEqual([evilText, goodText, plainText], ["evil", "good", "evil"])
+        }
+        XCTAssertEqual([good.requests.count, evil.requests.count], [1, 2])
+    }
+
     func testPartitionIsUsedAfterTokenRefresh() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) {

@@ -2,6 +2,16 @@ import Sluice
 import SluiceTesting
 import XCTest
 
+/// Records the IDs and the routes of requests.
+private final class IDObserver: RequestObserver {
+    private let requests = Shared<[(id: RequestID, route: String)]>([])
+    var read: [(id: RequestID, route: String)] { requests.read }
+
+    func observe(_ event: RequestEvent, of request: ObservedRequest) {
+        requests.change { $0.append((request.id, request.route)) }
+    }
+}
+
 /// HTTP caching over real sockets (RFC 9111).
 final class HTTPCacheTests: XCTestCase {
     private let server = try? LoopbackServer()
@@ -118,6 +128,41 @@ final class HTTPCacheTests: XCTestCase {
         await server?.waitForRequests(2)
         await eventually { (try? await client.string.get("page").sender().value) == "two" }
         XCTAssertEqual(server?.requests.count, 2)
+    }
+
+    func testObserversSeeTheBackgroundRevalidationAsARequestOfItsOwn() async throws {
+        let observer = NotingObserver()
+        let ids = IDObserver()
+        let client = try client { $0.observers = [observer, ids] }
+        let cacheControl = "max-age=60, stale-while-revalidate=600"
+        serve("one", cacheControl, ["ETag": "\"1\""])
+        _ = try await read(client)
+        server?.on(
+            "/page",
+            .status(.notModified, headers: ["ETag": "\"1\"", "Cache-Control": cacheControl]),
+            .text("two", headers: ["Cache-Control": cacheControl]),
+            .status(.serviceUnavailable)
+        )
+        for (status, outcome) in [("200", "200"), ("200", "200"), ("503", "unacceptableStatus")] {
+            await client.observersCaughtUp()
+            let seen = observer.events.count
+            clock.advance(by: .seconds(70))
+            let stale = try await read(client)
+            XCTAssertTrue(stale.source.isCache)
+            await eventually { observer.events.count == seen + 7 }
+            let events = observer.events.dropFirst(seen)
+            // The two requests run side by side.
+            XCTAssertEqual(
+                events.sorted(),
+                [
+                    "0 began /page", "0 began /page", "0 finished 200", "0 finished \(outcome)", "1 cached 200",
+                    "1 received \(status)", "1 sending /page",
+                ].sorted()
+            )
+        }
+        await client.observersCaughtUp()
+        XCTAssertEqual(Set(ids.read.map(\.id)).count, 7)
+        XCTAssertEqual(Set(ids.read.map(\.route)).count, 1)
     }
 
     func testStaleIfErrorServesTheStaleResponse() async throws {

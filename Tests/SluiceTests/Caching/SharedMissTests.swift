@@ -83,6 +83,19 @@ final class SharedMissTests: XCTestCase {
         XCTAssertNil(fetches.flight(Self.key) { RequestCoalescer.Fetched(outcome: .success(response), entry: nil) })
     }
 
+    func testBackgroundRevalidationsAreBounded() {
+        let fetches = RequestCoalescer()
+        func key(_ number: Int) -> RequestCoalescer.Key {
+            let request = HTTPRequest(scheme: "http", authority: "a", path: "/\(number)")
+            return RequestCoalescer.Key(request, CacheKey("\(number)", in: .http), nil)
+        }
+        let begun = (0..<1000).filter { fetches.beginRevalidation(key($0)) }
+        XCTAssertEqual(begun, Array(0..<RequestCoalescer.revalidationLimit))
+        XCTAssertFalse(fetches.beginRevalidation(key(0)))
+        fetches.endRevalidation(key(0))
+        XCTAssertTrue(fetches.beginRevalidation(key(0)))
+    }
+
     private static let key = RequestCoalescer.Key(
         HTTPRequest(scheme: "http", authority: "a", path: "/"),
         CacheKey("a", in: .http),

@@ -161,4 +161,44 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: 1...6)
+    func sweepRemovesInStepsWhatWasThereWhenItBegan(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var tier = MemoryTier(limits: CacheLimits(count: seed.isMultiple(of: 2) ? 900 : nil))
+        var model: [String: (entry: CacheEntry, isOld: Bool)] = [:]
+        func insert(_ isOld: Bool) {
+            let name = "\(Int.random(in: 0..<1500, using: &random))"
+            let tags: Set<String> = Bool.random(using: &random) ? ["t"] : ["u"]
+            let entry = CacheEntry(of: name, variant: Bool.random(using: &random) ? "v" : "", tags: tags)
+            tier.insert(entry, isStored: false, at: 0)
+            model[name + entry.variant] = (entry, isOld)
+        }
+        for _ in 0..<3000 { insert(true) }
+        var selection = CacheSelection()
+        selection.tag = "t"
+        guard var sweep = tier.beginRemoval(selection) else { return }
+        var (isMore, last, steps) = (true, 0, 0)
+        while isMore {
+            isMore = tier.continueSweep(&sweep) { $0.isSelected($1, by: selection) }
+            #expect(sweep.next - last <= MemoryTier.sweepStep && sweep.removed.count <= sweep.next - last)
+            #expect(sweep.removed.allSatisfy { $0.tags == ["t"] })
+            (last, steps) = (sweep.next, steps + 1)
+            // In between, the owner uses the tier.
+            for _ in 0..<50 { insert(false) }
+            if let name = model.keys.randomElement(using: &random), let entry = model[name]?.entry {
+                tier.remove(CacheSelection(entry.key, variant: entry.variant))
+                model[name] = nil
+            }
+        }
+        #expect(steps > 2)
+        var found = 0
+        for (entry, isOld) in model.values {
+            let isThere = recall(&tier, entry.key.name, at: 0).contains { $0 === entry }
+            if isOld, entry.tags == ["t"] { #expect(!isThere) }
+            if seed.isMultiple(of: 2) == false { #expect(isThere == !(isOld && entry.tags == ["t"])) }
+            found += isThere ? 1 : 0
+        }
+        #expect(found == tier.size.count)
+    }
 }

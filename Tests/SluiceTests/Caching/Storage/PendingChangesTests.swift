@@ -148,6 +148,38 @@ import Testing
         #expect(batch.map { $0.count <= PendingChanges.failedRemovalLimit } == true)
     }
 
+    @Test(arguments: [(100_000, 10), (3000, 100_000)])
+    func changesThatALongReadNeedsAreBounded(count: Int, bytes: Int) {
+        var pending = PendingChanges()
+        let old = CacheEntry(of: "0", "old")
+        let begun = pending.beginRead()
+        for number in 0..<count {
+            _ = pending.store(CacheEntry(of: "\(number % 20_000)", "\(number)"), bytes: bytes)
+            if let batch = pending.take(count: 1, bytes: .max, retries: false) { _ = pending.settle(batch, failed: []) }
+            #expect(pending.settled.count <= PendingChanges.settledLimit.count)
+            #expect(pending.settledBytes <= PendingChanges.settledLimit.bytes)
+            #expect(pending.keyed.count <= PendingChanges.settledLimit.count)
+        }
+        // The result of the read may be older than all changes, so it is dropped.
+        #expect(pending.correct([old], of: .of("0"), since: begun).allSatisfy { $0 !== old })
+        let later = pending.beginRead()
+        #expect(pending.correct([old], of: .of("0"), since: later).contains { $0 === old })
+        pending.endRead(begun)
+        pending.endRead(later)
+        #expect(pending.settled.isEmpty && pending.settledBytes == 0 && pending.isEmpty)
+    }
+
+    @Test func accessesDoNotFillTheQueue() throws {
+        var pending = PendingChanges()
+        let entry = CacheEntry(of: "a")
+        let lifetime = CacheEntry.Lifetime(of: entry)
+        let touch = try #require(MemoryTier.Touch(entry, lifetime, last: -1000, at: 0))
+        for _ in 0..<PendingChanges.touchLimit + 1000 { pending.touch(touch) }
+        #expect(pending.queue.count == PendingChanges.touchLimit)
+        _ = pending.store(entry, bytes: 10)
+        #expect(pending.queue.count == PendingChanges.touchLimit + 1, "Only accesses are dropped.")
+    }
+
     @Test func onlyTheLastValueOfAKeyIsWritten() {
         var pending = PendingChanges()
         for number in 0..<5 { _ = pending.store(CacheEntry(of: "a", "\(number)"), bytes: 10) }
