@@ -17,9 +17,9 @@ import SluiceHTTP
 /// disk is full, read-only or broken, entries stay in memory and ``Configuration/onEvent`` is called. Removed entries
 /// are never returned by this process, even if storage could not remove them.
 ///
-/// The least recently used entries are evicted if space is needed. Several processes may share a directory. A process
-/// sees the changes of others within about one second after its next access, which may still return old entries. Use
-/// one store per directory in a process.
+/// The least recently used entries are evicted if space is needed. Several processes of a user may share a directory,
+/// to which no other user may write. A process sees the changes of others within about one second after its next access,
+/// which may still return old entries. Use one store per directory in a process.
 public actor CacheStore {
     /// The mutable state, which is locked for a few instructions at a time.
     struct State {
@@ -137,7 +137,8 @@ extension CustomReflectable where Self == CacheStore {
     /// Creates a store in memory and in a directory. No file is opened before it is needed.
     ///
     /// - Parameters:
-    ///   - directory: The directory of its files. It is created if necessary.
+    ///   - directory: The directory of its files. It is created if necessary. A directory that another user owns or can
+    ///     write is refused, and entries are kept in memory only.
     ///   - name: The name of its files, without an extension.
     ///   - configure: Called to change the default configuration.
     public init(directory: URL, name: String = "cache", configure: (inout CacheStore.Configuration) -> Void = { _ in })
