@@ -68,7 +68,7 @@ enum CacheFixture {
         )
         return CacheEntry(
             key: CacheKey(CacheRules.name(of: request), in: .http),
-            variant: VaryField(response.head.headers).variant(of: request, identity: identity) ?? "?",
+            variant: response.metadata.variant(of: request) ?? "?",
             response: response,
             body: Data(body.utf8),
             stored: at(received)
