@@ -344,7 +344,9 @@ extension ModifiableRequest {
 
     /// Adds an observer of this request.
     public consuming func observer(_ observer: any RequestObserver) -> Self {
-        modified { $0.options.steps.observers.append(ObserverMailbox(observer)) }
+        modified {
+            $0.options.steps.observers.append(ObserverMailbox(observer, sharing: ObserverMailbox.ofRequests))
+        }
     }
 
     /// Sends the request without asking gates and constraints.

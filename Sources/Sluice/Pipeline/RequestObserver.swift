@@ -14,7 +14,8 @@ import SluiceHTTP
 /// Events wait in a queue of the observer and are delivered one at a time, in order, off the pipeline's threads. A slow
 /// observer does not delay requests. Beyond 16 MiB of waiting bodies, further events wait without theirs, and
 /// ``ObservedRequest/omittedBodyBytes`` is the number of bytes that an event lacks. Beyond 65,536 waiting events, or 64 MiB
-/// without bodies, the newest are dropped, and their number is reported.
+/// without bodies, the newest are dropped, and their number is reported. The observers of single requests share these
+/// limits: ``ModifiableRequest/observer(_:)``.
 public protocol RequestObserver: Sendable {
     /// The events that the observer receives; all by default. Events that no observer receives cost nothing.
     var interests: RequestEvent.Kinds { get }
@@ -80,10 +81,17 @@ final class ObserverMailbox: Sendable {
     /// The observer, if it is called directly instead of through the queue.
     private let immediate: (any ImmediateObserver)?
     private let state = Locked(State())
+    /// The size of the events of several mailboxes together; nil if this one has limits of its own.
+    private let shared: Locked<ObserverBacklog>?
     private let queue = DispatchQueue(label: "sluice.observer")
 
-    init(_ observer: any RequestObserver) {
+    /// The size of the events that wait for observers of single requests. Each request may have another observer, so
+    /// limits for each would not bound their sum.
+    static let ofRequests = Locked(ObserverBacklog())
+
+    init(_ observer: any RequestObserver, sharing shared: Locked<ObserverBacklog>? = nil) {
         self.observer = observer
+        self.shared = shared
         immediate = observer as? any ImmediateObserver
         interests = observer.interests
         recordsRequests = observer is any RecordingObserver
@@ -93,7 +101,7 @@ final class ObserverMailbox: Sendable {
         if let immediate { return immediate.observe(message.event, of: message.request) }
         let cost = message.event.cost
         let begins = state.withLock { state in
-            switch state.backlog.add(cost) {
+            switch shared.map({ $0.withLock { $0.add(cost) } }) ?? state.backlog.add(cost) {
             case .whole: state.waiting.append(Waiting(message: message, cost: cost))
             case .withoutBodies:
                 state.waiting.append(Waiting(message: message.withoutBodies(cost), cost: cost.withoutBodies))
@@ -129,7 +137,11 @@ final class ObserverMailbox: Sendable {
         messages.reverse()
         while let next = messages.popLast() {
             observer.observe(next.message.event, of: next.message.request)
-            state.withLock { $0.backlog.remove(next.cost) }
+            if let shared {
+                shared.withLock { $0.remove(next.cost) }
+            } else {
+                state.withLock { $0.backlog.remove(next.cost) }
+            }
         }
         if dropped > 0 { observer.didDrop(dropped) }
         let continues = state.withLock { state in

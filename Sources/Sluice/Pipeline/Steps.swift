@@ -61,7 +61,7 @@ final class Steps: Sendable {
         steps.requestInterceptors = configuration.requestInterceptors
         steps.responseInterceptors = configuration.responseInterceptors
         steps.plugins = configuration.plugins
-        steps.observers = configuration.observers.map(ObserverMailbox.init)
+        steps.observers = configuration.observers.map { ObserverMailbox($0) }
         self.init(
             gates: conditions + all.filter(\.reservesResource),
             conditionCount: conditions.count,

@@ -142,6 +142,42 @@ import Testing
         #expect(subject.draft.body == nil || subject.draft.body?.length == 0)
     }
 
+    @Test func observersOfSingleRequestsShareTheLimits() async {
+        final class Counter: RequestObserver {
+            let bytes = Shared((bodies: 0, omitted: 0))
+
+            func observe(_ event: RequestEvent, of request: ObservedRequest) {
+                guard case .cached(let response) = event else { return }
+                bytes.change {
+                    $0.bodies += response.body.count
+                    $0.omitted += request.omittedBodyBytes
+                }
+            }
+        }
+        let (counter, shared) = (Counter(), Locked(ObserverBacklog()))
+        let response = ServerResponse(
+            request: HTTPRequest(scheme: "http", authority: "a.b", path: "/"),
+            head: HTTPResponse(status: .ok),
+            body: Data(count: 1 << 20)
+        )
+        for round in 1...2 {
+            let mailboxes = (0..<40).map { _ in ObserverMailbox(counter, sharing: shared) }
+            // Nothing is delivered at once, so the bodies of all requests wait together.
+            let posted = mailboxes.map { mailbox in
+                let observed = ObservedRequest(id: RequestID(rawValue: 1))
+                mailbox.post(ObserverMailbox.Message(.cached(response), observed))
+                return shared.withLock { $0.bodies <= ObserverBacklog.bodyLimit }
+            }
+            #expect(posted.allSatisfy { $0 })
+            for mailbox in mailboxes { await mailbox.deliverAll() }
+            let bytes = counter.bytes.read
+            #expect(bytes.bodies + bytes.omitted == round * 40 << 20)
+            #expect(bytes.bodies >= round * ObserverBacklog.bodyLimit)
+            let rest = shared.withLock { ($0.count, $0.bodies, $0.other) }
+            #expect(rest == (0, 0, 0))
+        }
+    }
+
     @Test func logAndArchiveTellTheLengthOfOmittedBodies() {
         let observed = ObservedRequest(id: RequestID(rawValue: 1))
         func event(_ event: RequestEvent) -> (RequestEvent, ObservedRequest) {
