@@ -10,8 +10,6 @@ final class HTTPCache: Sendable {
     private let partition: String
     private let tags: Set<String>
     private let storesInMemoryOnly: Bool
-    /// The maximum number of stored variants of one URL.
-    private static let variantLimit = 16
 
     /// Creates a cache; nil if there is no store or HTTP caching is disabled.
     init?(
@@ -74,10 +72,6 @@ final class HTTPCache: Sendable {
         guard isCurrent(ticket, key(of: request)) else { return nil }
         if let count = storing.receivedCount, count != Int64(received?.count ?? 0) { return nil }
         let entry = entry(storing, of: request, body: storing.body.bytes(received: received ?? Data()))
-        let others = store.entriesInMemory(for: entry.key).filter { $0.variant != entry.variant }
-        for old in others.dropFirst(Self.variantLimit - 1) {
-            store.remove(CacheSelection(old.key, variant: old.variant))
-        }
         return store.insert(entry, of: ticket) ? entry : nil
     }
 

@@ -41,6 +41,8 @@ package struct ConditionalRequest: Sendable {
     package let request: HTTPRequest
     /// The digest of the credentials that the request is sent with.
     let identity: String?
+    /// All responses stored under the cache key, newest first.
+    let stored: [CacheEntry]
     /// The stored responses that match the request, newest first.
     let matching: [CacheEntry]
     /// The stored response that would satisfy the request if it were fresh or complete.

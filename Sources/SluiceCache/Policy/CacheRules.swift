@@ -198,6 +198,7 @@ extension CacheRules {
         _ identity: String?,
         _ reason: CacheStatus.Forward,
         sent: HTTPRequest? = nil,
+        stored: [CacheEntry] = [],
         matching: [CacheEntry] = [],
         selected: CacheEntry? = nil,
         purpose: ConditionalRequest.Purpose = .response
@@ -206,6 +207,7 @@ extension CacheRules {
             sent: sent ?? request,
             request: request,
             identity: identity,
+            stored: stored,
             matching: matching,
             selected: selected,
             reason: reason,
@@ -219,7 +221,7 @@ extension CacheRules {
         let matching = matching(stored, parsed.request, identity)
         guard let first = matching.first else {
             let isEmpty = !stored.contains { $0.response != nil }
-            return .send(forwarding(parsed.request, identity, isEmpty ? .uriMiss : .varyMiss))
+            return .send(forwarding(parsed.request, identity, isEmpty ? .uriMiss : .varyMiss, stored: stored))
         }
         for entry in matching {
             guard let sent = completing(parsed, entry) else { continue }
@@ -229,6 +231,7 @@ extension CacheRules {
                     identity,
                     .partial,
                     sent: sent,
+                    stored: stored,
                     matching: matching,
                     selected: entry,
                     purpose: .completion
@@ -236,7 +239,7 @@ extension CacheRules {
             )
         }
         let reason: CacheStatus.Forward = first.response?.part == nil ? .request : .partial
-        return .send(forwarding(parsed.request, identity, reason, matching: matching))
+        return .send(forwarding(parsed.request, identity, reason, stored: stored, matching: matching))
     }
 
     /// Returns the request for the rest of a representation of which the beginning is stored (RFC 9111 §3.3, RFC 9110
@@ -270,6 +273,7 @@ extension CacheRules {
             identity,
             reason,
             sent: sent,
+            stored: stored,
             matching: matching(stored, parsed.request, identity),
             selected: selected.entry,
             purpose: sent == nil ? .response : .validation
@@ -291,6 +295,7 @@ extension CacheRules {
             identity,
             .stale,
             sent: sent,
+            stored: stored,
             matching: matching(stored, request, identity),
             selected: selected.entry,
             purpose: sent == nil ? .response : .validation

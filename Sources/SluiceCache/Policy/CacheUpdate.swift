@@ -22,7 +22,7 @@ package struct CacheUpdate: Sendable {
     /// The responses to store. Each replaces the stored response of the same variant. At most one of them uses the
     /// received body.
     package var storing: [StorableResponse] = []
-    /// The variants of the request's cache key to remove. None of them is also in `storing`.
+    /// The variants of the request's cache key to remove. None of them is also in ``storing``.
     package var removing: [String] = []
     /// The cache keys to invalidate in the request's partition (RFC 9111 §4.4).
     package var invalidating: [String] = []
@@ -35,6 +35,22 @@ package struct CacheUpdate: Sendable {
         }
         let isKept = self.storing.contains { $0.variant == entry.variant }
         if !isKept, !removing.contains(entry.variant) { removing.append(entry.variant) }
+    }
+}
+
+extension CacheUpdate {
+    /// The maximum number of responses stored under one cache key. A lookup reads all of them.
+    static let variantLimit = 16
+
+    /// Removes the oldest stored responses that would exceed the limit.
+    ///
+    /// - Parameter stored: The responses stored under the cache key, newest first.
+    mutating func limitVariants(of stored: [CacheEntry]) {
+        guard !storing.isEmpty, stored.count + storing.count > Self.variantLimit else { return }
+        let kept = stored.map(\.variant).filter { variant in
+            !removing.contains(variant) && !storing.contains { $0.variant == variant }
+        }
+        removing += kept.dropFirst(max(0, Self.variantLimit - storing.count))
     }
 }
 

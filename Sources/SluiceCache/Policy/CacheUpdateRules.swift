@@ -22,6 +22,7 @@ extension CacheRules {
             update.storing = []
             update.removing = []
         }
+        update.limitVariants(of: forwarding.stored)
         return update
     }
 
@@ -139,7 +140,13 @@ extension CacheRules {
 
     /// Returns the original request without the conditions that the cache added.
     func unconditional(_ forwarding: ConditionalRequest) -> ConditionalRequest {
-        self.forwarding(forwarding.request, forwarding.identity, forwarding.reason, matching: forwarding.matching)
+        self.forwarding(
+            forwarding.request,
+            forwarding.identity,
+            forwarding.reason,
+            stored: forwarding.stored,
+            matching: forwarding.matching
+        )
     }
 }
 

@@ -149,6 +149,18 @@ import Testing
         try Self.expect(cache, "whole abcdefghij")
     }
 
+    @Test func numberOfPartsKeptApartIsLimited() throws {
+        let cache = CacheSimulation()
+        let whole = String(repeating: "x", count: 1000)
+        for first in 0..<200 {
+            let server = Self.server("x", "Cache-Control: max-age=60", whole: whole)
+            _ = cache.send(Self.request("\(first * 5)-\(first * 5 + 3)"), at: 1, server)
+            #expect(cache.kept().count == min(first + 1, CacheUpdate.variantLimit))
+        }
+        #expect(cache.kept().first?.response?.part?.range == 995..<999, "The newest are kept.")
+        #expect(cache.kept().last?.response?.part?.range == 920..<924)
+    }
+
     @Test func partWithAStrongValidatorIsNotJoinedToOneWithout() throws {
         let cache = CacheSimulation()
         let lines = "Cache-Control: max-age=60\nVary: X"

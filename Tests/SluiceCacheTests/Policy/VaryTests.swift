@@ -179,4 +179,19 @@ import Testing
         }
         #expect(seen.count > 100)
     }
+
+    @Test func numberOfVariantsIsLimited() throws {
+        let cache = CacheSimulation()
+        for number in 0..<100 {
+            let headers: HTTPHeaders = [.cacheControl: "max-age=60", .vary: "X"]
+            let request = CacheFixture.request(["X": "\(number % 40)"])
+            _ = cache.send(request, at: 1) { _ in (CacheFixture.head(headers), "\(number % 40)") }
+            #expect(cache.kept().count <= CacheUpdate.variantLimit)
+            #expect(cache.send(request, at: 2, nil)?.body == "\(number % 40)", "The newest is kept.")
+        }
+        // A response without Vary replaces those that match, and counts itself.
+        let whole = CacheFixture.head([.cacheControl: "max-age=60"])
+        _ = cache.send(CacheFixture.request(["X": "new"]), at: 3) { _ in (whole, "new") }
+        #expect(cache.kept().count == CacheUpdate.variantLimit)
+    }
 }
