@@ -32,9 +32,10 @@ public struct CacheKeyRule: Sendable {
     /// Returns the cache key of a request for an identity; nil if the request does not use the cache.
     func key(for request: HTTPRequest, _ identity: CacheIdentity) -> CacheKey? {
         guard var name = name(request) else { return nil }
-        // The `Host` field selects another server for the same URL.
-        if let host = request.headers["Host"] { name += " \(host)" }
-        if let digest = identity.digest { name += " \(digest)" }
+        // The `Host` field selects another resource of the same server. Lines, which no URL and no field contains, separate
+        // it from the digest.
+        if let host = request.headers["Host"] { name += "\nhost: \(host)" }
+        if let digest = identity.digest { name += "\nidentity: \(digest)" }
         return CacheKey(name, in: .responses, partition: identity.partition)
     }
 

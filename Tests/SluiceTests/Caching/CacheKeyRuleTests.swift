@@ -72,4 +72,14 @@ import Testing
         )
         #expect(key == CacheKey("feed", in: .responses, partition: "ada"))
     }
+
+    @Test func hostFieldCannotImitateAnIdentity() throws {
+        let mine = request("/a", .get, .none, ["Authorization": "ada"])
+        let digest = try #require(CacheIdentity(mine, partition: "").digest)
+        for rule in [CacheKeyRule.methodURL, .methodURLParameters, .custom("x")] {
+            for host in [digest, "identity: \(digest)", "x.test \(digest)"] {
+                #expect(name(rule, request("/a", .get, .none, ["Host": host])) != name(rule, mine))
+            }
+        }
+    }
 }
