@@ -4,6 +4,10 @@ import SluiceHTTP
 struct Admission: Sendable {
     /// The permits with the index of their gate among all gates of the client, because two gates may have one name.
     private(set) var permits: [(gate: Int, permit: Permit)] = []
+    /// The last redirect that a server has sent and that was followed; nil if there was none.
+    var redirect: ServerResponse?
+    /// The outcome for the gates, before response interceptors and plugins change it.
+    private var recorded: TransportOutcome?
 
     /// Asks the gates without waiting. Returns false at the first gate that has to wait, and keeps the permits so far.
     mutating func admitImmediately(_ context: RequestContext, _ gates: [any ImmediateGate], _ call: Call) -> Bool {
@@ -33,9 +37,20 @@ struct Admission: Sendable {
         }
     }
 
-    /// Releases all permits in reverse order. Returns true if a gate asks for a replay.
+    /// Records the outcome that the permits are released with. What response interceptors and plugins make of it says
+    /// nothing about the server.
+    mutating func record(_ outcome: TransportOutcome) {
+        if !permits.isEmpty { recorded = outcome.asServerOutcome(after: redirect) }
+    }
+
+    /// Releases all permits in reverse order.
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome to release them with if none was recorded.
+    ///   - call: The state shared by all attempts.
+    /// - Returns: True if a gate asks for a replay.
     func release(_ outcome: TransportOutcome, _ call: Call) async -> Bool {
-        let outcome = outcome.asServerOutcome
+        let outcome = recorded ?? outcome.asServerOutcome(after: redirect)
         var isReplayed = false
         for (gate, permit) in permits.reversed() {
             if await permit.release(outcome) == .replay, call.mayReplay(for: gate) { isReplayed = true }
@@ -46,7 +61,7 @@ struct Admission: Sendable {
     /// Releases all permits in reverse order, where no release is asynchronous. Returns true if a gate asks for a
     /// replay.
     func releaseImmediately(_ outcome: TransportOutcome, _ call: Call) -> Bool {
-        let outcome = outcome.asServerOutcome
+        let outcome = recorded ?? outcome.asServerOutcome(after: redirect)
         var isReplayed = false
         for (gate, permit) in permits.reversed() {
             if permit.releaseImmediately(outcome) == .replay, call.mayReplay(for: gate) { isReplayed = true }

@@ -55,11 +55,15 @@ struct AsynchronousDriver: Sendable {
         switch machine.next {
         case .admit: break
         case .cache, .send:
+            // What is recorded for the gates; if the time is up, nothing.
+            let admission = Locked(admission)
             driver.outcome = await pipeline.within(call) { [self] in
                 var driver = self
                 await driver.run(until: .release)
+                admission.withLock { $0 = driver.admission }
                 return driver.outcome
             }
+            driver.admission = admission.withLock { $0 }
             driver.machine.skipToRelease()
             fallthrough
         default:
@@ -101,6 +105,8 @@ struct AsynchronousDriver: Sendable {
                 call.beginStage(.requestInterceptors)
                 do throws(SluiceError) {
                     request = try await interceptedRequest()
+                    // Interceptors and gates may ignore a cancellation. Nothing is sent after it.
+                    if Task.isCancelled { throw .cancelled.with(step: .requestInterceptor, request: request) }
                     machine.advance()
                 } catch {
                     outcome = .failure(error)
@@ -120,7 +126,12 @@ struct AsynchronousDriver: Sendable {
                     context.attempt,
                     until: deadline
                 )
-                outcome = await transfer.outcome(of: request, unread: response.take(), &machine)
+                outcome = await transfer.outcome(
+                    of: request,
+                    unread: response.take(),
+                    &machine,
+                    redirect: &admission.redirect
+                )
                 replaceCancellation(at: .transport)
             case .report:
                 call.report(outcome, context.attempt)
@@ -128,6 +139,7 @@ struct AsynchronousDriver: Sendable {
                 for plugin in call.steps.plugins { plugin.didReceive(outcome, context: context) }
                 machine.advance()
             case .interceptResponse:
+                admission.record(outcome)
                 for interceptor in call.steps.responseInterceptors {
                     outcome = await interceptor.intercept(outcome, context: context)
                 }

@@ -33,11 +33,13 @@ struct AttemptTransfer: Sendable {
     ///   - first: The request to send.
     ///   - begun: The response to it, if the request has already been sent.
     ///   - machine: The machine, at one of these steps. It moves to the step that follows them.
+    ///   - redirect: Set to the last redirect that a server has sent and that was followed.
     /// - Returns: The last response, or a ``SluiceError`` from the cache, the transport or a redirect.
     func outcome(
         of first: HTTPRequest,
         unread begun: TransportResponse? = nil,
-        _ machine: inout CallMachine
+        _ machine: inout CallMachine,
+        redirect: inout ServerResponse?
     ) async -> TransportOutcome {
         var request = first
         var transfer = transfer
@@ -63,7 +65,8 @@ struct AttemptTransfer: Sendable {
                         machine.advance()
                         continue
                     }
-                    if let redirect = unread.take() { response = redirectResponse(redirect, to: request) }
+                    if let unread = unread.take() { response = redirectResponse(unread, to: request) }
+                    if let response, !response.isServedFromCache { redirect = response }
                     if let response { call?.notify(.redirected, number) { .redirected(response, to: next) } }
                     call?.recordRedirect(to: next)
                     transfer.credentials = credentials.following(request, to: next)
@@ -204,10 +207,22 @@ struct AttemptTransfer: Sendable {
 }
 
 extension TransportOutcome {
-    /// The outcome for the gates. A response that the cache served without the server becomes a failure.
-    var asServerOutcome: TransportOutcome {
-        guard case .success(let response) = self, response.isServedFromCache else { return self }
-        return .failure(response.failure ?? .answeredByCache(response.request))
+    /// Returns the outcome for the gates: the last thing that a server did, or the reason why nothing was sent.
+    ///
+    /// A response that the cache served in place of a failed server becomes its failure. One that the cache served
+    /// without the server becomes the redirect that led there, or a failure if nothing was sent.
+    ///
+    /// - Parameter redirect: The last redirect that a server has sent and that was followed; nil if there was none.
+    /// - Returns: The outcome. A failure is marked if it comes after a redirect.
+    func asServerOutcome(after redirect: ServerResponse?) -> TransportOutcome {
+        switch self {
+        case .success(let response):
+            guard response.isServedFromCache else { return self }
+            if let failure = response.failure { return .failure(failure.with(isAfterRedirect: redirect != nil)) }
+            return redirect.map { .success($0) } ?? .failure(.answeredByCache(response.request))
+        case .failure(let error):
+            return redirect == nil ? self : .failure(error.with(isAfterRedirect: true))
+        }
     }
 }
 

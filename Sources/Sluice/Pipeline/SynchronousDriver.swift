@@ -210,19 +210,21 @@ final class SynchronousDriver: Sendable {
         let call = context.call
         var machine = machine
         var outcome = outcome
+        var admission = admission
         while true {
             switch machine.next {
             case .report:
                 call.report(outcome, context.attempt)
                 machine.advance()
             case .interceptResponse:
+                admission.record(outcome)
                 for adapter in call.steps.outcomeAdapters { adapter.adapt(&outcome, context: context) }
                 machine.advance()
             case .release where !admission.isAsynchronous:
                 machine.advance(admission.releaseImmediately(outcome, call) ? .again(.replay) : .done)
             case .decide: machine.advance(pipeline.decision(after: outcome, call, tries: machine.tries))
             case .end: return finish(outcome)
-            default: return handOver(machine, outcome: outcome)
+            default: return handOver(machine, outcome: outcome, with: admission)
             }
         }
     }
@@ -231,9 +233,12 @@ final class SynchronousDriver: Sendable {
     private func handOver(
         _ machine: CallMachine,
         _ response: TransportResponse? = nil,
-        outcome: TransportOutcome? = nil
+        outcome: TransportOutcome? = nil,
+        with admission: Admission? = nil
     ) {
-        let task = pipeline.startedTask { [self] in finish(await self.outcome(from: machine, response, outcome)) }
+        let task = pipeline.startedTask { [self] in
+            finish(await self.outcome(from: machine, response, outcome, with: admission ?? self.admission))
+        }
         let isOver = state.withLock { state in
             if case .over = state { return true }
             state = .following(task)
@@ -245,12 +250,14 @@ final class SynchronousDriver: Sendable {
     private func outcome(
         from machine: CallMachine,
         _ response: TransportResponse?,
-        _ outcome: TransportOutcome?
+        _ outcome: TransportOutcome?,
+        with admission: Admission
     ) async -> TransportOutcome {
         guard let context else {
             var machine = machine
+            var redirect: ServerResponse?
             return await AttemptTransfer(pipeline, transfer, until: deadline)
-                .outcome(of: request, unread: response, &machine)
+                .outcome(of: request, unread: response, &machine, redirect: &redirect)
         }
         let driver = AsynchronousDriver(
             pipeline,

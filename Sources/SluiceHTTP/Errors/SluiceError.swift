@@ -27,14 +27,22 @@ public struct SluiceError: Error, Sendable {
         let request: HTTPRequest?
         let response: HTTPResponse?
         let underlyingError: (any Error)?
+        let isAfterRedirect: Bool
 
-        init(_ error: SluiceError, step: Step?, request: HTTPRequest?, response: HTTPResponse?) {
+        init(
+            _ error: SluiceError,
+            step: Step?,
+            request: HTTPRequest?,
+            response: HTTPResponse?,
+            isAfterRedirect: Bool
+        ) {
             self.code = error.code
             self.reason = error.reason
             self.underlyingError = error.underlyingError
             self.step = step ?? error.step
             self.request = error.request ?? request
             self.response = error.response ?? response
+            self.isAfterRedirect = isAfterRedirect || error.isAfterRedirect
         }
 
         init(
@@ -51,6 +59,7 @@ public struct SluiceError: Error, Sendable {
             self.request = request
             self.response = response
             self.underlyingError = underlyingError
+            isAfterRedirect = false
         }
     }
 
@@ -84,8 +93,28 @@ public struct SluiceError: Error, Sendable {
     }
 
     /// Returns a copy with more context. A request or response that the error already has is kept.
-    package func with(step: Step? = nil, request: HTTPRequest? = nil, response: HTTPResponse? = nil) -> SluiceError {
-        SluiceError(storage: Storage(self, step: step, request: request, response: response))
+    ///
+    /// - Parameters:
+    ///   - step: The step that replaces the error's own; nil to keep it.
+    ///   - request: The request of an error that has none.
+    ///   - response: The response of an error that has none.
+    ///   - isAfterRedirect: True to mark an error of a request that a redirect led to.
+    /// - Returns: The copy.
+    package func with(
+        step: Step? = nil,
+        request: HTTPRequest? = nil,
+        response: HTTPResponse? = nil,
+        isAfterRedirect: Bool = false
+    ) -> SluiceError {
+        SluiceError(
+            storage: Storage(
+                self,
+                step: step,
+                request: request,
+                response: response,
+                isAfterRedirect: isAfterRedirect
+            )
+        )
     }
 
     private init(storage: Storage) {
@@ -104,6 +133,9 @@ public struct SluiceError: Error, Sendable {
     public var response: HTTPResponse? { storage.response }
     /// The error that caused this one.
     public var underlyingError: (any Error)? { storage.underlyingError }
+
+    /// True if a server has redirected the request before it failed, so that it has reached that server.
+    package var isAfterRedirect: Bool { storage.isAfterRedirect }
 
     /// The status of the response; nil if none was received.
     public var status: HTTPStatus? { response?.status }
