@@ -151,8 +151,7 @@ final class Call: Sendable {
 
     /// Records a redirect that is followed.
     func recordRedirect(to request: HTTPRequest) {
-        // Only the error of a time-out contains the request.
-        if deadline != nil { state.withLock { $0.redirected = request } }
+        state.withLock { $0.redirected = request }
     }
 
     /// The error of the previous attempt; nil if there was none or the request's time is not limited.

@@ -3,9 +3,12 @@ import SluiceHTTP
 /// A permit that a gate hands out when it admits a request. It is released with the outcome of the request.
 ///
 /// A permit is released exactly once, whatever happens to the request: success, failure, cancellation or another
-/// attempt. A request that the cache answers is not sent. Its permit is released with a failure of step
+/// attempt. The outcome is that of the transport: response interceptors and plugins do not change it.
+///
+/// A request that the cache answers is not sent. Its permit is released with a failure of step
 /// ``SluiceError/Step/cache`` and code ``SluiceError/Code/answeredByCache``. Where the cache replaces the response of a
-/// failed server, the permit is released with that failure.
+/// failed server, the permit is released with that failure, and with the redirect where a server has redirected to a
+/// URL that the cache answers.
 public struct Permit: Sendable {
     /// Changes the request just before it is sent, after all interceptors, for example to add a token.
     public typealias RequestModifier = @Sendable (inout HTTPRequest) -> Void

@@ -18,7 +18,8 @@ import SluiceHTTP
 /// the same with an `X-` prefix.
 ///
 /// The token of a request that certainly did not reach the server is put back. This is the case if a later gate or an
-/// interceptor failed or was cancelled, or if no connection was made. Clients that are given the same limit share it.
+/// interceptor failed or was cancelled, or if no connection was made. A server that redirects has been reached. Clients
+/// that are given the same limit share it.
 public final class RateLimit: ImmediateGate {
     /// The name by which requests opt out of the gate.
     public let name: String

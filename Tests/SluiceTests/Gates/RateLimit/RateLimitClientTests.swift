@@ -72,6 +72,28 @@ final class RateLimitClientTests: XCTestCase {
         XCTAssertEqual(free, "ok")
     }
 
+    func testRedirectUsesUpTokenIfNextServerCannotBeReached() async throws {
+        let closed = try LoopbackServer()
+        let server = try LoopbackServer()
+        server.on("/near", .redirect(to: "\(closed.url)/"))
+        closed.stop()
+        for interceptors: [any ResponseInterceptor] in [[], [Replacing { $0 }]] {
+            let client = APIClient(baseURL: server.url) {
+                $0.gates = [RateLimit(1, every: .seconds(3600), maximumWaiting: 0)]
+                $0.responseInterceptors = interceptors
+            }
+            let redirected = await client.string.request("near").sender().result
+            XCTAssertEqual(redirected.failure?.code, .cannotConnect)
+            let refused = await client.string.request("near").sender().result
+            XCTAssertEqual(refused.failure?.code, .queueFull)
+            // A request that reaches no server uses up no token.
+            let unsent = await client.string.request("\(closed.url)/").sender().result
+            XCTAssertEqual(unsent.failure?.code, .cannotConnect)
+            let again = await client.string.request("\(closed.url)/").sender().result
+            XCTAssertEqual(again.failure?.code, .cannotConnect)
+        }
+    }
+
     func testCancelledWaiterIsNotSent() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))
