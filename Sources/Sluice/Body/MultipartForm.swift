@@ -106,12 +106,14 @@ public struct MultipartForm: Sendable {
     ///
     /// An empty form consists of its closing boundary only, as browsers write it.
     ///
+    /// - Parameter encoder: The encoder for JSON parts without an encoder of their own.
     /// - Returns: The body.
     /// - Throws: A ``SluiceError``: ``SluiceError/Code/invalidHeader`` for a name or header that is invalid in a part's
     ///   head; ``SluiceError/Code/encodingFailed`` for a boundary that is invalid or conflicts with that of a nested
-    ///   form, a part of form-data without a name, a nesting depth over 32, or a negative length.
-    package func body() throws(SluiceError) -> RequestBody {
-        try MultipartLayout(self).body()
+    ///   form, a part of form-data without a name, a value that cannot be encoded, a nesting depth over 32, or a negative
+    ///   length.
+    package func body(encoder: JSONEncoder = JSONEncoder()) throws(SluiceError) -> RequestBody {
+        try MultipartLayout(self, encoder: encoder).body()
     }
 }
 
@@ -140,6 +142,8 @@ extension MultipartForm {
     public struct Part: Sendable {
         enum Content: Sendable {
             case data(Data)
+            /// A value that is encoded when the request is built, with the client's encoder.
+            case encoded(@Sendable (_ client: JSONEncoder) throws -> Data)
             case file(URL)
             case stream(RequestBody.Stream, length: Int64?, isReplayable: Bool)
             case form(MultipartForm)
@@ -175,6 +179,34 @@ extension MultipartForm {
                 contentType: contentType,
                 headers: headers,
                 content: .data(Data(text.utf8))
+            )
+        }
+
+        /// Creates a part from a value, which is encoded as JSON when the request is built.
+        ///
+        /// - Parameters:
+        ///   - value: The value to encode. One that cannot be encoded fails the request with
+        ///     ``SluiceError/Code/encodingFailed``.
+        ///   - name: The field's name.
+        ///   - fileName: A file name; none by default.
+        ///   - contentType: The part's media type; `application/json` by default.
+        ///   - headers: Extra headers.
+        ///   - encoder: The encoder; nil for the client's ``APIClient/Configuration/encoder``.
+        /// - Returns: A part with the JSON as its content.
+        public static func json(
+            _ value: some Encodable & Sendable,
+            name: String? = nil,
+            fileName: String? = nil,
+            contentType: String = "application/json",
+            headers: HTTPHeaders = [:],
+            encoder: JSONEncoder? = nil
+        ) -> Part {
+            Part(
+                name: name,
+                fileName: fileName,
+                contentType: contentType,
+                headers: headers,
+                content: .encoded { client in try (encoder ?? client).encode(value) }
             )
         }
 

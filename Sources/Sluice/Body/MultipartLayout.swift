@@ -14,12 +14,17 @@ struct MultipartLayout: Sendable {
     private(set) var isReplayable = true
     /// The delimiter of one part and the head of the next, collected until the next content.
     private var framing = Data()
+    /// The encoder for JSON parts without an encoder of their own.
+    private let encoder: JSONEncoder
 
     /// Creates the layout of a form.
     ///
-    /// - Parameter form: The outermost form.
+    /// - Parameters:
+    ///   - form: The outermost form.
+    ///   - encoder: The encoder for JSON parts without an encoder of their own.
     /// - Throws: A ``SluiceError`` if the form cannot be sent.
-    init(_ form: MultipartForm) throws(SluiceError) {
+    init(_ form: MultipartForm, encoder: JSONEncoder = JSONEncoder()) throws(SluiceError) {
+        self.encoder = encoder
         try add(form, as: form.subtype, within: [], path: "")
         addFraming()
     }
@@ -39,6 +44,12 @@ struct MultipartLayout: Sendable {
             switch part.content {
             case .data(let data):
                 if !data.isEmpty { add(.bytes(data)) }
+            case .encoded(let encode):
+                do {
+                    add(.bytes(try encode(encoder)))
+                } catch {
+                    throw .unavailable(label, .bodyEncoding(error))
+                }
             case .file(let url):
                 add(.file(url, length: nil, part: label))
             case .stream(let stream, let length, let isStreamReplayable):

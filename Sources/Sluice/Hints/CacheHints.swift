@@ -18,6 +18,18 @@ extension CacheStore {
     public nonisolated func remove(for name: String) async throws {}
 
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Remove the tags one after the other: \"remove(tag: \"account\")\".")
+    public nonisolated func remove(tags: Set<String>) async throws {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"remove(tag: \"account\")\".")
+    public nonisolated func invalidate(tag: String) async throws {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"remove(tag: \"account\")\".")
+    public nonisolated func removeAll(tag: String) async throws {}
+
+    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -55,4 +67,13 @@ extension CacheContainer {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"remove(\"me\")\".")
     public func remove(for name: String) async throws {}
+}
+
+extension CacheStore.Configuration {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"$0.memory.bytes = 16 << 20\", and \"$0.disk.bytes\" for the files.")
+    public var limits: CacheStore.Size {
+        get { CacheStore.Size() }
+        set {}
+    }
 }

@@ -133,6 +133,26 @@ extension TLSConfiguration.Trust {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".insecurelyAnyCertificate\".")
     public static var none: TLSConfiguration.Trust { .system }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".systemAnd(.file(\"own-ca.pem\"))\".")
+    public static func system(adding authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".systemAnd(.file(\"own-ca.pem\"))\".")
+    public static func system(and authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".systemAnd(.file(\"own-ca.pem\"))\".")
+    public static func adding(_ authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \".only(.file(\"own-ca.pem\"))\", or \".systemAnd(.file(\"own-ca.pem\"))\"."
+    )
+    public static func custom(_ authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
 }
 
 extension TLSVersion {

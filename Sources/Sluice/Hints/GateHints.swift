@@ -1,6 +1,7 @@
+import SluiceFoundation
 import SluiceHTTP
 
-// Arguments of other libraries. None can be passed: each says what to write.
+// Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
 
 extension RateLimit {
     /// Unavailable: the message says what to write.
@@ -10,6 +11,10 @@ extension RateLimit {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
     public convenience init(requestsPerSecond: Int) { self.init(requestsPerSecond, every: .seconds(1)) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
+    public convenience init(requests: Int, per interval: Duration) { self.init(requests, every: interval) }
 }
 
 extension ConcurrencyLimit {
@@ -26,4 +31,181 @@ extension CircuitBreaker {
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
     public convenience init(failureThreshold: Int, resetTimeout: Duration) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
+    )
+    public convenience init(failureThreshold: Int, openFor duration: Duration) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
+    )
+    public convenience init(maximumFailures: Int, resetAfter duration: Duration) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
+    )
+    public convenience init(failures: Int, openFor duration: Duration = .zero) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
+    )
+    public convenience init(threshold: Int, openFor duration: Duration = .zero) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
+    )
+    public convenience init(threshold: Int, timeout: Duration) { self.init() }
+}
+
+extension OAuth2 {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")
+    public convenience init(_ grant: Grant, tokenEndpoint: String) { self.init(grant, tokenURL: tokenEndpoint) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")
+    public convenience init(_ grant: Grant, tokenEndpoint: URL) { self.init(grant, tokenURL: "") }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Set the store in the closure: \"OAuth2(grant, tokenURL: url) { $0.store = FileTokenStore(file) }\"."
+    )
+    public convenience init(_ grant: Grant, tokenURL: String, store: some TokenStore) {
+        self.init(grant, tokenURL: tokenURL)
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Set the store in the closure: \"OAuth2(grant, tokenURL: url) { $0.store = FileTokenStore(file) }\"."
+    )
+    public convenience init(_ grant: Grant, tokenURL: URL, store: some TokenStore) {
+        self.init(grant, tokenURL: tokenURL)
+    }
+}
+
+extension OAuth2.Grant {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".clientCredentials(id: id, secret: secret)\".")
+    public static func clientCredentials(
+        clientID: String,
+        clientSecret: some SecretConvertible,
+        scope: String? = nil
+    ) -> OAuth2.Grant { .clientCredentials(id: clientID, secret: clientSecret) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
+    public static func clientCredentials(
+        id: String,
+        secret: some SecretConvertible,
+        scope: [String],
+        parameters: Parameters = [:]
+    ) -> OAuth2.Grant { .clientCredentials(id: id, secret: secret) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
+    public static func refreshToken(
+        _ refreshToken: some SecretConvertible,
+        id: String,
+        secret: (any SecretConvertible)? = nil,
+        scope: [String],
+        parameters: Parameters = [:]
+    ) -> OAuth2.Grant { .refreshToken(refreshToken, id: id) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
+    public static func password(
+        username: String,
+        password: some SecretConvertible,
+        id: String,
+        secret: (any SecretConvertible)? = nil,
+        scope: [String],
+        parameters: Parameters = [:]
+    ) -> OAuth2.Grant { .password(username: username, password: password, id: id) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
+    public static func authorizationCode(
+        id: String,
+        secret: (any SecretConvertible)? = nil,
+        authorizationURL: String,
+        redirectURL: String,
+        scope: [String],
+        issuer: String? = nil,
+        parameters: Parameters = [:]
+    ) -> OAuth2.Grant { .authorizationCode(id: id, authorizationURL: authorizationURL, redirectURL: redirectURL) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write the URLs as text: \"authorizationURL: url.absoluteString\".")
+    public static func authorizationCode(
+        id: String,
+        secret: (any SecretConvertible)? = nil,
+        authorizationURL: URL,
+        redirectURL: URL,
+        scope: String? = nil,
+        issuer: String? = nil,
+        parameters: Parameters = [:]
+    ) -> OAuth2.Grant { .authorizationCode(id: id, authorizationURL: "", redirectURL: "") }
+}
+
+extension TokenStore where Self == FileTokenStore {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"FileTokenStore(url)\".")
+    public static func file(_ url: URL) -> FileTokenStore { FileTokenStore(url) }
+}
+
+extension Backoff {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
+    public init(base: Duration, factor: Double = 2, maximum: Duration) { self.init(base: base) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
+    public init(base: Duration, factor: Double = 2, max: Duration) { self.init(base: base) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
+    public init(base: Duration, factor: Double = 2, cap: Duration) { self.init(base: base) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
+    public init(initial: Duration, factor: Double = 2, maximum: Duration = .zero) { self.init(base: initial) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
+    public init(initial: Duration, factor: Double = 2, max: Duration) { self.init(base: initial) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
+    public static func exponential(
+        base: Duration,
+        factor: Double = 2,
+        limit: Duration = .zero,
+        maximum: Duration = .zero,
+        max: Duration = .zero,
+        cap: Duration = .zero
+    ) -> Backoff { .exponential }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
+    public static func exponential(initial: Duration, maximum: Duration = .zero) -> Backoff { .exponential }
 }

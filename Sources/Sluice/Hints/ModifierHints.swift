@@ -261,6 +261,18 @@ extension ModifiableRequest {
     public func cached(for lifetime: Duration) -> Self { self }
 
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"dataSource(.cacheElseServer, tags: [\"account\"])\".")
+    public func cacheTags(_ tags: String...) -> Self { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"dataSource(.cacheElseServer, tags: [\"account\"])\".")
+    public func cacheTags(_ tags: [String]) -> Self { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"dataSource(.cacheElseServer, tags: [\"account\"])\".")
+    public func cacheTag(_ tag: String) -> Self { self }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Give the expiration a unit: \"expiration: .seconds(60)\".")
     public func dataSource(_ source: DataSource, expiration seconds: Double) -> Self { self }
 

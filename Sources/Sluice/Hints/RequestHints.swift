@@ -275,12 +275,6 @@ extension APIClient {
     }
 }
 
-extension DownloadDestination {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \".suggested(in: folder)\".")
-    public static func folder(_ folder: URL) -> DownloadDestination { .temporary }
-}
-
 extension TypedRequest {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "The handler gets a response: switch over \"response.result\".")
@@ -348,6 +342,10 @@ extension APIResponse {
     public var text: String? { nil }
 
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"head?.links\".")
+    public var links: LinkHeader { LinkHeader("") }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"request?.url\".")
     public var url: String? { nil }
 }
@@ -356,177 +354,6 @@ extension RequestSender {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
     public nonisolated var progress: TransferProgressSequence { downloadProgress }
-}
-
-extension BodyRequest {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Say that the values are JSON: \"json([1, \"a\"] as JSON)\".")
-    public func json(_ values: [Any]) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"data(data, contentType: \"image/png\")\".")
-    public func body(_ data: Data) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
-    public func body(_ text: String) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"json(value)\" or \"form(value)\".")
-    public func body(_ value: some Encodable) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
-    public func text(_ text: String) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
-    public func string(_ text: String) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"data(Data(bytes))\".")
-    public func bytes(_ bytes: [UInt8]) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"data(Data(bytes))\".")
-    public func data(_ bytes: [UInt8]) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"file(URL(filePath: path))\".")
-    public func file(_ path: String) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"file(url)\".")
-    public func file(at url: URL) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"body(.stream(chunks))\".")
-    public func stream(_ chunks: some AsyncSequence, length: Int64? = nil) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"form([\"name\": name])\".")
-    public func urlEncoded(_ parameters: Parameters) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"form([\"name\": value])\".")
-    public func form(_ name: String, _ value: String?) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"multipart([.text(\"Ada\", name: \"name\")])\".")
-    public func multipart(_ parts: [String: String]) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"multipart([.text(\"Ada\", name: \"name\")])\".")
-    public func multipart(_ build: (inout MultipartForm) -> Void) -> APIRequest<Model, ErrorModel> { request }
-}
-
-extension MultipartForm {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"append(.text(\"Ada\", name: \"name\"))\".")
-    public mutating func add(_ part: Part) {}
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"append(.data(data, name: \"picture\"))\".")
-    public mutating func append(_ data: Data, withName name: String) {}
-
-    /// Unavailable: the message says what to write.
-    @available(
-        *,
-        unavailable,
-        message: "Write \"append(.data(data, name: \"picture\", fileName: \"a.png\", contentType: \"image/png\"))\"."
-    )
-    public mutating func append(_ data: Data, withName name: String, fileName: String, mimeType: String) {}
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"append(.file(url, name: \"picture\"))\".")
-    public mutating func append(_ file: URL, withName name: String) {}
-
-    /// Unavailable: the message says what to write.
-    @available(
-        *,
-        unavailable,
-        message: "Write \"append(.file(url, name: \"picture\", fileName: \"a.png\", contentType: \"image/png\"))\"."
-    )
-    public mutating func append(_ file: URL, withName name: String, fileName: String, mimeType: String) {}
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Append the parts one by one: \"form.append(part)\".")
-    public init(_ parts: [Part]) { self.init() }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Append the parts one by one: \"form.append(part)\".")
-    public init(parts: [Part]) { self.init() }
-}
-
-extension MultipartForm.Part {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \".text(\"Ada\", name: \"name\")\".")
-    public static func field(_ name: String, _ value: String) -> MultipartForm.Part { .text(value, name: name) }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write the text first, and the label: \".text(\"Ada\", name: \"name\")\".")
-    public static func text(_ name: String, _ value: String) -> MultipartForm.Part { .text(value, name: name) }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write the number as text: \".text(\"\\(number)\", name: \"page\")\".")
-    public static func text(_ number: some BinaryInteger, name: String) -> MultipartForm.Part { .text("", name: name) }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \".file(URL(filePath: path), name: \"picture\")\".")
-    public static func file(_ path: String, name: String) -> MultipartForm.Part { .text("", name: name) }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"contentType:\" in place of \"mimeType:\".")
-    public static func file(_ url: URL, name: String, fileName: String, mimeType: String) -> MultipartForm.Part {
-        .text("", name: name)
-    }
-
-    /// Unavailable: the message says what to write.
-    @available(
-        *,
-        unavailable,
-        message:
-            "Encode the value: \".data(try JSONEncoder().encode(value), name: \"user\", contentType: \"application/json\")\"."
-    )
-    public static func json(_ value: some Encodable, name: String) -> MultipartForm.Part { .text("", name: name) }
-}
-
-extension APIRequest {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Stream the request: \"client.stream(\"log\").lines\".")
-    public var lines: StreamSequence<String, ErrorModel> { stream().lines }
-}
-
-extension DownloadRequestSender {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
-    public nonisolated var progress: TransferProgressSequence { downloadProgress }
-}
-
-extension ServerSentEvent {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"type\".")
-    public var event: String { type }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"lastEventID\".")
-    public var id: String { lastEventID }
-}
-
-extension StreamRequest {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"stream(\"chat\").post(.json([\"prompt\": text]))\".")
-    public func json(_ parameters: Parameters) -> Self { self }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"stream(\"chat\").post(.json(prompt))\".")
-    public func json(_ value: some Encodable) -> Self { self }
-}
-
-extension DownloadResponse {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"head?.status\".")
-    public var status: HTTPStatus? { head?.status }
 }
 
 extension HTTPStatus {

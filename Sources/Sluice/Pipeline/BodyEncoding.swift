@@ -88,7 +88,7 @@ extension RequestBody {
 
     /// A multipart form body. Files and streams are read while they are sent (RFC 7578).
     public static func multipart(_ form: MultipartForm) -> RequestBody {
-        RequestBody(contentType: form.contentType) { _ in try form.body() }
+        RequestBody(contentType: form.contentType) { try form.body(encoder: $0.encoder) }
     }
 
     /// A property list body.

@@ -60,6 +60,8 @@ public protocol Target: Endpoint {
     associatedtype SpecifiedHost: TargetProperty<String> = String?
     /// The type of ``stub``: ``Stub``, optional or not.
     associatedtype SpecifiedStub: TargetProperty<Stub> = Stub?
+    /// The type of ``cacheTags``: a set or an array of texts.
+    associatedtype SpecifiedCacheTags: Sequence<String> = Set<String>
 
     /// An absolute http or https URL, which replaces the client's.
     var baseURL: String { get }
@@ -89,6 +91,9 @@ public protocol Target: Endpoint {
     var dataSource: DataSource? { get }
     /// The expiration of the responses that the ``dataSource`` stores; nil, the default, for the client's.
     var cacheExpiration: CacheExpiration? { get }
+    /// The tags of the responses that the cache stores, by which ``CacheStore/remove(tag:)`` removes them together. They
+    /// are added to the client's; none by default.
+    var cacheTags: SpecifiedCacheTags { get }
     /// The tags, by which gates and interceptors distinguish requests; none by default.
     var tags: Set<String> { get }
     /// Values of the target's own, which plugins and the other steps can read; none by default. They are not sent.
@@ -183,6 +188,8 @@ extension Target {
     public var dataSource: DataSource? { nil }
     /// The default: the client's expiration.
     public var cacheExpiration: CacheExpiration? { nil }
+    /// The default: the client's tags.
+    public var cacheTags: Set<String> { [] }
     /// The default: no tags.
     public var tags: Set<String> { [] }
     /// The default: none.
@@ -213,6 +220,8 @@ extension Target {
         if !userInfo.isEmpty { draft.options.userInfo = userInfo }
         if let dataSource, method.isSafe { draft = draft.dataSource(dataSource) }
         if let cacheExpiration { draft = draft.caching { $0.expiration = cacheExpiration } }
+        let cacheTags = Set(cacheTags)
+        if !cacheTags.isEmpty { draft = draft.caching { $0.tags.formUnion(cacheTags) } }
         let task = task
         (task as? RequestTask ?? (task as? MethodTask)?.task)?.apply(to: &draft)
         return draft

@@ -194,8 +194,9 @@ extension ModifiableRequest {
 
     /// Sets the `Authorization` header to a user name and password, in UTF-8 (RFC 7617).
     ///
-    /// A user name with a colon fails the request with ``SluiceError/Code/invalidHeader``.
-    public consuming func basicAuthorization(_ user: String, _ password: String) -> Self {
+    /// A user name with a colon fails the request with ``SluiceError/Code/invalidHeader``. The password is a `String` or a
+    /// ``Secret``.
+    public consuming func basicAuthorization(_ user: String, _ password: some SecretConvertible) -> Self {
         guard !user.contains(":") else {
             return modified { draft in
                 draft.options.failure = SluiceError(
@@ -205,7 +206,7 @@ extension ModifiableRequest {
                 )
             }
         }
-        return header(.authorization, "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())")
+        return header(.authorization, ChallengeCredentials.basic(user, password.asSecret().reveal()))
     }
 
     /// Sets the `Cache-Control` header, with which a request instructs caches (RFC 9111 §5.2.1).

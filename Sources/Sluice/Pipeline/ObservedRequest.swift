@@ -59,10 +59,12 @@ public struct ObservedRequest: Sendable {
     public var userInfo: [String: any Sendable] { subject.draft.options.userInfo }
     /// The time at which the request began, for computing durations.
     public var began: ContinuousClock.Instant { subject.began }
+    /// The time from the start of the request to the event, attempts and pauses included.
+    public var elapsed: Duration { began.duration(to: instant) }
     /// The date at which the request began.
     public var beganDate: Date { subject.beganDate }
     /// The date of the event.
-    public var date: Date { subject.beganDate + subject.began.duration(to: instant) / .seconds(1) }
+    public var date: Date { subject.beganDate + elapsed / .seconds(1) }
     /// The headers that the client declares secret, in addition to those that always are.
     public var secretHeaders: [HTTPHeaderName] { subject.secretHeaders }
 

@@ -41,13 +41,23 @@ public struct CacheExpiration: Sendable, Hashable {
         .after(Duration(longSeconds: seconds))
     }
 
+    /// The given number of minutes after the entry was stored; immediately if it is not positive or NaN.
+    public static func minutes(_ minutes: Double) -> CacheExpiration {
+        .seconds(minutes * 60)
+    }
+
+    /// The given number of hours after the entry was stored; immediately if it is not positive or NaN.
+    public static func hours(_ hours: Double) -> CacheExpiration {
+        .seconds(hours * 3600)
+    }
+
     /// The given number of 24-hour days after the entry was stored; immediately if it is not positive or NaN.
     public static func days(_ days: Double) -> CacheExpiration {
         .seconds(days * 86_400)
     }
 
     /// The given duration after the entry was stored; immediately if it is not positive.
-    package static func after(_ duration: Duration) -> CacheExpiration {
+    public static func after(_ duration: Duration) -> CacheExpiration {
         CacheExpiration(.after(duration))
     }
 

@@ -41,7 +41,7 @@ package struct AuthenticationCredentials: Sendable, Hashable {
         self.init(
             target: .proxy(proxy.description),
             user: credentials.user,
-            password: credentials.password,
+            password: credentials.password.reveal(),
             methods: credentials.methods
         )
     }

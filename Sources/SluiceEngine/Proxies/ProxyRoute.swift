@@ -69,7 +69,7 @@ package struct ProxyRoute: Sendable {
                 isVersion4 ? .four : .five,
                 to: destinations,
                 port: UInt16(clamping: origin.port),
-                credentials: proxy.credentials.map { .init(user: $0.user, password: $0.password) }
+                credentials: proxy.credentials.map { .init(user: $0.user, password: $0.password.reveal()) }
             )
         }
     }

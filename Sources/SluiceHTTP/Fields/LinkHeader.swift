@@ -36,7 +36,7 @@ public struct LinkHeader: Sendable, Hashable {
 
 extension HTTPResponse {
     /// The links of the `Link` header fields (RFC 8288 §3).
-    public var links: LinkHeader { LinkHeader(fields: headers.fieldValues(for: "Link").map(\.linkText)) }
+    public var links: LinkHeader { LinkHeader(fields: headers.fieldValues(for: .link).map(\.linkText)) }
 }
 
 /// A link from one resource to another, as given in a `Link` header field (RFC 8288 §2).
@@ -52,7 +52,7 @@ public struct WebLink: Sendable, Hashable {
     /// The target: a URL, or a reference relative to the URL of the response.
     public let target: String
     /// The parameters, in order.
-    package let parameters: [Parameter]
+    package let attributes: [Parameter]
 
     /// The relation types in lowercase: the words of the first `rel` parameter (RFC 8288 §3.3).
     public var relations: [String] {
@@ -70,7 +70,7 @@ public struct WebLink: Sendable, Hashable {
     /// Values of names that end in `*` stay encoded (RFC 8187).
     public subscript(parameter: String) -> String? {
         let name = parameter.lowercased()
-        return parameters.first { $0.name == name }?.value
+        return attributes.first { $0.name == name }?.value
     }
 }
 
@@ -113,7 +113,7 @@ private struct LinkReader {
             parser.skipSpace()
         }
         if let next = parser.rest.first, next != UInt8(ascii: ",") { _ = parser.take { _ in false } }
-        return WebLink(target: String(Substring(target)), parameters: parameters)
+        return WebLink(target: String(Substring(target)), attributes: parameters)
     }
 
     /// Parses a parameter after its semicolon. Returns nil if it is empty.

@@ -12,8 +12,8 @@ package enum RetryAfter {
     ///   - now: The current date, which a date is compared with.
     /// - Returns: The delay; zero for a date in the past, nil without a valid `Retry-After`.
     package static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
-        guard headers.contains("Retry-After") else { return nil }
-        return headers.values(for: "Retry-After").compactMap { delay($0, now: now) }.max()
+        guard headers.contains(.retryAfter) else { return nil }
+        return headers.values(for: .retryAfter).compactMap { delay($0, now: now) }.max()
     }
 
     /// Parses one value: a number of seconds, or a date.

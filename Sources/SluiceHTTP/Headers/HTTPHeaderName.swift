@@ -30,14 +30,28 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringInterpolati
     public static let accept: Self = "Accept"
     /// `Accept-Encoding`
     public static let acceptEncoding: Self = "Accept-Encoding"
+    /// `Accept-Language`
+    public static let acceptLanguage: Self = "Accept-Language"
+    /// `Age`
+    public static let age: Self = "Age"
     /// `Authorization`
     public static let authorization: Self = "Authorization"
+    /// `Cache-Control`
+    public static let cacheControl: Self = "Cache-Control"
     /// `Connection`
     public static let connection: Self = "Connection"
+    /// `Content-Disposition`
+    public static let contentDisposition: Self = "Content-Disposition"
     /// `Content-Encoding`
     public static let contentEncoding: Self = "Content-Encoding"
+    /// `Content-Language`
+    public static let contentLanguage: Self = "Content-Language"
     /// `Content-Length`
     public static let contentLength: Self = "Content-Length"
+    /// `Content-Location`
+    public static let contentLocation: Self = "Content-Location"
+    /// `Content-Range`
+    public static let contentRange: Self = "Content-Range"
     /// `Content-Type`
     public static let contentType: Self = "Content-Type"
     /// `Cookie`
@@ -48,22 +62,44 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringInterpolati
     public static let eTag: Self = "ETag"
     /// `Expect`
     public static let expect: Self = "Expect"
+    /// `Expires`
+    public static let expires: Self = "Expires"
     /// `Host`
     public static let host: Self = "Host"
+    /// `If-Match`
+    public static let ifMatch: Self = "If-Match"
+    /// `If-Modified-Since`
+    public static let ifModifiedSince: Self = "If-Modified-Since"
+    /// `If-None-Match`
+    public static let ifNoneMatch: Self = "If-None-Match"
+    /// `If-Range`
+    public static let ifRange: Self = "If-Range"
+    /// `If-Unmodified-Since`
+    public static let ifUnmodifiedSince: Self = "If-Unmodified-Since"
+    /// `Last-Modified`
+    public static let lastModified: Self = "Last-Modified"
+    /// `Link`
+    public static let link: Self = "Link"
     /// `Location`
     public static let location: Self = "Location"
     /// `Origin`
     public static let origin: Self = "Origin"
     /// `Proxy-Authorization`
     public static let proxyAuthorization: Self = "Proxy-Authorization"
+    /// `Range`
+    public static let range: Self = "Range"
     /// `Referer`
     public static let referer: Self = "Referer"
+    /// `Retry-After`
+    public static let retryAfter: Self = "Retry-After"
     /// `Set-Cookie`
     public static let setCookie: Self = "Set-Cookie"
     /// `Transfer-Encoding`
     public static let transferEncoding: Self = "Transfer-Encoding"
     /// `User-Agent`
     public static let userAgent: Self = "User-Agent"
+    /// `Vary`
+    public static let vary: Self = "Vary"
 }
 
 extension UInt8 {
@@ -89,24 +125,9 @@ extension UInt8 {
 
 /// Names that Sluice's modules share.
 extension HTTPHeaderName {
-    package static let age: Self = "Age"
-    package static let cacheControl: Self = "Cache-Control"
     package static let cacheStatus: Self = "Cache-Status"
-    package static let contentDisposition: Self = "Content-Disposition"
-    package static let contentLanguage: Self = "Content-Language"
-    package static let contentLocation: Self = "Content-Location"
-    package static let contentRange: Self = "Content-Range"
-    package static let expires: Self = "Expires"
-    package static let ifMatch: Self = "If-Match"
-    package static let ifModifiedSince: Self = "If-Modified-Since"
-    package static let ifNoneMatch: Self = "If-None-Match"
-    package static let ifRange: Self = "If-Range"
-    package static let ifUnmodifiedSince: Self = "If-Unmodified-Since"
-    package static let lastModified: Self = "Last-Modified"
     package static let lastEventID: Self = "Last-Event-ID"
     package static let pragma: Self = "Pragma"
-    package static let range: Self = "Range"
-    package static let vary: Self = "Vary"
 
     /// The request fields that contain credentials.
     package static let credentialFields: [Self] = [.authorization, .cookie, .proxyAuthorization]

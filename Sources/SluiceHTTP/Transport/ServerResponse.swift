@@ -35,6 +35,9 @@ public struct ServerResponse: Sendable {
         self.body = body
         self.metrics = metrics
     }
+
+    /// The status of the head.
+    public var status: HTTPStatus { head.status }
 }
 
 /// The outcome of sending a request: the server's response, whatever its status, or the error for which none was

@@ -60,7 +60,7 @@ import Testing
         let link = LinkHeader(
             #"</a>; rel=next; hreflang=de; Title="x\"y"; title*=UTF-8''%e2%82%ac; hreflang=en; flag"#
         )["next"]
-        #expect(link?.parameters.map(\.name) == ["rel", "hreflang", "title", "title*", "hreflang", "flag"])
+        #expect(link?.attributes.map(\.name) == ["rel", "hreflang", "title", "title*", "hreflang", "flag"])
         #expect(link?["HREFLANG"] == "de")
         #expect(link?["title"] == #"x"y"#)
         #expect(link?["title*"] == "UTF-8''%e2%82%ac")

@@ -145,3 +145,188 @@ func storeRemoveFor() async throws {
     let s = CacheStore(directory: URL(filePath: "/a"))
     try await s.remove(for: "me")
 }
+
+// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+func breaker1() {
+    show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(failures: 5, openFor: .seconds(30))] })
+}
+
+// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+func breaker2() {
+    show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(failures: 5)] })
+}
+
+// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+func breaker3() {
+    show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(threshold: 5)] })
+}
+
+// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+func breaker4() {
+    show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(threshold: 5, openFor: .seconds(30))] })
+}
+
+// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+func breaker5() {
+    show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(threshold: 5, timeout: .seconds(30))] })
+}
+
+// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+func breaker6() {
+    show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(maximumFailures: 5, resetAfter: .seconds(30))] })
+}
+
+// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+func breaker7() {
+    show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(failureThreshold: 5, openFor: .seconds(30))] })
+}
+
+// error: Write "RateLimit(10, every: .seconds(1))".
+func rateRequestsPer() {
+    show(APIClient(baseURL: base) { $0.gates = [RateLimit(requests: 10, per: .seconds(1))] })
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff1() {
+    show(RetryPolicy(backoff: Backoff(base: .seconds(1), maximum: .seconds(30))))
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff2() {
+    show(RetryPolicy(backoff: Backoff(base: .seconds(1), factor: 2, max: .seconds(30))))
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff3() {
+    show(RetryPolicy(backoff: Backoff(base: .seconds(1), cap: .seconds(30))))
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff4() {
+    show(RetryPolicy(backoff: Backoff(initial: .seconds(1))))
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff5() {
+    show(RetryPolicy(backoff: Backoff(initial: .seconds(1), maximum: .seconds(30))))
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff6() {
+    show(RetryPolicy(backoff: Backoff(initial: .seconds(1), max: .seconds(30))))
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff7() {
+    show(RetryPolicy(backoff: .exponential(base: .seconds(1))))
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff8() {
+    show(RetryPolicy(backoff: .exponential(base: .seconds(1), factor: 2)))
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff9() {
+    show(RetryPolicy(backoff: .exponential(base: .seconds(1), maximum: .seconds(30))))
+}
+
+// error: Write "Backoff(base: .seconds(1), limit: .seconds(30))".
+func backoff10() {
+    show(RetryPolicy(backoff: .exponential(initial: .seconds(1), maximum: .seconds(30))))
+}
+
+// error: Write ".systemAnd(.file("own-ca.pem"))".
+func trust1() {
+    show(APIClient(baseURL: base) { $0.connection.tls.trust = .system(adding: .file("ca.pem")) })
+}
+
+// error: Write ".systemAnd(.file("own-ca.pem"))".
+func trust2() {
+    show(APIClient(baseURL: base) { $0.connection.tls.trust = .system(and: .file("ca.pem")) })
+}
+
+// error: Write ".systemAnd(.file("own-ca.pem"))".
+func trust3() {
+    show(APIClient(baseURL: base) { $0.connection.tls.trust = .adding(.file("ca.pem")) })
+}
+
+// error: Write ".only(.file("own-ca.pem"))", or ".systemAnd(.file("own-ca.pem"))".
+func trust4() {
+    show(APIClient(baseURL: base) { $0.connection.tls.trust = .custom(.file("ca.pem")) })
+}
+
+// error: Write "OAuth2(grant, tokenURL: url)".
+func oauth1() {
+    show(OAuth2(.refreshToken("a", id: "b"), tokenEndpoint: "https://a.example"))
+}
+
+// error: Write "OAuth2(grant, tokenURL: url)".
+func oauth2() {
+    show(OAuth2(.refreshToken("a", id: "b"), tokenEndpoint: URL(filePath: "/a")))
+}
+
+// error: Set the store in the closure
+func oauth3() {
+    show(OAuth2(.refreshToken("a", id: "b"), tokenURL: "https://a.example", store: MemoryTokenStore()))
+}
+
+// error: Set the store in the closure
+func oauth4() {
+    show(OAuth2(.refreshToken("a", id: "b"), tokenURL: URL(filePath: "/a"), store: MemoryTokenStore()))
+}
+
+// error: Write "FileTokenStore(url)".
+func oauth5() {
+    show(OAuth2(.refreshToken("a", id: "b"), tokenURL: "https://a.example") { $0.store = .file(URL(filePath: "/a")) })
+}
+
+// error: Write ".clientCredentials(id: id, secret: secret)".
+func oauth6() {
+    show(OAuth2(.clientCredentials(clientID: "a", clientSecret: "b"), tokenURL: "https://a.example"))
+}
+
+// error: Separate the scopes by spaces
+func oauth7() {
+    show(OAuth2(.clientCredentials(id: "a", secret: "b", scope: ["c", "d"]), tokenURL: "https://a.example"))
+}
+
+// error: Separate the scopes by spaces
+func oauth8() {
+    show(OAuth2(.refreshToken("a", id: "b", scope: ["c", "d"]), tokenURL: "https://a.example"))
+}
+
+// error: Separate the scopes by spaces
+func oauth9() {
+    show(OAuth2(.password(username: "a", password: "b", id: "c", scope: ["c", "d"]), tokenURL: "https://a.example"))
+}
+
+// error: Separate the scopes by spaces
+func oauthCodeScopes() {
+    show(OAuth2.Grant.authorizationCode(id: "a", authorizationURL: "b", redirectURL: "c", scope: ["d"]))
+}
+
+// error: Write the URLs as text: "authorizationURL: url.absoluteString".
+func oauthCodeURLs(url: URL) {
+    show(OAuth2.Grant.authorizationCode(id: "a", authorizationURL: url, redirectURL: url))
+}
+
+// error: Write "$0.memory.bytes = 16 << 20", and "$0.disk.bytes" for the files.
+func storeLimits(url: URL) {
+    show(CacheStore(directory: url) { $0.limits.memory.bytes = 16 << 20 })
+}
+
+// error: Remove the tags one after the other: "remove(tag: "account")".
+func storeRemoveTags(store: CacheStore) async throws {
+    try await store.remove(tags: ["a", "b"])
+}
+
+// error: Write "remove(tag: "account")".
+func storeInvalidate(store: CacheStore) async throws {
+    try await store.invalidate(tag: "a")
+}
+
+// error: Write "remove(tag: "account")".
+func storeRemoveAllTag(store: CacheStore) async throws {
+    try await store.removeAll(tag: "a")
+}

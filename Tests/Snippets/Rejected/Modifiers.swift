@@ -388,3 +388,18 @@ func compress() {
 func cURLDescription() {
     print(request.cURLDescription())
 }
+
+// error: Write "dataSource(.cacheElseServer, tags: ["account"])".
+func cacheTags0() {
+    show(shop.get("a", as: User.self).cacheTags("a", "b"))
+}
+
+// error: Write "dataSource(.cacheElseServer, tags: ["account"])".
+func cacheTags1() {
+    show(shop.get("a", as: User.self).cacheTags(["a"]))
+}
+
+// error: Write "dataSource(.cacheElseServer, tags: ["account"])".
+func cacheTags2() {
+    show(shop.get("a", as: User.self).cacheTag("a"))
+}

@@ -172,6 +172,12 @@ func multipartClosure() {
 }
 
 // error: Write "multipart([.text("Ada", name: "name")])".
+func multipartDictValue(fields: [String: String]) {
+    let r: APIRequest<User, APIError> = shop.post("u").multipart(fields)
+    show(r)
+}
+
+// error: Write the parts as an array: "[.text("Ada", name: "name")]".
 func multipartDict() {
     let r: APIRequest<User, APIError> = shop.post("u").multipart(["a": "b"])
     show(r)
@@ -198,12 +204,6 @@ func multipartFileMime() {
 // error: Write the number as text: ".text("\(number)", name: "page")".
 func multipartInt() {
     let f: MultipartForm = [.text(5, name: "b")]
-    show(f)
-}
-
-// error: Encode the value: ".data(try JSONEncoder().encode(value), name: "user", contentType: "application/json")".
-func multipartJSON() {
-    let f: MultipartForm = [.json(User(id: 1, name: ""), name: "b")]
     show(f)
 }
 
@@ -304,4 +304,49 @@ func uploadOnProgress() async throws {
 func getWithJSON() {
     let r: APIRequest<User, APIError> = shop.get("u").json(["a": 1])
     show(r)
+}
+
+// error: Write "append(.file(url, name: "picture"))".
+func multipartAppendFileName(url: URL) {
+    var f = MultipartForm()
+    f.append(url, name: "a")
+    show(f)
+}
+
+// error: Write "append(.data(data, name: "picture"))".
+func multipartAppendDataName(data: Data) {
+    var f = MultipartForm()
+    f.append(data, name: "a")
+    show(f)
+}
+
+// error: Write "append(.text("Ada", name: "name"))".
+func multipartAppendTextName() {
+    var f = MultipartForm()
+    f.append("b", name: "a")
+    show(f)
+}
+
+// error: Write "contentType:" in place of "mimeType:".
+func multipartDataMIME() {
+    let f: MultipartForm = [.data(Data(), name: "a", mimeType: "image/png")]
+    show(f)
+}
+
+// error: Write "contentType:" in place of "mimeType:".
+func multipartNamedDataMIME() {
+    let f: MultipartForm = [.data(Data(), name: "a", fileName: "b", mimeType: "image/png")]
+    show(f)
+}
+
+// error: Write "contentType:" in place of "mimeType:".
+func multipartFileMIME() {
+    let f: MultipartForm = [.file(URL(filePath: "/a"), name: "a", mimeType: "image/png")]
+    show(f)
+}
+
+// error: Write the parts as an array: "[.text("Ada", name: "name")]".
+func multipartDictionaryLiteral() {
+    let f = ["a": "b"] as MultipartForm
+    show(f)
 }

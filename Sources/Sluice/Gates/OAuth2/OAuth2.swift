@@ -63,6 +63,11 @@ public final class OAuth2: ImmediateGate {
         shared = Locked(SharedState(state: TokenState(grant, configuration)))
     }
 
+    /// Creates a gate with a token endpoint that is a `URL`.
+    public convenience init(_ grant: Grant, tokenURL: URL, configure: (inout Configuration) -> Void = { _ in }) {
+        self.init(grant, tokenURL: tokenURL.absoluteString, configure: configure)
+    }
+
     /// Admits a request without waiting if there is a valid token for it, or if it needs none.
     ///
     /// - Parameter request: The request to admit.

@@ -33,14 +33,14 @@ struct MetricsLedger {
     mutating func finish(_ request: ObservedRequest, _ response: ServerResponse) {
         let account = account(of: request)
         if inFlight > 0 { inFlight -= 1 }
-        accounts[account].finish(after: request.elapsed, response)
+        accounts[account].finish(after: request.elapsed.nanoseconds, response)
         endGates(request, account)
     }
 
     mutating func finish(_ request: ObservedRequest, _ error: SluiceError) {
         let account = account(of: request)
         if inFlight > 0 { inFlight -= 1 }
-        accounts[account].finish(after: request.elapsed, error)
+        accounts[account].finish(after: request.elapsed.nanoseconds, error)
         endGates(request, account)
     }
 
@@ -116,11 +116,6 @@ struct MetricsLedger {
         accountsByKind[kind] = number
         return number
     }
-}
-
-extension ObservedRequest {
-    /// The nanoseconds since the request began.
-    fileprivate var elapsed: UInt64 { began.duration(to: instant).nanoseconds }
 }
 
 /// The times that requests wait at gates. A request may wait at several gates at once; the time counts from the first

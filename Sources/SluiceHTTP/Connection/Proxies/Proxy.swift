@@ -37,7 +37,7 @@ public struct Proxy: Sendable, Hashable {
     /// Credentials for the proxy. Descriptions omit the password.
     package struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
         package let user: String
-        package let password: String
+        package let password: Secret
         package let methods: ChallengeCredentials.Methods
 
         package var description: String { "credentials of “\(user)”" }
@@ -68,7 +68,7 @@ public struct Proxy: Sendable, Hashable {
     /// - Parameters:
     ///   - address: The proxy's host and port.
     ///   - user: The user name; nil if the proxy requires none.
-    ///   - password: The password.
+    ///   - password: The password, a `String` or a ``Secret``; nil, the default, for an empty one.
     ///   - methods: The authentication methods to use. With Basic alone, the default, the first request carries the
     ///     password. With Digest the client waits for the proxy's challenge, which costs a round trip, and a body that
     ///     was sent must be replayable.
@@ -76,7 +76,7 @@ public struct Proxy: Sendable, Hashable {
     public static func http(
         _ address: String,
         user: String? = nil,
-        password: String = "",
+        password: (any SecretConvertible)? = nil,
         methods: ChallengeCredentials.Methods = .basic
     ) -> Proxy {
         Proxy(.http, address, Credentials(user, password, methods))
@@ -88,14 +88,14 @@ public struct Proxy: Sendable, Hashable {
     /// - Parameters:
     ///   - address: The proxy's host and port.
     ///   - user: The user name; nil if the proxy requires none.
-    ///   - password: The password.
+    ///   - password: The password, a `String` or a ``Secret``; nil, the default, for an empty one.
     ///   - methods: The authentication methods to use; see ``http(_:user:password:methods:)``.
     ///   - trust: The trusted authorities for the proxy; ``ConnectionOptions/tls`` applies to servers only.
     /// - Returns: A proxy.
     public static func https(
         _ address: String,
         user: String? = nil,
-        password: String = "",
+        password: (any SecretConvertible)? = nil,
         methods: ChallengeCredentials.Methods = .basic,
         trust: TLSConfiguration.Trust = .system
     ) -> Proxy {
@@ -107,13 +107,14 @@ public struct Proxy: Sendable, Hashable {
     /// - Parameters:
     ///   - address: The proxy's host and port.
     ///   - user: The user name, up to 255 bytes; nil if the proxy requires none.
-    ///   - password: The password, up to 255 bytes, sent unencrypted.
+    ///   - password: The password, a `String` or a ``Secret``, up to 255 bytes, sent unencrypted; nil, the default, for an
+    ///     empty one.
     ///   - names: The party that resolves host names; the proxy by default.
     /// - Returns: A proxy.
     public static func socks5(
         _ address: String,
         user: String? = nil,
-        password: String = "",
+        password: (any SecretConvertible)? = nil,
         names: NameResolution = .byProxy
     ) -> Proxy {
         Proxy(names == .byProxy ? .socks5h : .socks5, address, Credentials(user, password))
@@ -127,7 +128,7 @@ public struct Proxy: Sendable, Hashable {
     ///   - names: The party that resolves host names; the proxy by default, with the extension 4a.
     /// - Returns: A proxy.
     public static func socks4(_ address: String, user: String? = nil, names: NameResolution = .byProxy) -> Proxy {
-        Proxy(names == .byProxy ? .socks4a : .socks4, address, Credentials(user, ""))
+        Proxy(names == .byProxy ? .socks4a : .socks4, address, Credentials(user, nil))
     }
 
     /// The reason that the proxy cannot be used, as a sentence; nil if it can be used.
@@ -138,7 +139,7 @@ public struct Proxy: Sendable, Hashable {
         }
         guard let credentials else { return nil }
         let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7F }
-        let texts = [credentials.user.utf8, credentials.password.utf8]
+        let texts = [credentials.user.utf8, credentials.password.reveal().utf8]
         if texts.contains(where: { $0.contains(where: isControl) }) {
             return "The proxy's credentials contain a control character, which cannot be sent."
         }
@@ -154,9 +155,13 @@ public struct Proxy: Sendable, Hashable {
 }
 
 extension Proxy.Credentials {
-    init?(_ user: String?, _ password: String, _ methods: ChallengeCredentials.Methods = .basic) {
+    init?(
+        _ user: String?,
+        _ password: (any SecretConvertible)?,
+        _ methods: ChallengeCredentials.Methods = .basic
+    ) {
         guard let user else { return nil }
-        self.init(user: user, password: password, methods: methods)
+        self.init(user: user, password: password?.asSecret() ?? "", methods: methods)
     }
 }
 

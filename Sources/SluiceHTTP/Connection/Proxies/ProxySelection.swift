@@ -77,13 +77,17 @@ public struct ProxySelection: Sendable {
     }
 
     /// Uses one HTTP proxy for all requests: see ``Proxy/http(_:user:password:methods:)``.
-    public static func http(_ address: String, user: String? = nil, password: String = "") -> ProxySelection {
+    public static func http(_ address: String, user: String? = nil, password: (any SecretConvertible)? = nil)
+        -> ProxySelection
+    {
         .always(.http(address, user: user, password: password))
     }
 
     /// Uses one SOCKS proxy of version 5, which resolves host names, for all requests: see
     /// ``Proxy/socks5(_:user:password:names:)``.
-    public static func socks5(_ address: String, user: String? = nil, password: String = "") -> ProxySelection {
+    public static func socks5(_ address: String, user: String? = nil, password: (any SecretConvertible)? = nil)
+        -> ProxySelection
+    {
         .always(.socks5(address, user: user, password: password))
     }
 

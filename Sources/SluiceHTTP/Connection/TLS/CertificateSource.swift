@@ -7,6 +7,12 @@ public enum CertificateSource: Sendable, Hashable {
     /// Bytes in memory.
     case bytes(Data)
 
+    /// A file, which is read when a connection is made.
+    ///
+    /// - Parameter url: The URL of the file. The path of any other URL is used too.
+    /// - Returns: The location of the file.
+    public static func file(_ url: URL) -> CertificateSource { .file(url.path) }
+
     /// PEM text in memory.
     public static func pem(_ text: String) -> CertificateSource { .bytes(Data(text.utf8)) }
 }
@@ -39,24 +45,24 @@ public struct ClientCertificate: Sendable, Hashable {
     /// - Parameters:
     ///   - certificate: The client's certificate, followed by intermediate certificates that the server may not have.
     ///   - key: The certificate's private key.
-    ///   - password: The password that the key is encrypted with; nil if it is not encrypted.
+    ///   - password: The password that the key is encrypted with, a `String` or a ``Secret``; nil if it is not encrypted.
     /// - Returns: A client certificate.
     public static func pem(
         certificate: CertificateSource,
         key: CertificateSource,
-        password: Secret? = nil
+        password: (any SecretConvertible)? = nil
     ) -> ClientCertificate {
-        ClientCertificate(form: .pem(certificate: certificate, key: key), password: password)
+        ClientCertificate(form: .pem(certificate: certificate, key: key), password: password?.asSecret())
     }
 
     /// Creates a client certificate from PKCS #12 (RFC 7292), a `.p12` or `.pfx` file with certificate and key.
     ///
     /// - Parameters:
     ///   - source: The file or its bytes.
-    ///   - password: The password that it is encrypted with.
+    ///   - password: The password that it is encrypted with, a `String` or a ``Secret``.
     /// - Returns: A client certificate.
-    public static func pkcs12(_ source: CertificateSource, password: Secret) -> ClientCertificate {
-        ClientCertificate(form: .pkcs12(source), password: password)
+    public static func pkcs12(_ source: CertificateSource, password: some SecretConvertible) -> ClientCertificate {
+        ClientCertificate(form: .pkcs12(source), password: password.asSecret())
     }
 }
 

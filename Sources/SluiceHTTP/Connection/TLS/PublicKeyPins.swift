@@ -40,7 +40,16 @@ public struct PublicKeyPins: Sendable {
     ///   - backups: The keys to use later, at least one.
     ///   - mode: Enforces the pins, the default, or only reports mismatches.
     public init(_ current: PublicKeyPin, backups: PublicKeyPin..., mode: Mode = .enforce) {
-        self.pins = [current] + backups
+        self.init([current] + backups, mode: mode)
+    }
+
+    /// Creates pins from an array, such as one that is read from a configuration.
+    ///
+    /// - Parameters:
+    ///   - pins: The keys, with at least one backup. Without any key every connection fails.
+    ///   - mode: Enforces the pins, the default, or only reports mismatches.
+    public init(_ pins: [PublicKeyPin], mode: Mode = .enforce) {
+        self.pins = pins
         self.mode = mode
     }
 }

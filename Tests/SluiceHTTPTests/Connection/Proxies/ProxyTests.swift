@@ -26,7 +26,7 @@ import Testing
         let proxy = try Proxy(text)
         #expect("\(proxy)" == shown)
         #expect(proxy.credentials?.user == user)
-        #expect(proxy.credentials?.password == password)
+        #expect(proxy.credentials?.password.reveal() == password)
     }
 
     @Test(arguments: [

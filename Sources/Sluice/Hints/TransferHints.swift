@@ -1,0 +1,161 @@
+import SluiceFoundation
+import SluiceHTTP
+
+// Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
+
+extension APIRequest {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Stream the request: \"client.stream(\"log\").lines\".")
+    public var lines: StreamSequence<String, ErrorModel> { stream().lines }
+}
+
+extension DownloadRequestSender {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
+    public nonisolated var progress: TransferProgressSequence { downloadProgress }
+}
+
+extension DownloadResponse {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"head?.status\".")
+    public var status: HTTPStatus? { head?.status }
+}
+
+extension DownloadDestination {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".suggested(in: folder)\".")
+    public static func folder(_ folder: URL) -> DownloadDestination { .temporary }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".suggested(in: folder)\".")
+    public static func directory(_ folder: URL) -> DownloadDestination { .temporary }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".file(url, ifExists: .overwrite)\".")
+    public static func file(_ url: URL, overwrite: Bool) -> DownloadDestination { .temporary }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".file(url, ifExists: .overwrite)\".")
+    public static func file(_ url: URL, replace: Bool) -> DownloadDestination { .temporary }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".file(URL(filePath: path))\".")
+    public static func file(_ path: String) -> DownloadDestination { .temporary }
+}
+
+extension DownloadDestination.Conflict {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".overwrite\".")
+    public static var replace: Self { .overwrite }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".keepBoth\".")
+    public static var rename: Self { .keepBoth }
+}
+
+extension DownloadAPIRequest {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Name the error in the request: \"download(\"film\", to: .temporary, error: ShopError.self)\"."
+    )
+    public func errors<Other: ErrorSerializable>(as error: Other.Type) -> DownloadAPIRequest<Model, Other>? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Name the error in the request: \"download(\"film\", to: .temporary, error: ShopError.self)\"."
+    )
+    public func error<Other: ErrorSerializable>(as error: Other.Type) -> DownloadAPIRequest<Model, Other>? { nil }
+}
+
+extension TypedRequest {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Name the error in the request: \"get(\"users\", as: User.self, error: ShopError.self)\"."
+    )
+    public func errors<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other>? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Name the error in the request: \"get(\"users\", as: User.self, error: ShopError.self)\"."
+    )
+    public func error<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other>? { nil }
+}
+
+extension ServerSentEvent {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"type\".")
+    public var event: String { type }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"lastEventID\".")
+    public var id: String { lastEventID }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"decoded(as: Price.self, by: decoder)\".")
+    public func decoded<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self,
+        decoder: any DataDecoder
+    ) throws(SluiceError) -> Value { try decoded(as: type) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"decoded(as: Price.self, by: decoder)\".")
+    public func decoded<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self,
+        using decoder: any DataDecoder
+    ) throws(SluiceError) -> Value { try decoded(as: type) }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"decoded(as: Price.self, by: decoder)\".")
+    public func decoded<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self,
+        with decoder: any DataDecoder
+    ) throws(SluiceError) -> Value { try decoded(as: type) }
+}
+
+extension StreamRequest {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"stream(\"chat\").post(.json([\"prompt\": text]))\".")
+    public func json(_ parameters: Parameters) -> Self { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"stream(\"chat\").post(.json(prompt))\".")
+    public func json(_ value: some Encodable) -> Self { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"serverSentEvents(reconnection: .none)\".")
+    public func serverSentEvents(reconnect: Bool) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"serverSentEvents(reconnection: .none)\".")
+    public func serverSentEvents(reconnects: Bool) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Decode each event: \"try event.decoded(as: Price.self)\".")
+    public func serverSentEvents<Value>(of type: Value.Type) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Decode each event: \"try event.decoded(as: Price.self)\".")
+    public func serverSentEvents<Value>(as type: Value.Type) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"serverSentEvents()\".")
+    public func events() -> ServerSentEvents<ErrorModel> { serverSentEvents() }
+}
+
+extension Reconnection {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".none\".")
+    public static var never: Reconnection { .none }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".none\".")
+    public static var disabled: Reconnection { .none }
+}
