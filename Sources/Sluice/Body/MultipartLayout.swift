@@ -48,7 +48,7 @@ struct MultipartLayout: Sendable {
                 do {
                     add(.bytes(try encode(encoder)))
                 } catch {
-                    throw .unavailable(label, .bodyEncoding(error))
+                    throw .unencodable(label, error)
                 }
             case .file(let url):
                 add(.file(url, length: nil, part: label))
@@ -153,6 +153,12 @@ extension SluiceError {
     /// The error for a part whose content could not be read.
     static func unavailable(_ part: String, _ error: SluiceError) -> SluiceError {
         SluiceError(error.code, "The part \(part) cannot be sent. \(error.reason)", underlyingError: error)
+    }
+
+    /// The error for a part whose value could not be encoded.
+    fileprivate static func unencodable(_ part: String, _ error: any Error) -> SluiceError {
+        let reason = "The part \(part) cannot be sent. \(SluiceError.bodyEncoding(error).reason)"
+        return SluiceError(.encodingFailed, reason, step: .building, underlyingError: error)
     }
 
     fileprivate static func negativeLength(_ length: Int64, _ part: String) -> SluiceError {

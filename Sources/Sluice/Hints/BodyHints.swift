@@ -72,7 +72,7 @@ extension MultipartForm {
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.data(data, name: \"picture\"))\".")
-    public mutating func append(_ data: Data, withName name: String) {}
+    public mutating func append(_ data: Data, withName name: String, _ hint: Void = ()) {}
 
     /// Unavailable: the message says what to write.
     @available(
@@ -84,7 +84,7 @@ extension MultipartForm {
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.file(url, name: \"picture\"))\".")
-    public mutating func append(_ file: URL, withName name: String) {}
+    public mutating func append(_ file: URL, withName name: String, _ hint: Void = ()) {}
 
     /// Unavailable: the message says what to write.
     @available(
@@ -104,15 +104,15 @@ extension MultipartForm {
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.file(url, name: \"picture\"))\".")
-    public mutating func append(_ file: URL, name: String) {}
+    public mutating func append(_ file: URL, name: String, _ hint: Void = ()) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.data(data, name: \"picture\"))\".")
-    public mutating func append(_ data: Data, name: String) {}
+    public mutating func append(_ data: Data, name: String, _ hint: Void = ()) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.text(\"Ada\", name: \"name\"))\".")
-    public mutating func append(_ text: String, name: String) {}
+    public mutating func append(_ text: String, name: String, _ hint: Void = ()) {}
 }
 
 /// Unavailable: the message says what to write.

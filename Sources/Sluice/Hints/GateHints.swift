@@ -6,15 +6,21 @@ import SluiceHTTP
 extension RateLimit {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
-    public convenience init(_ requests: Int, per interval: Duration) { self.init(requests, every: interval) }
+    public convenience init(_ requests: Int, per interval: Duration, _ hint: Void = ()) {
+        self.init(requests, every: interval)
+    }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
-    public convenience init(requestsPerSecond: Int) { self.init(requestsPerSecond, every: .seconds(1)) }
+    public convenience init(requestsPerSecond: Int, _ hint: Void = ()) {
+        self.init(requestsPerSecond, every: .seconds(1))
+    }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
-    public convenience init(requests: Int, per interval: Duration) { self.init(requests, every: interval) }
+    public convenience init(requests: Int, per interval: Duration, _ hint: Void = ()) {
+        self.init(requests, every: interval)
+    }
 }
 
 extension ConcurrencyLimit {
@@ -30,7 +36,7 @@ extension CircuitBreaker {
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
-    public convenience init(failureThreshold: Int, resetTimeout: Duration) { self.init() }
+    public convenience init(failureThreshold: Int, resetTimeout: Duration, _ hint: Void = ()) { self.init() }
 
     /// Unavailable: the message says what to write.
     @available(
@@ -38,7 +44,7 @@ extension CircuitBreaker {
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
-    public convenience init(failureThreshold: Int, openFor duration: Duration) { self.init() }
+    public convenience init(failureThreshold: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
 
     /// Unavailable: the message says what to write.
     @available(
@@ -46,7 +52,7 @@ extension CircuitBreaker {
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
-    public convenience init(maximumFailures: Int, resetAfter duration: Duration) { self.init() }
+    public convenience init(maximumFailures: Int, resetAfter duration: Duration, _ hint: Void = ()) { self.init() }
 
     /// Unavailable: the message says what to write.
     @available(
@@ -54,7 +60,7 @@ extension CircuitBreaker {
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
-    public convenience init(failures: Int, openFor duration: Duration = .zero) { self.init() }
+    public convenience init(failures: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
 
     /// Unavailable: the message says what to write.
     @available(
@@ -62,7 +68,7 @@ extension CircuitBreaker {
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
-    public convenience init(threshold: Int, openFor duration: Duration = .zero) { self.init() }
+    public convenience init(failures: Int) { self.init() }
 
     /// Unavailable: the message says what to write.
     @available(
@@ -70,7 +76,23 @@ extension CircuitBreaker {
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
-    public convenience init(threshold: Int, timeout: Duration) { self.init() }
+    public convenience init(threshold: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
+    )
+    public convenience init(threshold: Int) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
+    )
+    public convenience init(threshold: Int, timeout: Duration, _ hint: Void = ()) { self.init() }
 }
 
 extension OAuth2 {

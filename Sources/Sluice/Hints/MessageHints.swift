@@ -6,15 +6,15 @@ import SluiceHTTP
 extension HTTPHeaders {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the name first: \"append(\"Accept\", \"text/plain\")\".")
-    public mutating func append(_ value: String, for name: HTTPHeaderName) {}
+    public mutating func append(_ value: String, for name: HTTPHeaderName, _ hint: Void = ()) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the name first: \"append(\"Accept\", \"text/plain\")\".")
-    public mutating func append(_ value: String, to name: HTTPHeaderName) {}
+    public mutating func append(_ value: String, to name: HTTPHeaderName, _ hint: Void = ()) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(\"Accept\", \"text/plain\")\", without labels.")
-    public mutating func append(name: HTTPHeaderName, value: String) {}
+    public mutating func append(name: HTTPHeaderName, value: String, _ hint: Void = ()) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(\"Accept\", \"text/plain\")\".")
@@ -22,11 +22,11 @@ extension HTTPHeaders {
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(\"Accept\", \"text/plain\")\".")
-    public mutating func add(_ name: HTTPHeaderName, _ value: String) {}
+    public mutating func add(_ name: HTTPHeaderName, _ value: String, _ hint: Void = ()) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the name first: \"append(\"Accept\", \"text/plain\")\".")
-    public mutating func add(_ value: String, for name: HTTPHeaderName) {}
+    public mutating func add(_ value: String, for name: HTTPHeaderName, _ hint: Void = ()) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers[\"Accept\"] = \"text/plain\"\".")

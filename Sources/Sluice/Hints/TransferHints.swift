@@ -102,21 +102,24 @@ extension ServerSentEvent {
     @available(*, unavailable, message: "Write \"decoded(as: Price.self, by: decoder)\".")
     public func decoded<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
-        decoder: any DataDecoder
+        decoder: any DataDecoder,
+        _ hint: Void = ()
     ) throws(SluiceError) -> Value { try decoded(as: type) }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"decoded(as: Price.self, by: decoder)\".")
     public func decoded<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
-        using decoder: any DataDecoder
+        using decoder: any DataDecoder,
+        _ hint: Void = ()
     ) throws(SluiceError) -> Value { try decoded(as: type) }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"decoded(as: Price.self, by: decoder)\".")
     public func decoded<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
-        with decoder: any DataDecoder
+        with decoder: any DataDecoder,
+        _ hint: Void = ()
     ) throws(SluiceError) -> Value { try decoded(as: type) }
 }
 

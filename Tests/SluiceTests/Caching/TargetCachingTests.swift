@@ -50,4 +50,43 @@ final class TargetCachingTests: XCTestCase {
         let own = await source(of: .feed)
         XCTAssertEqual(own, .cache(CachedResponseInfo(age: .zero)))
     }
+
+    private struct Tagged<Tags: Sequence<String> & Sendable>: Target {
+        let path: String
+        let cacheTags: Tags
+        let dataSource: DataSource?
+
+        var baseURL: String { "http://shop.test" }
+    }
+
+    /// A set and an array; a data source and the HTTP cache.
+    func testResponsesOfTargetAreRemovedByItsCacheTags() async throws {
+        let server = try LoopbackServer()
+        addTeardownBlock { server.stop() }
+        server.on("/*", .text("ok", headers: ["Cache-Control": "max-age=600"]))
+        let store = CacheStore(storage: nil)
+        let client = APIClient {
+            $0.cache = store
+            $0.caching.tags = ["shop"]
+            $0.endpointMapping = { _, draft in draft.host(server.authority) }
+        }
+        func isCached(_ target: some Target) async -> Bool {
+            await client.string.request(target).sender().response.source.isCache
+        }
+        for source in [nil, DataSource.cacheElseServer] {
+            let prefix = source == nil ? "http" : "source"
+            let feed = Tagged(path: "\(prefix)/feed", cacheTags: ["feed", "prices"], dataSource: source)
+            let stock = Tagged(path: "\(prefix)/stock", cacheTags: Set(["prices"]), dataSource: source)
+            let plain = Tagged(path: "\(prefix)/plain", cacheTags: [String](), dataSource: source)
+            for (tag, remaining) in [
+                ("other", [true, true, true]), ("feed", [false, true, true]), ("prices", [false, false, true]),
+                ("shop", [false, false, false]),
+            ] {
+                _ = await (isCached(feed), isCached(stock), isCached(plain))
+                try await store.remove(tag: tag)
+                let cached = await [isCached(feed), isCached(stock), isCached(plain)]
+                XCTAssertEqual(cached, remaining, "\(prefix), \(tag)")
+            }
+        }
+    }
 }

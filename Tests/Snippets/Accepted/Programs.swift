@@ -48,7 +48,9 @@ func pinsOfAnArray(pin: PublicKeyPin, texts: [String]) {
 func tokenURLs(issuer: URL) {
     show(OAuth2(.clientCredentials(id: "a", secret: "b"), tokenURL: issuer.appending(path: "oauth/token")))
     show(OAuth2(.clientCredentials(id: "a", secret: "b"), tokenURL: "https://id.example/token") { $0.origins = [base] })
-    show(OAuth2(.clientCredentials(id: "a", secret: "b"), tokenURL: issuer) { $0.revocationURL = issuer.absoluteString })
+    show(
+        OAuth2(.clientCredentials(id: "a", secret: "b"), tokenURL: issuer) { $0.revocationURL = issuer.absoluteString }
+    )
 }
 
 func sharedConfiguration(url: URL) {

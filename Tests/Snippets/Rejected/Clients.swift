@@ -330,3 +330,13 @@ func storeInvalidate(store: CacheStore) async throws {
 func storeRemoveAllTag(store: CacheStore) async throws {
     try await store.removeAll(tag: "a")
 }
+
+// error: missing argument for parameter 'every' in call
+func ratePeriodWithAnotherLabel() {
+    show(APIClient(baseURL: base) { $0.gates = [RateLimit(10, within: Duration.seconds(1))] })
+}
+
+// error: extra argument
+func breakerWithOtherLabels() {
+    show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(maxFailures: 5, reset: Duration.seconds(30))] })
+}

@@ -350,3 +350,10 @@ func multipartDictionaryLiteral() {
     let f = ["a": "b"] as MultipartForm
     show(f)
 }
+
+// error: extra argument 'as' in call
+func multipartAppendWithAnotherLabel(url: URL) {
+    var f = MultipartForm()
+    f.append(url, as: "a")
+    show(f)
+}

@@ -102,3 +102,8 @@ func streamNever() async throws {
 func streamDisabled() async throws {
     for try await event in shop.stream("a").serverSentEvents(reconnection: .disabled) { show(event) }
 }
+
+// error: extra argument 'via' in call
+func eventWithAnotherLabel(event: ServerSentEvent) throws {
+    show(try event.decoded(as: User.self, via: JSONDecoder()))
+}

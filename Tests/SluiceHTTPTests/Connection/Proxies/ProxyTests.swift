@@ -54,6 +54,29 @@ import Testing
         #expect(Proxy.http("a.example", user: "ada", password: "1") != .http("a.example", user: "ada", password: "2"))
     }
 
+    /// A secret, an optional one and a text are the same password, for each kind of proxy.
+    @Test func passwordsAreSecretsOrTexts() throws {
+        let (secret, none) = (Secret("pw"), Secret?.none)
+        let makers: [(String?, (any SecretConvertible)?) -> Proxy] = [
+            { .http("proxy.example", user: $0, password: $1) }, { .https("proxy.example", user: $0, password: $1) },
+            { .socks5("proxy.example", user: $0, password: $1) },
+        ]
+        for make in makers {
+            #expect(make("ada", secret) == make("ada", "pw"))
+            #expect(make("ada", Optional(secret)) == make("ada", "pw"))
+            #expect(make("ada", none) == make("ada", ""))
+            #expect(make("ada", secret) != make("ada", none))
+            #expect(make(nil, secret).credentials == nil)
+        }
+        let origin = HTTPOrigin(scheme: "https", authority: "shop.example")
+        for selection in [
+            ProxySelection.http("proxy.example", user: "ada", password: secret),
+            .socks5("proxy.example", user: "ada", password: Optional(secret)),
+        ] {
+            #expect(try selection.proxy(for: origin)?.credentials?.password == secret)
+        }
+    }
+
     @Test func descriptionsContainNoPassword() throws {
         let proxy = try Proxy("http://ada:s3cret@proxy.example:3128")
         var options = ConnectionOptions()

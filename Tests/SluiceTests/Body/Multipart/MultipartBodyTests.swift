@@ -88,6 +88,35 @@ import Foundation
         #expect(try await form.body().text().hasSuffix("\r\n2\r\n--\(form.boundary)--\r\n"))
     }
 
+    /// The type of the part is stated, and the encoder is the part's own, or that of the client.
+    @Test func jsonPartsAreEncodedWhenTheFormIsSent() async throws {
+        let (client, own) = (JSONEncoder(), JSONEncoder())
+        client.keyEncodingStrategy = .convertToSnakeCase
+        own.outputFormatting = .prettyPrinted
+        var form = MultipartForm(boundary: "b")
+        form.append(.json(["firstName": "Ada"], name: "user"))
+        form.append(.json(["a": 1], name: "own", fileName: "a", contentType: "application/x+json", encoder: own))
+        let expected = Self.lines(
+            "--b",
+            #"Content-Disposition: form-data; name="user""#,
+            "Content-Type: application/json",
+            "",
+            #"{"first_name":"Ada"}"#,
+            "--b",
+            #"Content-Disposition: form-data; name="own"; filename="a""#,
+            "Content-Type: application/x+json",
+            "",
+            "{\n  \"a\" : 1\n}",
+            "--b--",
+            ""
+        )
+        #expect(try await form.body(encoder: client).text() == expected)
+        let server = try LoopbackServer()
+        server.on("/echo") { .data($0.body) }
+        let shop = APIClient(baseURL: server.url) { $0.encoder = client }
+        #expect(try await shop.string.post("echo").multipart(form).sender().value == expected)
+    }
+
     @Test func addingPartsDoesNotChangeTheOriginal() {
         let form = MultipartForm(.mixed).adding(.text("a"))
         let copy = form.adding(.text("b"), .text("c"))
@@ -144,6 +173,14 @@ import Foundation
                 [.stream(Chunks("a"), length: .max, name: "a")],
                 "The total length of the form's parts is more than 8 EiB."
             ),
+            (
+                [.json(["half": Double.infinity], name: "ratios")],
+                "The part “ratios” cannot be sent. The request's body could not be encoded: at “half”, the encoder rejected a value of type Double."
+            ),
+            (
+                [.nested(MultipartForm().adding(.json(Unencodable())), name: "n")],
+                "The part “n/#1” cannot be sent. The request's body could not be encoded."
+            ),
         ] as [([MultipartForm.Part], String)]
     )
     func invalidPartsAreRefused(parts: [MultipartForm.Part], reason: String) {
@@ -164,4 +201,8 @@ import Foundation
         #expect(error?.code == .encodingFailed)
         #expect(error?.reason == "Forms are nested more than 32 levels deep.")
     }
+}
+
+private struct Unencodable: Encodable {
+    func encode(to encoder: any Encoder) throws { throw CancellationError() }
 }

@@ -11,6 +11,8 @@ import XCTest
 
     @Test(arguments: [
         (CacheExpiration.seconds(1.5), 1.5), (.seconds(0), 0), (.seconds(-3), -3), (.days(2), 172_800),
+        (.minutes(1.5), 90), (.minutes(-1), -60), (.hours(6), 21_600), (.hours(.nan), 0), (.minutes(.infinity), 1e11),
+        (.hours(.greatestFiniteMagnitude), 1e11),
         (.after(.milliseconds(250)), 0.25),
         (.seconds(.nan), 0), (.seconds(.infinity), 1e11), (.seconds(-.infinity), -1e11),
         (.days(.greatestFiniteMagnitude), 1e11),

@@ -30,6 +30,21 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertNil(request.headers[.cookie])
     }
 
+    func testTokenEndpointIsTextOrURL() async throws {
+        let guarded = try GuardedServer()
+        let server = try XCTUnwrap(URL(string: guarded.server.url))
+        let grant = OAuth2.Grant.clientCredentials(id: "id", secret: "secret")
+        for oauth in [
+            OAuth2(grant, tokenURL: guarded.tokenURL), OAuth2(grant, tokenURL: server.appending(path: "token")),
+        ] {
+            let carried = try await guarded.client(oauth).string.get("x").sender().value
+            XCTAssertTrue(carried.hasPrefix("Bearer t"))
+        }
+        XCTAssertEqual(guarded.tokenRequests.count, 2)
+        let named = OAuth2(grant, tokenURL: server) { $0.name = "files" }
+        XCTAssertEqual(named.name, "files")
+    }
+
     func testSendsClientCredentialsAndExtraParametersInBody() async throws {
         let guarded = try GuardedServer()
         let grant = OAuth2.Grant.clientCredentials(
