@@ -58,6 +58,21 @@ final class BodiesGuideTests: XCTestCase {
         let upload = shop.string.post("echo").multipart(album).query("public", true)
         let uploaded = try await upload.sender().value
         XCTAssertTrue(uploaded.contains("Holidays"))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .prettyPrinted
+        let pages = AsyncStream { continuation in
+            for page in ["a", "b", "c"] { continuation.yield(Data(page.utf8)) }
+            continuation.finish()
+        }
+        let report: MultipartForm = [
+            .json(User(id: 1, name: "Ada"), name: "author"),
+            .json(["pages": 12], name: "metadata", encoder: encoder),
+            .stream(pages, length: 3, name: "text", fileName: "report.txt", contentType: "text/plain"),
+        ]
+        let reported = try await shop.string.post("echo").multipart(report).sender().value
+        for part in [#""name":"Ada""#, "\"pages\" : 12", "\r\n\r\nabc\r\n"] {
+            XCTAssertTrue(reported.contains(part), reported)
+        }
     }
 
     func testDestinations() async throws {

@@ -9,6 +9,7 @@ final class CachingGuideTests: XCTestCase {
         var path: String { "feed" }
         var dataSource: DataSource? { .cacheElseServer }
         var cacheExpiration: CacheExpiration? { .days(1) }
+        var cacheTags: Set<String> { ["feed"] }
     }
 
     private let server = try? LoopbackServer()
@@ -22,6 +23,12 @@ final class CachingGuideTests: XCTestCase {
         server.on("/prices", .text("1", headers: ["Cache-Control": "max-age=60"]))
         let store = CacheStore(directory: folder)
         let shop = APIClient(baseURL: server.url) { $0.cache = store }
+        let small = CacheStore(directory: folder, name: "small") {
+            $0.memory.bytes = 16 << 20
+            $0.disk = CacheLimits(bytes: 1 << 30, count: 100_000, entryBytes: 8 << 20)
+            $0.expiration = .hours(6)
+        }
+        XCTAssertEqual(small.configuration.memory.entryBytes, 4 << 20)
         let prices = shop.data.get("prices")
         _ = try await prices.sender().value
         let again = await prices.sender().response
@@ -31,7 +38,7 @@ final class CachingGuideTests: XCTestCase {
         XCTAssertFalse(forced.source.isCache)
         let patient = APIClient(baseURL: server.url) {
             $0.cache = store
-            $0.caching.http = HTTPCaching(staleIfError: .seconds(86_400))
+            $0.caching.http = HTTPCaching(staleIfError: .seconds(86_400), staleWhileRevalidate: .seconds(60))
         }
         _ = try await patient.data.get("prices").sender().value
         XCTAssertEqual(server.requests.count, 2)
@@ -70,6 +77,12 @@ final class CachingGuideTests: XCTestCase {
         try await store.partition("user-17").removeAll()
         let gone = await mine.dataSource(.cache).sender().response
         XCTAssertEqual(gone.failure?.code, .cacheMiss)
+        try await store.removeAll()
+        let tagged = feed.dataSource(.cacheElseServer, tags: ["profile"])
+        _ = try await tagged.sender().value
+        try await store.remove(tag: "profile")
+        let asked = await tagged.sender().response
+        XCTAssertFalse(asked.source.isCache)
     }
 
     func testValues() async throws {

@@ -1,4 +1,5 @@
 #if os(Linux)
+import Foundation
 import Sluice
 import SluiceEngine
 import SluiceTesting
@@ -46,6 +47,34 @@ final class ConnectionsGuideTests: XCTestCase {
         let watched = PublicKeyPins(current, backups: next, mode: .report { print($0) })
         let pinned = APIClient(baseURL: "https://bank.example") {
             $0.connection.tls.pins = PublicKeyPins(current, backups: next)
+        }
+        let own = APIClient(baseURL: "https://shop.internal") {
+            $0.connection.tls.trust = .systemAnd(.file("own-ca.pem"))
+            $0.connection.tls.clientCertificate = .pkcs12(.file("client.p12"), password: password)
+        }
+        let keys = URL(filePath: "/etc/shop")
+        let locked = APIClient(baseURL: "https://shop.internal") {
+            $0.connection.tls.clientCertificate = .pem(
+                certificate: .file(keys.appending(path: "client.pem")),
+                key: .file(keys.appending(path: "client.key")),
+                password: password
+            )
+        }
+        let settings = (pins: [current.description, "sha256/short"], 0)
+        let configured = APIClient(baseURL: "https://bank.example") {
+            $0.connection.tls.pins = PublicKeyPins(settings.pins.map { PublicKeyPin($0) })
+        }
+        XCTAssertEqual(own.configuration.connection.tls.trust, .systemAnd(.file("own-ca.pem")))
+        XCTAssertEqual(
+            own.configuration.connection.tls.clientCertificate,
+            .pkcs12(.file("client.p12"), password: Secret("s3cret"))
+        )
+        XCTAssertEqual(
+            locked.configuration.connection.tls.clientCertificate,
+            .pem(certificate: .file("/etc/shop/client.pem"), key: .file("/etc/shop/client.key"), password: "s3cret")
+        )
+        XCTAssertThrowsError(try plan(configured, "bank.example")) { error in
+            XCTAssertEqual((error as? SluiceError)?.code, .invalidConfiguration)
         }
         func plan(_ client: APIClient, _ host: String) throws -> TLSConfiguration {
             try client.configuration.connection.plan(for: HTTPOrigin(scheme: "https", authority: host)).tls

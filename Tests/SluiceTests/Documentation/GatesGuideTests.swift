@@ -68,6 +68,20 @@ final class GatesGuideTests: XCTestCase {
                 CircuitBreaker(),
             ]
         }
+        let limits: [any Gate] = [
+            RateLimit(10, every: .seconds(1), burst: 20, per: .host, maximumWaiting: 500, maximumWait: .seconds(5)),
+            ConcurrencyLimit(64, perHost: 6, maximumWaiting: 1000, named: "slots"),
+            CircuitBreaker(
+                failureRatio: 0.5,
+                of: 20,
+                within: .seconds(30),
+                openFor: .seconds(5),
+                growth: 2,
+                upTo: .seconds(60),
+                trials: 3
+            ),
+        ]
+        XCTAssertEqual(limits.map(\.name), ["RateLimit", "slots", "CircuitBreaker"])
         let limit = try XCTUnwrap(careful.configuration.gates[1] as? ConcurrencyLimit)
         let tasks = (0..<8).map { _ in Task { try await careful.string.get("motto").sender().value } }
         try await waitUntil("two requests wait for a slot") { limit.waiting == 2 }

@@ -19,6 +19,13 @@ final class InterceptorsGuideTests: XCTestCase {
         }
     }
 
+    struct Signatures: RequestAdapter {
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) {
+            request.headers["Signature-Input"] = "sig1=()"
+            request.headers.append("Signature-Input", "sig2=()")
+        }
+    }
+
     struct Maintenance: OutcomeAdapter {
         func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {
             guard case .success(let response) = outcome, response.head.headers.contains("X-Maintenance") else { return }
@@ -59,6 +66,8 @@ final class InterceptorsGuideTests: XCTestCase {
             sent.last?["traceparent"]?.prefix(36),
             "00-4bf92f3577b34da6a3ce929d0e0e4736-"
         )
+        _ = try await prices.intercept(Signatures()).sender().value
+        XCTAssertEqual(server.requests.last?.headers.values(for: "Signature-Input"), ["sig1=()", "sig2=()"])
         XCTAssertNotEqual(sent.first?["traceparent"]?.prefix(36), sent.last?["traceparent"]?.prefix(36))
     }
 

@@ -12,8 +12,24 @@ final class ObservationGuideTests: XCTestCase {
         var interests: RequestEvent.Kinds { .finished }
 
         func observe(_ event: RequestEvent, of request: ObservedRequest) {
-            let duration = request.began.duration(to: request.instant)
-            if duration > .seconds(1) { found(request.route, duration) }
+            if request.elapsed > .seconds(1) { found(request.route, request.elapsed) }
+        }
+    }
+
+    struct Audit: RequestObserver {
+        let write: @Sendable (String) -> Void
+
+        var interests: RequestEvent.Kinds { [.began, .retrying, .finished] }
+
+        func observe(_ event: RequestEvent, of request: ObservedRequest) {
+            switch event {
+            case .began(let sent): write("\(sent.method) \(request.route)")
+            case .retrying(after: let delay, .failure(let error)): write("\(error.code), again in \(delay)")
+            case .retrying(after: let delay, .success(let response)): write("\(response.status), again in \(delay)")
+            case .finished(.success(let response)): write("\(response.status) after \(request.elapsed)")
+            case .finished(.failure(let error)): write("\(error.code) after \(request.elapsed)")
+            default: break
+            }
         }
     }
 
@@ -79,6 +95,27 @@ final class ObservationGuideTests: XCTestCase {
         await indicator.value
         await busy.observersCaughtUp()
         XCTAssertFalse(activity.isActive)
+    }
+
+    func testObserverOfSeveralEvents() async throws {
+        let server = try userServer()
+        server.on("/busy", .status(.serviceUnavailable, headers: ["Retry-After": "0"]), .drop)
+        let lines = Locked<[String]>([])
+        let client = APIClient(baseURL: server.url) {
+            $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(.zero))
+            $0.observers = [Audit { line in lines.withLock { $0.append(line) } }]
+        }
+        _ = try await client.string.get("users/1").sender().value
+        _ = await client.string.get("busy").sender().response
+        await client.observersCaughtUp()
+        let found = lines.withLock { $0 }
+        XCTAssertEqual(found.count, 6, "\(found)")
+        for (line, part) in zip(
+            found,
+            ["GET users/{}", "200", "GET busy", "503", "connectionLost", "connectionLost after"]
+        ) {
+            XCTAssertTrue(line.contains(part), line)
+        }
     }
 
     func testObserverAndPlugin() async throws {

@@ -21,6 +21,10 @@ final class PaginationGuideTests: XCTestCase {
             print(user.name)
         }
         XCTAssertEqual(server.requestCount, 2)
+        server.on("/users", .json("[]", headers: ["Link": #"<?page=9>; rel="last"; title="End""#]))
+        let response = await github.codable.get("users", as: [User].self).sender().response
+        if let last = response.head?.links["last"] { print(last.target, last.relations, last["title"] ?? "") }
+        XCTAssertEqual(response.head?.links["last"]?.target, "?page=9")
     }
 
     func testStrategies() async throws {

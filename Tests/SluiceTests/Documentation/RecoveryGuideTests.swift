@@ -17,6 +17,12 @@ final class RecoveryGuideTests: XCTestCase {
             RetryPolicy(maximumAttempts: 5, backoff: Backoff(base: .seconds(1)), attemptTimeout: .seconds(10))
         )
         let order = shop.data.post("orders").json(["item": 17]).idempotent()
+        let gentle = RetryPolicy(backoff: Backoff(base: .seconds(1), factor: 3, limit: .seconds(20)))
+        let regular = RetryPolicy(maximumAttempts: 4, backoff: .constant(.seconds(2)))
+        let narrow = RetryPolicy(statuses: [.tooManyRequests, .serviceUnavailable], codes: [.connectionLost])
+        XCTAssertEqual([gentle, regular, narrow].map(\.maximumAttempts), [3, 4, 3])
+        XCTAssertFalse(regular.backoff.hasJitter)
+        XCTAssertEqual(narrow.statuses.count, 2)
         let quick = shop.string.get("prices").hedged(.after(.milliseconds(300)))
         _ = try await patient.sender().value
         _ = try await order.sender().value

@@ -50,6 +50,22 @@ final class ServicesGuideTests: XCTestCase {
         XCTAssertTrue(page.contains(#"route="users/{}""#), page)
     }
 
+    func testSharedSettings() {
+        let metrics = RequestMetrics()
+        let configure: @Sendable (inout APIClient.Configuration) -> Void = {
+            $0.timeouts.total = .seconds(10)
+            $0.retry = .standard
+            $0.observers = [metrics]
+        }
+        let stock = APIClient(baseURL: "https://stock.internal", configure: configure)
+        let mail = APIClient(baseURL: "https://mail.internal") {
+            configure(&$0)
+            $0.timeouts.total = .seconds(60)
+        }
+        XCTAssertEqual([stock, mail].map(\.configuration.timeouts.total), [.seconds(10), .seconds(60)])
+        XCTAssertEqual([stock, mail].map(\.configuration.retry.maximumAttempts), [3, 3])
+    }
+
     func testStatusForTheCaller() async throws {
         let server = try LoopbackServer()
         server.on("/users/2", .status(.notFound))

@@ -1,3 +1,4 @@
+import Foundation
 import Sluice
 import SluiceTesting
 import XCTest
@@ -83,6 +84,16 @@ final class StreamingGuideTests: XCTestCase {
             for try await event in events { XCTFail(event.data) }
         }
         XCTAssertEqual(server.requestCount, 4)
+    }
+
+    func testDecodersOfEvents() throws {
+        let event = ServerSentEvent(data: #"{"amount":1}"#)
+        let decoder = JSONDecoder()
+        let price: Price = try event.decoded()
+        let exact = try event.decoded(as: Price.self, by: decoder)
+        XCTAssertEqual([price.amount, exact.amount], [1, 1])
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        XCTAssertNoThrow(try event.decoded(as: Price.self, by: decoder))
     }
 
     func testSeveralLoops() async throws {

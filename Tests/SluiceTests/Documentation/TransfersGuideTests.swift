@@ -27,6 +27,9 @@ final class TransfersGuideTests: XCTestCase {
             bar.update(progress.fractionCompleted ?? 0)
         }
         print(try await receipt.count)
+        for await progress in sender.downloadProgress {
+            print(progress.completed, progress.total ?? 0, progress.bytesPerSecond ?? 0, progress.timeLeft ?? .zero)
+        }
         XCTAssertEqual(bar.shown.read, 1)
         let careful = films.data.upload("assets", .file(film)).expectsContinue()
         _ = try await careful.sender().value
@@ -77,6 +80,14 @@ final class TransfersGuideTests: XCTestCase {
         Task { for await progress in sender.downloadProgress { print(progress.completed, progress.timeLeft ?? .zero) } }
         let archive = try await sender.value
         print(archive.url, archive.length, archive.resumedBytes)
+        fixture.server.on("/archive.tar.gz", .status(.notFound))
+        let own = mirror.download("archive.tar.gz", to: .temporary, error: ShopError.self)
+        do {
+            print(try await own.sender().value.url)
+        } catch {
+            // No cast: this is a ShopError.
+            print(error.message)
+        }
         XCTAssertEqual(fixture.names, ["archive.tar.gz", "latest.tar.gz"])
     }
 

@@ -94,7 +94,7 @@ import Foundation
         client.keyEncodingStrategy = .convertToSnakeCase
         own.outputFormatting = .prettyPrinted
         var form = MultipartForm(boundary: "b")
-        form.append(.json(["firstName": "Ada"], name: "user"))
+        form.append(.json(Author(firstName: "Ada"), name: "user"))
         form.append(.json(["a": 1], name: "own", fileName: "a", contentType: "application/x+json", encoder: own))
         let expected = Self.lines(
             "--b",
@@ -201,6 +201,10 @@ import Foundation
         #expect(error?.code == .encodingFailed)
         #expect(error?.reason == "Forms are nested more than 32 levels deep.")
     }
+}
+
+private struct Author: Encodable {
+    let firstName: String
 }
 
 private struct Unencodable: Encodable {
