@@ -276,3 +276,74 @@ func defaultsOfRenamedKeys() throws {
     let careless = APIClient(baseURL: "https://shop.example") { $0.modelDecoder = LenientJSONDecoder() }
     show(careless.get("company", as: Company.self))
 }
+
+func propertiesOfOtherTypesOfATarget() {
+    struct Feed: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "feed" }
+        var headers: [String: String] { ["Accept": "application/json"] }
+        var networkAccess: NetworkAccess? { nil }
+        var cachePolicy: CachePolicy? { .reload }
+        var dataSource: DataSource { .cacheElseServer }
+        var cacheExpiration: CacheExpiration { .seconds(60) }
+        var tags: [String] { ["slow"] }
+    }
+    show(shop.request(Feed(), as: [User].self))
+}
+
+func optionalPropertiesOfATarget() {
+    struct Feed: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "feed" }
+        var task: MethodTask? { nil }
+        var headers: [String: String]? { nil }
+        let tags: [String]?
+    }
+    struct Create: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "users" }
+        var method: HTTPMethod { .post }
+        var task: RequestTask? { .json(["name": "Ada"]) }
+        var headers: HTTPHeaders? { ["Accept": "application/json"] }
+        let tags: Set<String>?
+    }
+    show(shop.request(Feed(tags: nil), as: [User].self))
+    show(shop.request(Create(tags: ["slow"]), as: User.self))
+}
+
+func targetOfATarget() {
+    struct Versioned<Base: Target>: Target {
+        let base: Base
+        var baseURL: String { base.baseURL }
+        var path: String { "v2/" + base.path }
+        var method: HTTPMethod { base.method }
+        var task: RequestTask { base.task.query(["version": 2]) }
+        var headers: HTTPHeaders {
+            var headers = base.headers
+            headers["X-Version"] = "2"
+            return headers
+        }
+        var tags: Set<String> { base.tags.union(["v2"]) }
+        var stub: Stub? { base.stub }
+    }
+    struct Item: Target {
+        var baseURL: String { "https://a.example" }
+        var path: String { "1" }
+        var headers: [String: String] { ["Accept": "text/plain"] }
+    }
+    show(shop.string.request(Versioned(base: Item())))
+}
+
+func propertiesOfAnyTarget() {
+    func show(_ target: any Target) {
+        let headers = target.headers
+        if target.method == .get, target.tags.contains("slow"), let accept = headers["Accept"] { print(accept) }
+        if let screen = target.userInfo["screen"] { print(screen, target.task) }
+        if let host = target.host, let source = target.dataSource { print(host, source) }
+    }
+    struct Item: Target {
+        var baseURL: String { "https://a.example" }
+        var path: String { "1" }
+    }
+    show(Item())
+}

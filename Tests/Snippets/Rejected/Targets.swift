@@ -133,3 +133,140 @@ func filteredStatusesWithoutEnd() async throws {
     let response = await shop.string.get("motto").sender().response
     show(try response.filter(statuses: 400...).string())
 }
+
+// Properties with the name of a requirement and another type. The default would be used in place of them.
+
+// error: Declare "var headers: HTTPHeaders" or "[String: String]"
+func headersOfNumbers() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var headers: [String: Int] { ["X-Count": 1] }
+    }
+}
+
+// error: Declare "var tags: Set<String>" or "[String]"
+func tagsThatAreNumbers() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var tags: [Int] { [1] }
+    }
+}
+
+// error: Declare "var userInfo: [String: any Sendable]"
+func userInfoOfAnyType() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var userInfo: [String: Any] { [:] }
+    }
+}
+
+// error: Declare "var dataSource: DataSource"
+func sourceThatIsText() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var dataSource: String { "cache" }
+    }
+}
+
+// error: Declare "var cacheExpiration: CacheExpiration"
+func expirationThatIsADuration() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var cacheExpiration: Duration { .seconds(60) }
+    }
+}
+
+// error: Declare "var cachePolicy: CachePolicy"
+func cachePolicyThatIsText() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var cachePolicy: String { "reload" }
+    }
+}
+
+// error: Declare "var networkAccess: NetworkAccess"
+func networkAccessThatIsABool() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var networkAccess: Bool { true }
+    }
+}
+
+// error: Declare "var method: HTTPMethod"
+func methodThatIsText() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var method: String { "POST" }
+    }
+}
+
+// error: Declare "var method: HTTPMethod"
+func optionalMethod() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var method: HTTPMethod? { .post }
+    }
+}
+
+// error: Declare "var task: RequestTask" or "MethodTask"
+func taskThatIsData() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var task: Data { Data() }
+    }
+}
+
+// error: Declare "var timeouts: Timeouts"
+func timeoutsThatAreADuration() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var timeouts: Duration { .seconds(5) }
+    }
+}
+
+// error: Declare "var stub: Stub"
+func stubThatIsData() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var stub: Data { Data() }
+    }
+}
+
+// error: Declare "var host: String"
+func hostThatIsAURL() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var host: URL { URL(filePath: "/") }
+    }
+}
+
+// error: Declare "var validation: Validation"
+func validationThatIsARange() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var validation: Range<Int> { 200..<300 }
+    }
+}
+
+// error: Declare "var usesCookies: Bool"
+func optionalUseOfCookies() {
+    struct Probe: Target {
+        var baseURL: String { "https://shop.example" }
+        var path: String { "probe" }
+        var usesCookies: Bool? { nil }
+    }
+}
