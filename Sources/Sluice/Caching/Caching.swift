@@ -1,13 +1,13 @@
 /// The use of the client's ``APIClient/Configuration/cache`` by requests.
 public struct Caching: Sendable {
     /// The data source of responses. The default is the server.
-    public var source = DataSource.server
+    public var source: DataSource
     /// The rule for the cache keys of a ``DataSource``. The default is method, URL and parameters.
     public var key = CacheKeyRule.methodURLParameters
     /// The expiration of entries stored for a ``DataSource``; nil, the default, for that of the store.
     public var expiration: CacheExpiration?
     /// The tags of stored entries. Entries with the same tag can be removed together.
-    public var tags: Set<String> = []
+    public var tags: Set<String>
     /// True if responses are stored in memory only, those of the HTTP cache too, and a copy in storage is removed. The
     /// default is false.
     public var storesInMemoryOnly = false
@@ -25,6 +25,15 @@ public struct Caching: Sendable {
     /// The options of the HTTP cache (RFC 9111); nil to disable it.
     public var http: HTTPCaching? = HTTPCaching()
 
-    /// Creates the default options: server only, with HTTP caching.
-    public init() {}
+    /// Creates options, by default for the server only, with HTTP caching.
+    ///
+    /// - Parameters:
+    ///   - source: The data source of responses.
+    ///   - expiration: The expiration of entries stored for a ``DataSource``; nil for that of the store.
+    ///   - tags: The tags of stored entries.
+    public init(source: DataSource = .server, expiration: CacheExpiration? = nil, tags: Set<String> = []) {
+        self.source = source
+        self.expiration = expiration
+        self.tags = tags
+    }
 }

@@ -32,6 +32,20 @@ public struct APIError: ErrorSerializable, LocalizedError, CustomStringConvertib
     /// True if the request was cancelled.
     public var isCancellation: Bool { error.isCancellation }
 
+    /// Decodes the body of the failed response with the request's error decoder, as
+    /// ``RequestFailure/decoded(as:)`` does. ``TypedAPIError`` does so for each failure.
+    ///
+    /// ```swift
+    /// let problem = try? error.decoded(as: Problem.self)
+    /// ```
+    ///
+    /// - Parameter type: The type of the API's error body.
+    /// - Returns: The decoded body.
+    /// - Throws: The error of the decoder. Always throws if there is no body.
+    public func decoded<Body: Decodable>(as type: Body.Type = Body.self) throws -> Body {
+        try failure.decoded(as: type)
+    }
+
     /// One sentence without query, headers or body.
     public var description: String { error.description }
     /// The ``description``, as `localizedDescription`.

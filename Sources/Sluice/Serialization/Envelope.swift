@@ -29,9 +29,9 @@ public struct Envelope: Sendable, Hashable {
     /// - Parameters:
     ///   - status: The path to the status: `code`, `error.code` or `error>code`.
     ///   - success: The values that mean success.
-    ///   - message: The path to the human-readable message.
+    ///   - message: The path to the human-readable message, which may be missing; `message` by default.
     ///   - payload: The path to the payload.
-    public init(status: JSONPath, success: JSON..., message: JSONPath, payload: JSONPath) {
+    public init(status: JSONPath, success: JSON..., message: JSONPath = "message", payload: JSONPath) {
         self.status = status
         self.successValues = success
         self.message = message

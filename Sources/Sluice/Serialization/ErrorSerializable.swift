@@ -74,6 +74,8 @@ public struct RequestFailure: Sendable {
     public var request: HTTPRequest? { error.request }
     /// The head of the response; nil if none was received.
     public var response: HTTPResponse? { error.response }
+    /// The status of the response; nil if none was received.
+    public var status: HTTPStatus? { error.status }
 
     /// Decodes the body with the request's error decoder.
     ///

@@ -55,15 +55,46 @@ public struct HTTPRequest: Sendable {
         if let idle { timeoutChanges.append(.idle(idle)) }
     }
 
-    /// The whole URL, including the query.
+    /// Appends an item to the query of ``path``, in an interceptor or a plugin for example.
+    ///
+    /// ```swift
+    /// func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.addQuery("lang", "en") }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: The name; all but unreserved characters are percent-encoded (RFC 3986 §2.3).
+    ///   - value: The value, encoded in the same way; nil appends nothing.
+    public mutating func addQuery(_ name: String, _ value: String?) {
+        guard let value else { return }
+        var item: [UInt8] = []
+        if !path.utf8.contains(UInt8(ascii: "?")) {
+            item.append(UInt8(ascii: "?"))
+        } else if let last = path.utf8.last, last != UInt8(ascii: "?"), last != UInt8(ascii: "&") {
+            item.append(UInt8(ascii: "&"))
+        }
+        PercentEncoding.append(component: name, to: &item)
+        item.append(UInt8(ascii: "="))
+        PercentEncoding.append(component: value, to: &item)
+        path += String(decoding: item, as: UTF8.self)
+    }
+
+    /// The whole URL, including the query. Read-only: it is changed by its parts.
     public var url: String {
-        var url = ""
-        url.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)
-        url += scheme
-        url += "://"
-        url += authority
-        url += path
-        return url
+        get {
+            var url = ""
+            url.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)
+            url += scheme
+            url += "://"
+            url += authority
+            url += path
+            return url
+        }
+        @available(
+            *,
+            unavailable,
+            message: "Set the parts: \"path = \"/users\"\", \"addQuery(\"page\", \"2\")\", \"authority\" or \"scheme\"."
+        )
+        set {}
     }
 
     /// The URL without user name, query, fragment and secret path parameters, for errors and logs.

@@ -8,6 +8,11 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
         self.rawValue = rawValue
     }
 
+    /// Creates a status from a number, such as `HTTPStatus(code)`.
+    public init(_ code: Int) {
+        self.init(rawValue: code)
+    }
+
     /// Creates a status from a literal.
     public init(integerLiteral value: Int) {
         self.init(rawValue: value)
@@ -43,6 +48,10 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
 
     /// True if the code is 2xx.
     public var isSuccess: Bool { self.class == .success }
+    /// True if the code is 4xx.
+    public var isClientError: Bool { self.class == .clientError }
+    /// True if the code is 5xx.
+    public var isServerError: Bool { self.class == .serverError }
 
     /// The code as decimal digits.
     public var description: String { "\(rawValue)" }

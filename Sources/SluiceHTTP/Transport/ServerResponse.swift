@@ -44,6 +44,16 @@ public struct ServerResponse: Sendable {
 /// received.
 public typealias TransportOutcome = Result<ServerResponse, SluiceError>
 
+extension TransportOutcome {
+    /// The status of the response, also of one that an error contains; nil if none was received.
+    public var status: HTTPStatus? {
+        switch self {
+        case .success(let response): response.head.status
+        case .failure(let error): error.status
+        }
+    }
+}
+
 /// The source of a response.
 ///
 /// ```swift

@@ -46,7 +46,8 @@ public struct CassetteRedaction: Sendable {
 
     private var rules = SecretRules.usual
 
-    private init() {
+    /// Creates the rules of ``standard``, to change them.
+    public init() {
         updateRules()
     }
 

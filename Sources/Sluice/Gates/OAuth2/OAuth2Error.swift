@@ -160,3 +160,8 @@ extension SluiceError {
         )
     }
 }
+
+extension APIError {
+    /// The reason why an ``OAuth2`` gate has no token; nil for failures of any other kind.
+    public var authorizationError: OAuth2Error? { error.authorizationError }
+}

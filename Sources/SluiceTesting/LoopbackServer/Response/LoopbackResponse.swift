@@ -159,7 +159,12 @@ extension LoopbackResponse {
 
     /// Begins the response after a delay.
     public static func delayed(by duration: Duration, _ response: LoopbackResponse) -> LoopbackResponse {
-        LoopbackResponse(actions: [.pause(duration)] + response.actions)
+        response.delayed(by: duration)
+    }
+
+    /// Begins the response after a delay, as ``Stub/delayed(by:)`` does.
+    public func delayed(by duration: Duration) -> LoopbackResponse {
+        LoopbackResponse(actions: [.pause(duration)] + actions)
     }
 
     /// Sends an endless chunked body, as fast as the client reads, until the client disconnects.
@@ -204,12 +209,17 @@ extension LoopbackResponse {
     }
 
     /// Sends arbitrary bytes instead of a response, such as an invalid status line, invalid chunks or several responses.
-    public static func raw(_ data: Data, thenClose: Bool) -> LoopbackResponse {
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - thenClose: True, the default, to close the connection after them.
+    /// - Returns: The response.
+    public static func raw(_ data: Data, thenClose: Bool = true) -> LoopbackResponse {
         thenClose ? LoopbackResponse(.bytes(data), .close) : LoopbackResponse(.bytes(data))
     }
 
     /// Sends arbitrary text instead of a response.
-    public static func raw(_ text: String, thenClose: Bool) -> LoopbackResponse {
+    public static func raw(_ text: String, thenClose: Bool = true) -> LoopbackResponse {
         .raw(Data(text.utf8), thenClose: thenClose)
     }
 

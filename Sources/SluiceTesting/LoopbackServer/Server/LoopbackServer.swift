@@ -77,17 +77,18 @@ extension LoopbackServer {
     /// - Parameters:
     ///   - method: The method, or nil for all methods.
     ///   - path: The percent-encoded path without the query.
-    ///   - respond: Called on the thread of the connection, where it may block.
+    ///   - respond: Called on the thread of the connection, where it may block. An error that it throws is sent as text
+    ///     with status 500.
     public func on(
         _ method: HTTPMethod?,
         _ path: String,
-        respond: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse
+        respond: @escaping @Sendable (LoopbackRequest) throws -> LoopbackResponse
     ) {
         routes.add(method, path, .closure(respond))
     }
 
     /// Answers requests for a path with the result of a closure, for any method.
-    public func on(_ path: String, respond: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse) {
+    public func on(_ path: String, respond: @escaping @Sendable (LoopbackRequest) throws -> LoopbackResponse) {
         routes.add(nil, path, .closure(respond))
     }
 }

@@ -4,7 +4,7 @@ import SluiceHTTP
 final class RouteTable: Sendable {
     enum Answer: Sendable {
         case turns([LoopbackResponse])
-        case closure(@Sendable (LoopbackRequest) -> LoopbackResponse)
+        case closure(@Sendable (LoopbackRequest) throws -> LoopbackResponse)
     }
 
     private struct Route {
@@ -62,7 +62,7 @@ final class RouteTable: Sendable {
         }
         return switch answer {
         case .turns(let responses): responses.first ?? .notRouted(request)
-        case .closure(let respond): respond(request)
+        case .closure(let respond): .answering(request, respond)
         case nil: .notRouted(request)
         }
     }
@@ -85,6 +85,18 @@ final class RouteTable: Sendable {
 }
 
 extension LoopbackResponse {
+    /// Returns the response of a route's closure, or status 500 with the text of the error that it throws.
+    fileprivate static func answering(
+        _ request: LoopbackRequest,
+        _ respond: (LoopbackRequest) throws -> LoopbackResponse
+    ) -> LoopbackResponse {
+        do {
+            return try respond(request)
+        } catch {
+            return .text("The closure of the route threw an error: \(error)", status: .internalServerError)
+        }
+    }
+
     fileprivate static func notRouted(_ request: LoopbackRequest) -> LoopbackResponse {
         .json(
             encoding: [

@@ -1,0 +1,127 @@
+import SluiceCache
+import SluiceFoundation
+import SluiceHTTP
+
+// Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
+
+extension CacheStore {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"removeAll()\".")
+    public nonisolated func clear() async throws {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
+    public nonisolated func store(_ value: some Encodable, for name: String) async throws {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
+    public nonisolated func save(_ value: some Encodable, for name: String) async throws {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
+    public nonisolated func get<Value>(_ name: String, as type: Value.Type = Value.self) async throws -> Value? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
+    public nonisolated func get(_ name: String) async throws -> Void? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
+    public nonisolated func value<Value>(forKey name: String, as type: Value.Type = Value.self) async throws -> Value? {
+        nil
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
+    public nonisolated func value(forKey name: String) async throws -> Void? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"remove(\"me\")\".")
+    public nonisolated func remove(forKey name: String) async throws {}
+}
+
+extension CacheContainer {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"removeAll()\".")
+    public func clear() async throws {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
+    public func store(_ value: some Encodable, for name: String) async throws {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
+    public func get<Value>(_ name: String, as type: Value.Type = Value.self) async throws -> Value? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
+    public func value<Value>(forKey name: String, as type: Value.Type = Value.self) async throws -> Value? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"remove(\"me\")\".")
+    public func remove(forKey name: String) async throws {}
+}
+
+extension DataSource {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".cacheElseServer\".")
+    public static var cacheFirst: DataSource { .server }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".cacheElseServer\".")
+    public static var cacheElseNetwork: DataSource { .server }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \".refresh\", which stores the response, or \".server\", which does not."
+    )
+    public static var network: DataSource { .server }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".cache\".")
+    public static var cacheOnly: DataSource { .server }
+}
+
+extension ResponseSource {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Match the case: \"if case .cache(let info) = response.source\", and read \"info.age\"."
+    )
+    public var age: Duration? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Match the case: \"if case .cache(let info) = response.source\", and read \"info.isFresh\"."
+    )
+    public var isFresh: Bool { false }
+}
+
+extension RequestPriority {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".low\".")
+    public static var background: Self { .low }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".high\".")
+    public static var userInitiated: Self { .high }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".normal\".")
+    public static var `default`: Self { .normal }
+}
+
+extension ModifiableRequest {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write the tags as an array: \"dataSource(.cacheElseServer, tags: [\"account\"])\"."
+    )
+    public func dataSource(_ source: DataSource, expiration: CacheExpiration? = nil, tags: String) -> Self { self }
+}

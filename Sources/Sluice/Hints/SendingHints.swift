@@ -1,0 +1,166 @@
+import SluiceFoundation
+import SluiceHTTP
+
+// Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
+
+extension APIClient {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write \"get(\"users\").query([\"page\": 1])\", \"post(\"users\").form([\"name\": name])\" or \"post(\"users\").json([\"name\": name])\"."
+    )
+    public func request<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        method: HTTPMethod = .get,
+        parameters: Parameters,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write \"get(\"users\").query([\"page\": 1])\", \"post(\"users\").form([\"name\": name])\" or \"post(\"users\").json([\"name\": name])\"."
+    )
+    public func request(
+        _ endpoint: some Endpoint,
+        method: HTTPMethod = .get,
+        parameters: Parameters
+    ) -> APIRequest<Void, APIError> { serialized { _ in () }.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
+    public func upload(_ data: Data, to path: String) -> APIRequest<Void, APIError> {
+        serialized { _ in () }.request("")
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write \"get(\"users\").query([\"page\": 1])\", \"post(\"users\").form([\"name\": name])\" or \"post(\"users\").json([\"name\": name])\"."
+    )
+    public func request<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        method: HTTPMethod = .get,
+        parameters: Parameters,
+        headers: HTTPHeaders,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self).keyPath(\"data\")\".")
+    public func request<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        keyPath: JSONPath,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        data: Data,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write \"stream(\"log\").lines\", \".bytes\", \".serverSentEvents()\" or \".jsonLines(of: Entry.self)\"."
+    )
+    public func streamRequest(_ endpoint: some Endpoint) -> StreamRequest<APIError> { stream(endpoint) }
+}
+
+extension MethodBuilder where Factory == CodableRequests {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self).keyPath(\"data\")\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        keyPath: JSONPath
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+}
+
+extension BodyMethodBuilder where Factory == CodableRequests {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self).keyPath(\"data\")\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        keyPath: JSONPath
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+}
+
+extension TypedRequest {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Name the model in the request, \"get(\"users/1\", as: User.self)\", and read \"sender().value\"."
+    )
+    public func decode<Other>(_ type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Name the model in the request, \"get(\"users/1\", as: User.self)\", and read \"sender().value\"."
+    )
+    public func decoded<Other>(as type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
+    @discardableResult
+    public func response(
+        completionHandler: (APIResponse<Model, ErrorModel>) -> Void = { _ in }
+    ) -> APIResponse<Model, ErrorModel>? { nil }
+}
+
+extension ModifiableRequest {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Read the progress of the sender: \"for await progress in sender.downloadProgress\"."
+    )
+    public func onProgress(_ show: (TransferProgress) -> Void) -> Self { self }
+}
+
+extension DownloadRequestSender where Model == DownloadedFile {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"value.url\".")
+    public var value: URL { get async throws { try await value.url } }
+}
+
+extension RequestSender {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "A cancelled request fails with an error whose \"isCancellation\" is true.")
+    public nonisolated var isCancelled: Bool { false }
+}
+
+extension APIResponse {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Give the head: \"APIResponse(result: result, head: HTTPResponse(status: .ok))\"."
+    )
+    public init(result: Result<Model, ErrorModel>, status: HTTPStatus) { self.init(result: result) }
+}
+
+/// Unavailable: the message says what to write.
+@available(
+    *,
+    unavailable,
+    message: "Say what the stream consists of: \"stream(\"log\").bytes\", \".lines\" or \".serverSentEvents()\"."
+)
+extension StreamRequest: AsyncSequence {
+    public func makeAsyncIterator() -> AsyncStream<Data>.AsyncIterator { AsyncStream { _ in }.makeAsyncIterator() }
+}

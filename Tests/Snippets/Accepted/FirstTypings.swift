@@ -1,0 +1,115 @@
+import Foundation
+import Sluice
+import SluiceTesting
+
+// Members and arguments that people try first.
+
+struct Problem: Decodable, Sendable {
+    let title: String
+}
+
+func statusOfANumber(_ code: Int) {
+    show(HTTPStatus(code))
+    show(shop.get("u", as: User.self).stub(.status(HTTPStatus(code))))
+    show(HTTPStatus(404))
+}
+
+func classOfAStatus() async {
+    do {
+        show(try await shop.get("u", as: User.self).sender().value)
+    } catch {
+        if error.status?.isServerError == true || error.status?.isClientError == true { print(error) }
+    }
+}
+
+func bodyOfAnError() async {
+    do {
+        show(try await shop.get("u", as: User.self).sender().value)
+    } catch {
+        let problem = try? error.decoded(as: Problem.self)
+        show(problem?.title)
+        if let cause = error.authorizationError { print(cause.code) }
+    }
+}
+
+func authorizationErrorOfATypedError() async {
+    do {
+        show(try await shop.get("u", as: User.self, error: TypedAPIError<Problem>.self).sender().value)
+    } catch {
+        if let cause = error.authorizationError { print(cause.code) }
+    }
+}
+
+func statusOfAFailure() {
+    enum Own: ErrorSerializable {
+        case signedOut, other(SluiceError)
+        init(_ failure: RequestFailure) {
+            self = failure.status == .unauthorized ? .signedOut : .other(failure.error)
+        }
+    }
+}
+
+func statusOfAnOutcome() {
+    struct Log: Plugin {
+        func didReceive(_ outcome: TransportOutcome, context: RequestContext) {
+            if outcome.status == 429 { print("slow down") }
+        }
+    }
+    show(RetryPolicy(maximumAttempts: 2) { $0.outcome.status == .unauthorized })
+}
+
+func queryOfAnInterceptor() {
+    struct Key: RequestAdapter {
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) {
+            request.addQuery("key", "k3y")
+            print(request.url, context.request.url, request.headers["Accept"] ?? "")
+        }
+    }
+}
+
+func cachingOfAClient() {
+    show(
+        APIClient(baseURL: "https://shop.example") {
+            $0.caching = Caching(source: .cacheElseServer, expiration: .days(1), tags: ["catalogue"])
+            $0.envelope = Envelope(status: "code", success: 0, payload: "data")
+        }
+    )
+}
+
+func redactionOfACassette(_ file: URL) {
+    var redaction = CassetteRedaction()
+    redaction.members.append("email")
+    show(CassetteTransport(replaying: file, redaction: redaction))
+}
+
+func responsesOfAServer() throws {
+    let server = try LoopbackServer()
+    server.on(.get, "/slow", .text("x").delayed(by: .milliseconds(10)))
+    server.on(.get, "/echo") { request in
+        let user = try JSONDecoder().decode(User.self, from: request.body)
+        return .json(encoding: user)
+    }
+    server.on("/raw", .raw("HTTP/1.1 200 OK\r\n\r\n"))
+    server.on("/status") { _ in .status(404) }
+}
+
+func eventsOfARequest(_ event: RequestEvent) {
+    switch event {
+    case .began(let request), .sending(let request): print(request)
+    case .retrying(let delay, let outcome): print(delay, outcome.status as Any)
+    case .finished(.failure(let error)): print(error)
+    case .finished(.success): print("done")
+    case .hedging: print("hedging")
+    default: break
+    }
+}
+
+func downloadedFile() async throws {
+    let file = try await shop.download("film", to: .temporary).sender().value
+    print(file.url)
+}
+
+func membersNamedAsFunctionsOfASequence(_ json: JSON) {
+    print(json.name.first.stringValue, json.min.intValue, json.object.stringValue)
+    for item in json["items"].arrayValue { print(item.name.stringValue) }
+}
