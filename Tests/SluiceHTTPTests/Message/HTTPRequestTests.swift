@@ -36,4 +36,19 @@ import Testing
     func redactedURLContainsNoSecrets(authority: String, path: String, redacted: String) {
         #expect(Self.request("https", authority, path).redactedURL == redacted)
     }
+
+    @Test(
+        arguments: [
+            ("/", "lang", "en", "/?lang=en"), ("/a?", "lang", "en", "/a?lang=en"),
+            ("/a?b=c", "lang", "en", "/a?b=c&lang=en"), ("/a?b=c&", "lang", "en", "/a?b=c&lang=en"),
+            ("/a?b", "b", "2", "/a?b&b=2"), ("/", "q", "a b&c=d/é?", "/?q=a%20b%26c%3Dd%2F%C3%A9%3F"),
+            ("/", "a[]", "", "/?a%5B%5D="), ("/a%3Fb", "x", "1", "/a%3Fb?x=1"), ("/a?b=c", "x", nil, "/a?b=c"),
+            ("/", "x", nil, "/"), ("/?q", "\u{301}x", "\u{301}", "/?q&%CC%81x=%CC%81"),
+        ] as [(String, String, String?, String)]
+    )
+    func addedQueryItemsAreEncodedAndSeparated(path: String, name: String, value: String?, expected: String) {
+        var request = Self.request("https", "a.test", path)
+        request.addQuery(name, value)
+        #expect(request.path == expected)
+    }
 }

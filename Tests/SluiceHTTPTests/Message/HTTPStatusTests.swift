@@ -10,9 +10,12 @@ import Testing
         ] as [(Int, HTTPStatus.Class)]
     )
     func firstDigitDeterminesTheClass(code: Int, expected: HTTPStatus.Class) {
-        let status = HTTPStatus(rawValue: code)
+        let status = HTTPStatus(code)
         #expect(status.class == expected)
         #expect(status.isSuccess == (200...299).contains(code))
+        #expect(status.isClientError == (400...499).contains(code))
+        #expect(status.isServerError == (500...599).contains(code))
+        #expect(status == HTTPStatus(rawValue: code))
         #expect("\(status)" == String(code))
     }
 

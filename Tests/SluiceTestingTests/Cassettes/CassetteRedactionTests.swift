@@ -41,6 +41,14 @@ import Testing
         #expect(redacted(url: url).url == expected)
     }
 
+    @Test func newRedactionHasTheStandardRules() {
+        let url = "http://a/?api_key=k&email=e"
+        var redaction = CassetteRedaction()
+        #expect(redacted(url: url, [:], "", redaction).url == redacted(url: url).url)
+        redaction.members.append("email")
+        #expect(redacted(url: url, [:], "", redaction).url == "http://a/?api_key=REDACTED&email=REDACTED")
+    }
+
     private static func form(_ parts: (head: String, content: String)...) -> String {
         parts.map { "--b\r\n\($0.head)\r\n\r\n\($0.content)\r\n" }.joined() + "--b--\r\n"
     }

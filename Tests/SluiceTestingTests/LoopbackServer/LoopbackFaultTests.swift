@@ -36,7 +36,7 @@ final class LoopbackFaultTests: XCTestCase {
     }
 
     func testSendsRawBytes() throws {
-        let (server, client) = try client(.raw("HTP/1.1 what\r\n", thenClose: true))
+        let (server, client) = try client(.raw("HTP/1.1 what\r\n"))
         XCTAssertEqual(client.receiveToEnd(), "HTP/1.1 what\r\n")
         server.stop()
     }
@@ -56,7 +56,7 @@ final class LoopbackFaultTests: XCTestCase {
         let responses: [LoopbackResponse] = [
             .hang, .headersThenHang(), .partial(data, announced: 200), .after(never, .text("")),
             .data(data).throttled(pieceSize: 50, every: .seconds(1000)), .endless(chunk: data),
-            .delayed(by: .seconds(1000), .text("")),
+            .delayed(by: .seconds(1000), .text("")), .text("").delayed(by: .seconds(1000)),
         ]
         for response in responses {
             for leave in [RawClient.leave, RawClient.reset] {

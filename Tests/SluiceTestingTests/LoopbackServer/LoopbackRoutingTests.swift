@@ -39,6 +39,24 @@ final class LoopbackRoutingTests: XCTestCase {
         XCTAssertTrue(client.get("/other").hasSuffix("rest"))
     }
 
+    func testClosureThatThrowsIsAnsweredWithItsError() throws {
+        struct Rejected: Error {}
+        let server = try LoopbackServer()
+        server.on(.get, "/one") { request in
+            if request.query == nil { throw Rejected() }
+            return .text("fine")
+        }
+        server.on("/any") { _ in throw Rejected() }
+        let client = try RawClient(port: server.port)
+        for path in ["/one", "/any"] {
+            let answer = client.get(path)
+            XCTAssertTrue(answer.hasPrefix("HTTP/1.1 500 Internal Server Error\r\n"), answer)
+            XCTAssertTrue(answer.hasSuffix("The closure of the route threw an error: Rejected()"), answer)
+        }
+        XCTAssertTrue(client.get("/one?x=1").hasSuffix("fine"))
+        XCTAssertEqual(server.connections, 1)
+    }
+
     func testUnroutedRequestIsNotFoundWithItsPath() throws {
         let server = try LoopbackServer()
         let answer = try RawClient(port: server.port).get("/no/such?x=1")

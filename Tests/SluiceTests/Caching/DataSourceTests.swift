@@ -34,6 +34,25 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
+    func testClientHasSourceExpirationAndTagsInOneLine() async throws {
+        let client = try client {
+            $0.caching = Caching(source: .cacheElseServer, expiration: .seconds(60), tags: ["users"])
+        }
+        answer("Ada")
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        for isCached in [false, true] {
+            let response = await request.sender().response
+            XCTAssertEqual(response.source.isCache, isCached)
+        }
+        try await store.remove(tag: "users")
+        let removed = await request.sender().response
+        XCTAssertEqual(removed.source, .server)
+        clock.advance(by: .seconds(61))
+        let expired = await request.sender().response
+        XCTAssertEqual(expired.source, .server)
+        XCTAssertEqual(server?.requests.count, 3)
+    }
+
     func testCacheElseServerReturnsTheStoredResponse() async throws {
         let client = try client { $0.caching.source = .cacheElseServer }
         answer("Ada")

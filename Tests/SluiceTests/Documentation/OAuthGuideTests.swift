@@ -62,9 +62,9 @@ final class OAuthGuideTests: XCTestCase {
         let shop = APIClient(baseURL: server.url) { $0.gates = [oauth] }
         let result = await shop.string.get("orders").sender().result
         let error = try XCTUnwrap(result.failure)
-        if let cause = error.error.authorizationError, cause.code == .invalidClient {
+        if let cause = error.authorizationError, cause.code == .invalidClient {
             print("The secret is wrong: \(cause.detail ?? "no details").")
         }
-        XCTAssertEqual(error.error.authorizationError?.code, .invalidClient)
+        XCTAssertEqual(error.authorizationError?.code, .invalidClient)
     }
 }

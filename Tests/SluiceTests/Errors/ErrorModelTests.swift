@@ -17,6 +17,28 @@ final class ErrorModelTests: XCTestCase {
         }
     }
 
+    func testFailureHasTheStatusAndAPIErrorDecodesTheBody() async throws {
+        struct Problem: Decodable { let message: String }
+        struct Own: ErrorSerializable {
+            let status: HTTPStatus?
+            init(_ failure: RequestFailure) { status = failure.status }
+        }
+        let server = try LoopbackServer()
+        server.on("/users/2", .json(#"{"message":"There is no user 2."}"#, status: .notFound))
+        let client = APIClient(baseURL: server.url)
+        let found = await client.get("users/2", as: User.self).sender().result.failure
+        let error = try XCTUnwrap(found)
+        XCTAssertEqual(try error.decoded(as: Problem.self).message, "There is no user 2.")
+        XCTAssertThrowsError(try error.decoded(as: User.self))
+        XCTAssertNil(error.authorizationError)
+        let own = await client.get("users/2", as: User.self, error: Own.self).sender().result.failure
+        XCTAssertEqual(own?.status, .notFound)
+        server.stop()
+        let unreachable = await client.get("users/2", as: User.self).sender().result.failure
+        XCTAssertEqual(unreachable?.code, .cannotConnect)
+        XCTAssertThrowsError(try XCTUnwrap(unreachable).decoded(as: Problem.self))
+    }
+
     func testCustomErrorIsCreatedWithoutAResponse() async throws {
         let server = try LoopbackServer()
         server.stop()

@@ -35,6 +35,20 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(user.name, "Ada")
     }
 
+    func testMessageHasAPathByDefaultAndMayBeMissing() async throws {
+        let server = try LoopbackServer()
+        servers.append(server)
+        server.on("/refused", .json(#"{"code":7,"message":"sold out"}"#))
+        server.on("/silent", .json(#"{"code":7}"#))
+        let shop = APIClient(baseURL: server.url) {
+            $0.envelope = Envelope(status: "code", success: 0, payload: "data")
+        }
+        let refused = await shop.get("refused", as: User.self).sender().result.failure
+        XCTAssertEqual(refused?.envelope, EnvelopeFailure(code: 7, message: "sold out"))
+        let silent = await shop.get("silent", as: User.self).sender().result.failure
+        XCTAssertEqual(silent?.envelope, EnvelopeFailure(code: 7, message: nil))
+    }
+
     func testStatusAsStringCountsAsSuccess() async throws {
         let shop = try shop(#"{"code":"0","data":[1,2]}"#)
         let numbers: [Int] = try await shop.codable.request("numbers").sender().value
