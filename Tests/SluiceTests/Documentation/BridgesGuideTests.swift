@@ -9,9 +9,32 @@ import Combine
 
 /// The code of the article "Code that is not async".
 final class BridgesGuideTests: XCTestCase {
-    private struct User: Codable, Sendable, Equatable {
+    struct User: Codable, Sendable, Equatable {
         var id: Int
         var name: String
+    }
+
+    @MainActor final class Profile {
+        private(set) var user: User?
+        private var loading: RequestSender<User, APIError>?
+
+        func load(from shop: APIClient) {
+            loading = shop.get("users/1", as: User.self).send(on: .main) { response in
+                self.user = try? response.result.get()
+            }
+        }
+
+        func stop() { loading?.cancel() }
+    }
+
+    @MainActor func testClassOfTheMainActor() async throws {
+        let server = try LoopbackServer()
+        defer { server.stop() }
+        server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
+        let profile = Profile()
+        profile.load(from: APIClient(baseURL: server.url))
+        try await waitUntil("the user is shown") { profile.user?.name == "Ada" }
+        profile.stop()
     }
 
     func testCallbacks() async throws {

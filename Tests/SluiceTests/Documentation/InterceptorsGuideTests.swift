@@ -26,6 +26,23 @@ final class InterceptorsGuideTests: XCTestCase {
         }
     }
 
+    struct Localized: RequestAdapter {
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) {
+            request.headers["Accept-Language"] = "en"
+            request.addQuery("units", "metric")
+            for field in request.headers { print(field.name, field.value) }
+        }
+    }
+    struct Quota: Plugin {
+        func didReceive(_ outcome: TransportOutcome, context: RequestContext) {
+            if outcome.status == .tooManyRequests {
+                print("\(context.route): attempt \(context.attempt) was one too many")
+            }
+            guard let response = try? outcome.get() else { return }
+            print(response.head.headers["X-Quota-Left"] ?? "", response.body.count)
+        }
+    }
+
     struct Maintenance: OutcomeAdapter {
         func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {
             guard case .success(let response) = outcome, response.head.headers.contains("X-Maintenance") else { return }
@@ -69,6 +86,22 @@ final class InterceptorsGuideTests: XCTestCase {
         _ = try await prices.intercept(Signatures()).sender().value
         XCTAssertEqual(server.requests.last?.headers.values(for: "Signature-Input"), ["sig1=()", "sig2=()"])
         XCTAssertNotEqual(sent.first?["traceparent"]?.prefix(36), sent.last?["traceparent"]?.prefix(36))
+    }
+
+    func testMembersOfRequestsAndOutcomes() async throws {
+        let server = try LoopbackServer()
+        server.on("/weather", .status(.tooManyRequests, headers: ["X-Quota-Left": "0"]), .text("mild"))
+        let weather = APIClient(baseURL: server.url) {
+            $0.requestInterceptors = [Localized()]
+            $0.plugins = [Quota()]
+        }
+        let request = weather.string.get("weather").query("city", "Bern")
+        let status = await request.sender().result.failure?.status
+        XCTAssertEqual(status, .tooManyRequests)
+        let text = try await request.sender().value
+        XCTAssertEqual(text, "mild")
+        XCTAssertEqual(server.requests.map(\.query), ["city=Bern&units=metric", "city=Bern&units=metric"])
+        XCTAssertEqual(server.requests.first?.headers["Accept-Language"], "en")
     }
 
     func testScopes() async throws {

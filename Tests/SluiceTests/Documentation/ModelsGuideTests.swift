@@ -20,6 +20,20 @@ final class ModelsGuideTests: XCTestCase {
         var isNew = false
     }
 
+    struct Refusal: ErrorSerializable {
+        let code: Int?
+        let message: String
+
+        init(_ failure: RequestFailure) {
+            code = failure.envelope?.code.int
+            message = failure.envelope?.message ?? failure.error.description
+        }
+    }
+
+    struct Concert: Decodable, Sendable {
+        let startsAt: Date
+    }
+
     final class Profile: Codable, Sendable {
         let id: Int
         let name: String
@@ -78,6 +92,40 @@ final class ModelsGuideTests: XCTestCase {
         XCTAssertEqual(names.count, count)
         let badges: [Badge] = try await shop.json.get("badges").sender().value
         XCTAssertEqual(badges.map(\.points), [5, 0])
+    }
+
+    func testElementsThatAreInvalidAreSkipped() async throws {
+        let server = try shopServer()
+        server.on("/mixed", .json(#"{"users":[{"id":1,"name":"Ada"},{"id":"?"},7,{"id":2,"name":"Grace"}]}"#))
+        let shop = APIClient(baseURL: server.url)
+        let mixed: JSON = try await shop.json.get("mixed").sender().value
+        let valid = mixed.users.arrayValue.compactMap { try? $0.decoded(as: User.self) }
+        XCTAssertEqual(valid.map(\.name), ["Ada", "Grace"])
+    }
+
+    func testDecoderOfAClient() async throws {
+        let server = try shopServer()
+        server.on("/concert", .json(#"{"starts_at":"2026-11-23T20:00:00Z"}"#))
+        let dated = APIClient(baseURL: server.url) {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            $0.modelDecoder = decoder
+        }
+        let concert: Concert = try await dated.get("concert").sender().value
+        XCTAssertEqual(concert.startsAt, Date(timeIntervalSince1970: 1_795_464_000))
+    }
+
+    func testErrorModelReadsTheEnvelope() async throws {
+        let server = try shopServer()
+        let wrapped = APIClient(baseURL: server.url) {
+            $0.envelope = Envelope(status: "code", success: 0, message: "msg", payload: "data")
+        }
+        let error = await wrapped.get("refused", as: User.self, error: Refusal.self).sender().result.failure
+        XCTAssertEqual(error?.code, 9)
+        XCTAssertEqual(error?.message, "Sold out.")
+        let general = await wrapped.get("refused", as: User.self).sender().result.failure
+        XCTAssertEqual(general?.envelope?.message, "Sold out.")
     }
 
     func testLenientDecoder() async throws {

@@ -34,6 +34,20 @@ final class MovingFromAlamofireTests: XCTestCase {
         }
     }
 
+    struct Monitor: RequestObserver {
+        var interests: RequestEvent.Kinds { [.sending, .retrying, .finished] }
+
+        func observe(_ event: RequestEvent, of request: ObservedRequest) {
+            switch event {
+            case .sending(let sent): print(request.id, sent.method, sent.redactedURL)
+            case .retrying(let pause, let outcome): print(request.id, outcome.status ?? 0, "again in \(pause)")
+            case .finished(.success(let response)): print(request.id, response.head.status, response.body.count)
+            case .finished(.failure(let error)): print(request.id, error)
+            default: break
+            }
+        }
+    }
+
     private func shopServer() throws -> LoopbackServer {
         let server = try LoopbackServer()
         server.on(.get, "/users", .json(#"[{"id":1,"name":"Ada"}]"#))
@@ -170,6 +184,9 @@ final class MovingFromAlamofireTests: XCTestCase {
         let watched = APIClient(baseURL: server.url) { $0.observers = [RequestLog(.summary), RequestMetrics()] }
         let command = try watched.data.get("users/1").httpRequest().curlCommand()
         XCTAssertTrue(command.contains("/users/1"))
+        let monitored = watched.string.get("motto").observer(Monitor())
+        let motto = try await monitored.sender().value
+        XCTAssertEqual(motto, "Let it flow.")
     }
 
     func testStubs() async throws {

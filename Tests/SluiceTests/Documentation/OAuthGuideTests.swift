@@ -1,9 +1,62 @@
+import Foundation
 import Sluice
 import SluiceTesting
 import XCTest
 
 /// The article on OAuth 2.0.
 final class OAuthGuideTests: XCTestCase {
+    /// A keychain of the user's own.
+    actor Vault {
+        private var values: [String: Data] = [:]
+
+        func data(_ name: String) throws -> Data? { values[name] }
+        func write(_ data: Data, _ name: String) throws { values[name] = data }
+        func remove(_ name: String) throws { values[name] = nil }
+    }
+
+    struct VaultTokenStore: TokenStore {
+        let vault: Vault
+
+        func load() async throws -> OAuth2.Token? {
+            try await vault.data("oauth2").map { try JSONDecoder().decode(OAuth2.Token.self, from: $0) }
+        }
+        func save(_ token: OAuth2.Token) async throws {
+            try await vault.write(JSONEncoder().encode(token), "oauth2")
+        }
+        func delete() async throws {
+            try await vault.remove("oauth2")
+        }
+    }
+
+    func testStoreAndTokens() async throws {
+        let server = try LoopbackServer()
+        server.on(
+            "/token",
+            .json(#"{"access_token":"a1","token_type":"Bearer","refresh_token":"r2","expires_in":3600}"#)
+        )
+        let vault = Vault()
+        let (access, refresh) = ("a0", "r0")
+        for _ in 0..<2 {
+            let oauth = OAuth2(.refreshToken("r1", id: "tool"), tokenURL: "\(server.url)/token") {
+                $0.store = VaultTokenStore(vault: vault)
+            }
+            let token = try await oauth.token()
+            XCTAssertEqual(token.accessToken, "a1")
+        }
+        XCTAssertEqual(server.requestCount, 1)
+        let oauth = OAuth2(.refreshToken("r1", id: "tool"), tokenURL: "\(server.url)/token") {
+            $0.store = VaultTokenStore(vault: vault)
+        }
+        let token = try await oauth.token()
+        print(token.accessToken, token.tokenType, token.expiresAt ?? .distantFuture, token.scope ?? "no scope")
+        try await oauth.signIn(with: OAuth2.Token(accessToken: access, refreshToken: refresh))
+        let stored = try await VaultTokenStore(vault: vault).load()
+        XCTAssertEqual(stored, OAuth2.Token(accessToken: "a0", refreshToken: "r0"))
+        try await oauth.signOut()
+        let removed = try await vault.data("oauth2")
+        XCTAssertNil(removed)
+    }
+
     private func open(_ url: String) {}
 
     func service(_ secret: String, _ first: String) -> (APIClient, OAuth2) {

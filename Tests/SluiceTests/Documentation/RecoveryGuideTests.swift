@@ -32,6 +32,45 @@ final class RecoveryGuideTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/prices").count, 2)
     }
 
+    private actor Session {
+        func token(isRefused: Bool) async throws -> String { isRefused ? "t2" : "t1" }
+    }
+
+    func testDecisionsOfAClosure() async throws {
+        let server = try LoopbackServer()
+        server.on("/conflict", .status(.conflict), .text("ok"))
+        server.on("/conflicts", .status(.conflict))
+        server.on("/slow", .hang)
+        let policy = RetryPolicy(maximumAttempts: 4, backoff: .constant(.milliseconds(50))) { proposal in
+            switch proposal.outcome {
+            case .success(let response):
+                proposal.isRetried || (response.head.status == .conflict && proposal.attempt == 1)
+            case .failure(let error): proposal.isRetried && error.code != .timedOut
+            }
+        }
+        let client = APIClient(baseURL: server.url) { $0.retry = policy }
+        let text = try await client.string.get("conflict").sender().value
+        XCTAssertEqual(text, "ok")
+        let status = await client.string.get("conflicts").sender().result.failure?.status
+        XCTAssertEqual(status, .conflict)
+        XCTAssertEqual(server.requests(to: "/conflicts").count, 2)
+    }
+
+    func testTokenOfASecondAttempt() async throws {
+        let server = try LoopbackServer()
+        server.on("/orders") { request in
+            request.headers[.authorization] == "Bearer t2" ? .text("ok") : .status(.unauthorized)
+        }
+        let session = Session()
+        let renewing = APIClient(baseURL: server.url) {
+            $0.requestInterceptors = [SuppliedToken { try await session.token(isRefused: $0.attempt > 1) }]
+            $0.retry = RetryPolicy(maximumAttempts: 2, backoff: .constant(.zero), statuses: [.unauthorized])
+        }
+        let text = try await renewing.string.get("orders").sender().value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
     func testRetryWithTestClock() async throws {
         let server = try LoopbackServer()
         server.on("/report", .status(.serviceUnavailable), .text("ok"))

@@ -71,6 +71,38 @@ final class TestingGuideTests: XCTestCase {
             XCTAssertEqual(users, [User(id: 1, name: "Ada")])
         }
         XCTAssertEqual(server.requests.count, 1)
+        var redaction = CassetteRedaction.standard
+        redaction.headers.append("X-Tenant")
+        redaction.members.append("email")
+        let replayed = CassetteTransport(
+            replaying: fixtures.appending(path: "users.json"),
+            matching: [.method, .path, .query],
+            redaction: redaction
+        )
+        let offline = APIClient(baseURL: "https://shop.example") { $0.transport = replayed }
+        let played: [User] = try await offline.codable.get("users").sender().value
+        XCTAssertEqual(played, [User(id: 1, name: "Ada")])
+    }
+
+    func testRoutes() async throws {
+        let server = try LoopbackServer()
+        server.on(.get, "/users/1", .json(encoding: User(id: 1, name: "Ada")))
+        server.on(.get, "/report", .drop, .status(.serviceUnavailable), .text("ok").delayed(by: .milliseconds(20)))
+        server.on(.post, "/users") { request in
+            let user = try JSONDecoder().decode(User.self, from: request.body)
+            return user.name.isEmpty ? .status(.badRequest) : .json(encoding: user, status: .created)
+        }
+        let shop = APIClient(baseURL: server.url)
+        let ada: User = try await shop.get("users/1").sender().value
+        XCTAssertEqual(ada.name, "Ada")
+        var texts: [String?] = []
+        for _ in 0..<3 { texts.append(try? await shop.string.get("report").sender().value) }
+        XCTAssertEqual(texts, [nil, nil, "ok"])
+        let created = await shop.post("users", as: User.self).json(ada).sender().response
+        XCTAssertEqual(created.status, .created)
+        let nameless = await shop.data.post("users").json(User(id: 2, name: "")).sender().response.status
+        let malformed = await shop.data.post("users").json([1]).sender().response.status
+        XCTAssertEqual([nameless, malformed], [.badRequest, .internalServerError])
     }
 
     func testServersAndLeaks() async throws {

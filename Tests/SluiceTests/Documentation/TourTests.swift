@@ -82,6 +82,27 @@ final class TourTests: XCTestCase {
         XCTAssertEqual(created.name, "Grace")
     }
 
+    /// A list of the user interface.
+    @MainActor private final class List {
+        let shown: XCTestExpectation
+
+        init(_ shown: XCTestExpectation) { self.shown = shown }
+
+        func show(_ result: Result<[User], APIError>) {
+            XCTAssertEqual((try? result.get())?.map(\.name), ["Ada"])
+            shown.fulfill()
+        }
+    }
+
+    func testHandlers() async throws {
+        let server = try shopServer()
+        let search = APIClient(baseURL: server.url).codable.request("users", as: [User].self)
+        let shown = expectation(description: "shown")
+        let list = await List(shown)
+        search.send(on: .main) { response in list.show(response.result) }
+        await fulfillment(of: [shown], timeout: 60)
+    }
+
     func testUploadsAndValidation() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)
