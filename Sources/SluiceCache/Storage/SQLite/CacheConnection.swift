@@ -75,6 +75,7 @@ struct CacheConnection: Sendable {
             let now = ContinuousClock.now
             if now - state.checked < tuning.checkInterval { return connection }
             state.checked = now
+            connection.beginWork()
             let isSame = files.identity == opened.identity && (try? schema.isCurrent(in: connection)) != false
             // If a log exists, another process writes to the file that was opened as immutable.
             if isSame, opened.access != .immutable || !files.hasLog { return connection }
