@@ -9,6 +9,9 @@ package struct RequestLocation: Sendable, Equatable {
     /// True if the request's path, and not only the base URL, determined scheme and authority.
     package var isFromPath = false
 
+    /// The origin: scheme, host and port (RFC 6454 §4).
+    package var origin: HTTPOrigin { HTTPOrigin(scheme: scheme, authority: authority) }
+
     /// The path and query in the form of a request line.
     package var target: String {
         guard let query else { return path.isEmpty ? "/" : path }
