@@ -162,5 +162,6 @@ extension APIResponse {
     message: "Say what the stream consists of: \"stream(\"log\").bytes\", \".lines\" or \".serverSentEvents()\"."
 )
 extension StreamRequest: AsyncSequence {
+    /// Unavailable: the message says what to write.
     public func makeAsyncIterator() -> AsyncStream<Data>.AsyncIterator { AsyncStream { _ in }.makeAsyncIterator() }
 }

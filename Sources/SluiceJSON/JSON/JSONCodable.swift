@@ -35,6 +35,14 @@ extension JSON {
     }
 }
 
+/// A decoder that has the parsed text, and can return a value as it was written.
+protocol JSONValueDecoder: Decoder {
+    /// The value.
+    var value: JSON { get }
+    /// The literal of the number, or of a string that contains a number; nil for other values.
+    var numberLiteral: String? { get }
+}
+
 extension JSON: Codable {
     /// Decodes any value. `JSONDecoder` does not convert the names of members, whatever its key strategy.
     ///
@@ -43,8 +51,8 @@ extension JSON: Codable {
     /// - Throws: A `DecodingError`.
     public init(from decoder: any Decoder) throws {
         // The scalars of a lenient decoder convert numbers and booleans to strings.
-        if let decoder = decoder as? LenientDecoder {
-            self.init(decoder.input.document, decoder.node)
+        if let decoder = decoder as? any JSONValueDecoder {
+            self = decoder.value
             return
         }
         let container = try decoder.singleValueContainer()
@@ -88,7 +96,7 @@ extension JSON: Codable {
 extension JSONNumber: Codable {
     /// Decodes a number. `JSONDecoder` provides at most 38 digits.
     public init(from decoder: any Decoder) throws {
-        if let decoder = decoder as? LenientDecoder, let literal = decoder.numberLiteral,
+        if let decoder = decoder as? any JSONValueDecoder, let literal = decoder.numberLiteral,
             let number = JSONNumber(literal)
         {
             self = number

@@ -1,7 +1,7 @@
 import SluiceFoundation
 
 /// The decoder of a single value. Each decoder is one step of the coding path.
-final class LenientDecoder: Decoder {
+final class LenientDecoder: JSONValueDecoder {
     typealias Node = JSONDocument.Node
 
     let input: LenientInput
@@ -90,7 +90,8 @@ final class LenientDecoder: Decoder {
 
     var kind: JSONDocument.Kind { input.kind(of: node) }
 
-    /// The literal of the number, or of a string that contains a number; nil for other values.
+    var value: JSON { JSON(input.document, node) }
+
     var numberLiteral: String? {
         input.withNumberText(of: node) { String(decoding: $0, as: UTF8.self) }
     }

@@ -21,10 +21,11 @@ final class FetchTests: XCTestCase {
         let server = try LoopbackServer()
         let files = (0..<5).map { LoopbackResource(.random(100_000, seed: UInt64($0)), eTag: "\"\($0)\"") }
         let signals = files.map { _ in LoopbackSignal() }
-        let counts = Locked((running: 0, most: 0))
+        let counts = Locked((started: 0, running: 0, most: 0))
         for (index, file) in files.enumerated() {
             server.on("/file\(index).bin") { request in
                 counts.withLock { counts in
+                    counts.started += 1
                     counts.running += 1
                     counts.most = max(counts.most, counts.running)
                 }
@@ -35,7 +36,7 @@ final class FetchTests: XCTestCase {
         let process = try FetchProcess(["-d", folder.path, "-j", "2"] + urls)
         // Two at a time: each file starts when the one before the last has ended.
         for index in files.indices {
-            await server.waitForRequests(min(index + 2, 5))
+            while counts.withLock(\.started) < min(index + 2, 5) { await Task.yield() }
             counts.withLock { $0.running -= 1 }
             signals[index].fire()
         }

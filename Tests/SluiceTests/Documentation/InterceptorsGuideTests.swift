@@ -33,6 +33,7 @@ final class InterceptorsGuideTests: XCTestCase {
             for field in request.headers { print(field.name, field.value) }
         }
     }
+
     struct Quota: Plugin {
         func didReceive(_ outcome: TransportOutcome, context: RequestContext) {
             if outcome.status == .tooManyRequests {
