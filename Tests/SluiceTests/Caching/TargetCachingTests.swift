@@ -51,9 +51,17 @@ final class TargetCachingTests: XCTestCase {
         XCTAssertEqual(own, .cache(CachedResponseInfo(age: .zero)))
     }
 
-    private struct Tagged<Tags: Sequence<String> & Sendable>: Target {
+    private struct Tagged: Target {
         let path: String
-        let cacheTags: Tags
+        let cacheTags: [String]
+        let dataSource: DataSource?
+
+        var baseURL: String { "http://shop.test" }
+    }
+
+    private struct Grouped: Target {
+        let path: String
+        let cacheTags: Set<String>
         let dataSource: DataSource?
 
         var baseURL: String { "http://shop.test" }
@@ -76,8 +84,8 @@ final class TargetCachingTests: XCTestCase {
         for source in [nil, DataSource.cacheElseServer] {
             let prefix = source == nil ? "http" : "source"
             let feed = Tagged(path: "\(prefix)/feed", cacheTags: ["feed", "prices"], dataSource: source)
-            let stock = Tagged(path: "\(prefix)/stock", cacheTags: Set(["prices"]), dataSource: source)
-            let plain = Tagged(path: "\(prefix)/plain", cacheTags: [String](), dataSource: source)
+            let stock = Grouped(path: "\(prefix)/stock", cacheTags: ["prices"], dataSource: source)
+            let plain = Tagged(path: "\(prefix)/plain", cacheTags: [], dataSource: source)
             for (tag, remaining) in [
                 ("other", [true, true, true]), ("feed", [false, true, true]), ("prices", [false, false, true]),
                 ("shop", [false, false, false]),
