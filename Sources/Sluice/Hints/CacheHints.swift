@@ -30,6 +30,10 @@ extension CacheStore {
     public nonisolated func removeAll(tag: String) async throws {}
 
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"removeAll()\".")
+    public nonisolated func clear() async throws {}
+
+    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,

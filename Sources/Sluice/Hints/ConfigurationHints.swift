@@ -152,6 +152,14 @@ extension TLSConfiguration.Trust {
         unavailable,
         message: "Write \".only(.file(\"own-ca.pem\"))\", or \".systemAnd(.file(\"own-ca.pem\"))\"."
     )
+    public static func file(_ path: String) -> TLSConfiguration.Trust { .system }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \".only(.file(\"own-ca.pem\"))\", or \".systemAnd(.file(\"own-ca.pem\"))\"."
+    )
     public static func custom(_ authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
 }
 

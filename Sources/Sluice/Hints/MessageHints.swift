@@ -113,6 +113,10 @@ extension WebLink {
     public var uri: String { target }
 
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"target\", which may be relative to the URL of the response.")
+    public var href: String { target }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"relations\": a link may have several.")
     public var relation: String { "" }
 
@@ -153,6 +157,10 @@ extension TransferProgress {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"fractionCompleted\", which is nil if the total is unknown.")
     public var fraction: Double? { fractionCompleted }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"fractionCompleted\", from 0 to 1.")
+    public var percent: Double? { fractionCompleted }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"timeLeft\".")

@@ -123,3 +123,45 @@ func cacheTagsOfTargets() {
     }
     show(Feed().cacheTags.count + Prices().cacheTags.count + Shop.motto.cacheTags.count)
 }
+
+func propertiesOfTargetsInOtherTypes() {
+    enum Moya: Target {
+        case user, list
+        var baseURL: String { base }
+        var path: String { "x" }
+        var headers: [String: String]? { self == .user ? ["Accept": "text/plain"] : nil }
+        var tags: [String] { ["public"] }
+        var dataSource: DataSource { .cacheElseServer }
+        var cacheExpiration: CacheExpiration { .hours(6) }
+        var cacheTags: [String] { ["users"] }
+    }
+    struct Stored: Target {
+        var baseURL = base
+        var path = "x"
+        var headers = ["Accept": "text/plain"]
+        var tags = ["public"]
+        var dataSource = DataSource.cache
+        var cacheExpiration = CacheExpiration.never
+    }
+    struct Usual: Target {
+        var baseURL: String { base }
+        var path: String { "x" }
+        var headers: HTTPHeaders { ["Accept": "text/plain", .eTag: "\"1\""] }
+        var tags: Set<String> { ["public"] }
+        var dataSource: DataSource? { nil }
+        var cacheExpiration: CacheExpiration? { .days(1) }
+    }
+    struct Wrapper<Inner: Target>: Target {
+        let inner: Inner
+        var baseURL: String { inner.baseURL }
+        var path: String { inner.path }
+        var headers: Inner.SpecifiedHeaders { inner.headers }
+        var tags: Inner.SpecifiedTags { inner.tags }
+    }
+    show(shop.request(Moya.user, as: User.self))
+    show(shop.request(Stored(), as: User.self))
+    show(shop.request(Usual(), as: User.self))
+    show(shop.request(Wrapper(inner: Usual()), as: User.self))
+    show(Usual().headers["Accept"] ?? "")
+    show(Moya.user.headers?["Accept"] ?? "")
+}

@@ -340,3 +340,13 @@ func ratePeriodWithAnotherLabel() {
 func breakerWithOtherLabels() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(maxFailures: 5, reset: Duration.seconds(30))] })
 }
+
+// error: Write ".only(.file("own-ca.pem"))", or ".systemAnd(.file("own-ca.pem"))".
+func trustFile() {
+    show(APIClient(baseURL: base) { $0.connection.tls.trust = .file("ca.pem") })
+}
+
+// error: Write "removeAll()".
+func storeClear(store: CacheStore) async throws {
+    try await store.clear()
+}

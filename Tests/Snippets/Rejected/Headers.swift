@@ -234,3 +234,13 @@ func timeoutInDays() {
 func staleIfErrorInDays() {
     show(HTTPCaching(staleIfError: .days(1)))
 }
+
+// error: Write "target", which may be relative to the URL of the response.
+func linkHref(link: WebLink) {
+    print(link.href)
+}
+
+// error: Write "fractionCompleted", from 0 to 1.
+func progressPercent(progress: TransferProgress) {
+    print(progress.percent ?? 0)
+}
