@@ -13,7 +13,7 @@ import SluiceHTTP
 /// These four functions are called for each attempt. Finally each is notified of the model or of the error. The context
 /// has the request's ``RequestContext/endpoint``, ``RequestContext/userInfo`` and ``RequestContext/tags``.
 /// All functions have a default implementation that does nothing.
-public protocol Plugin: Sendable {
+public protocol Plugin: Sendable, _PluginSignatures {
     /// Returns the request to send in place of this one. An error fails the request.
     func prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest
 

@@ -16,7 +16,7 @@ import SluiceHTTP
 /// ``ObservedRequest/omittedBodyBytes`` is the number of bytes that an event lacks. Beyond 65,536 waiting events, or 64 MiB
 /// without bodies, the newest are dropped, and their number is reported. The observers of single requests share these
 /// limits: ``ModifiableRequest/observer(_:)``.
-public protocol RequestObserver: Sendable {
+public protocol RequestObserver: Sendable, _ObserverInterests {
     /// The events that the observer receives; all by default. Events that no observer receives cost nothing.
     var interests: RequestEvent.Kinds { get }
 
@@ -32,8 +32,6 @@ public protocol RequestObserver: Sendable {
 }
 
 extension RequestObserver {
-    /// All events.
-    public var interests: RequestEvent.Kinds { .all }
     /// Does nothing.
     public func didDrop(_ count: Int) {}
 }

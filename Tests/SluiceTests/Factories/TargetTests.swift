@@ -268,6 +268,91 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(Report().draft().options.timeouts.applied(to: Timeouts()).total, .seconds(7))
     }
 
+    func testPropertiesOfOtherTypesAreConverted() throws {
+        struct Feed: Target {
+            var baseURL: String { "http://shop.test" }
+            var path: String { "feed" }
+            var headers: [String: String] { ["X-B": "2", "X-A": "1"] }
+            var networkAccess: NetworkAccess? { .expensive }
+            var cachePolicy: CachePolicy? { .reload }
+            var dataSource: DataSource { .cacheElseServer }
+            var cacheExpiration: CacheExpiration { .seconds(60) }
+            var tags: [String] { ["slow", "slow", "home"] }
+        }
+        let request = try APIClient().string.request(Feed()).httpRequest()
+        XCTAssertEqual(request.headers["X-A"], "1")
+        XCTAssertEqual(request.headers["X-B"], "2")
+        let draft = Feed().draft()
+        XCTAssertEqual(draft.tags, ["slow", "home"])
+        XCTAssertEqual(draft.networkAccess, .expensive)
+        // Functions that take any target get the converted values.
+        let target: any Target = Feed()
+        XCTAssertEqual(target.headers["X-A"], "1")
+        XCTAssertEqual(target.tags, ["slow", "home"])
+        XCTAssertEqual(target.cachePolicy, .reload)
+        XCTAssertNotNil(target.dataSource)
+        XCTAssertEqual(target.cacheExpiration, .seconds(60))
+    }
+
+    func testOptionalPropertiesAreConverted() throws {
+        struct Create: Target {
+            var baseURL: String { "http://shop.test" }
+            var path: String { "users" }
+            var task: MethodTask?
+            var headers: [String: String]?
+            var tags: Set<String>?
+        }
+        struct Rename: Target {
+            var baseURL: String { "http://shop.test" }
+            var path: String { "users/1" }
+            var method: HTTPMethod { .patch }
+            var task: RequestTask?
+            var headers: HTTPHeaders?
+            var tags: [String]?
+        }
+        XCTAssertEqual(Create().draft().method, .get)
+        XCTAssertNil(Create().draft().body)
+        XCTAssertTrue(Create().draft().headers.isEmpty)
+        let create = Create(task: .post(.json(["name": "Ada"])), headers: ["X-A": "1"], tags: ["slow"]).draft()
+        XCTAssertEqual(create.method, .post)
+        XCTAssertNotNil(create.body)
+        XCTAssertEqual(create.headers["X-A"], "1")
+        XCTAssertEqual(create.tags, ["slow"])
+        XCTAssertEqual(Rename().draft().method, .patch)
+        XCTAssertNil(Rename().draft().body)
+        XCTAssertTrue(Rename().draft().headers.isEmpty)
+        XCTAssertTrue(Rename().draft().tags.isEmpty)
+        let rename = Rename(task: .json(["name": "Bea"]), headers: ["X-A": "1"], tags: ["slow"]).draft()
+        XCTAssertNotNil(rename.body)
+        XCTAssertEqual(rename.headers["X-A"], "1")
+        XCTAssertEqual(rename.tags, ["slow"])
+    }
+
+    func testATargetCanWrapAnother() throws {
+        struct Versioned<Base: Target>: Target {
+            let base: Base
+            var baseURL: String { base.baseURL }
+            var path: String { "v2/" + base.path }
+            var method: HTTPMethod { base.method }
+            var task: RequestTask { base.task }
+            var headers: HTTPHeaders { base.headers }
+            var stub: Stub? { base.stub }
+        }
+        struct Create: Target {
+            var baseURL: String { "http://shop.test" }
+            var path: String { "users" }
+            var task: MethodTask { .put(.json(["name": "Ada"])) }
+            var headers: [String: String] { ["X-A": "1"] }
+            var stub: Stub { .status(.noContent) }
+        }
+        let draft = Versioned(base: Create()).draft()
+        XCTAssertEqual(draft.method, .put)
+        XCTAssertEqual(draft.path, "v2/users")
+        XCTAssertNotNil(draft.body)
+        XCTAssertEqual(draft.headers["X-A"], "1")
+        XCTAssertNotNil(draft.options.stub)
+    }
+
     func testNoValidationOfATargetAcceptsEveryResponse() async throws {
         struct Probe: Target {
             var baseURL: String { "http://shop.test" }

@@ -71,6 +71,26 @@ final class ObserverTests: XCTestCase {
         )
     }
 
+    func testObserverWithAnArrayOfKindsReceivesThese() async throws {
+        final class Ends: RequestObserver {
+            let events = Shared<[String]>([])
+            var interests: [RequestEvent.Kinds] { [.began, .finished] }
+            func observe(_ event: RequestEvent, of request: ObservedRequest) {
+                let text =
+                    if case .began = event { "began" } else if case .finished = event { "finished" } else { "other" }
+                events.change { $0.append(text) }
+            }
+        }
+        let ends = Ends()
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.observers = [ends]
+            $0.stub = .text("ok")
+        }
+        _ = try await client.string.get("motto").sender().value
+        await client.observersCaughtUp()
+        XCTAssertEqual(ends.events.read, ["began", "finished"])
+    }
+
     func testReportsStepsOfRequestWithoutTask() async throws {
         let server = try LoopbackServer()
         server.on("/", .text("ok"))

@@ -269,3 +269,38 @@ func modelsThatAreSubclasses() async throws {
     try await profile.load()
     print(profile.name)
 }
+
+func functionsOfAPlugin(
+    _ plugin: any Plugin,
+    _ request: HTTPRequest,
+    _ error: APIError,
+    _ context: RequestContext
+) async throws {
+    struct Empty: Plugin {}
+    struct Tracker: Plugin {
+        func didReceive(_ outcome: TransportOutcome, context: RequestContext) {
+            if case .success(let response) = outcome { didReceive(response, context: context) }
+        }
+        private func didReceive(_ response: ServerResponse, context: RequestContext) { print(response.head.status) }
+        func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) {}
+    }
+    let tracker = Tracker()
+    tracker.didReceive(.failure(error.error), context: context)
+    tracker.didFinish(.failure(error), context: context)
+    Empty().didFinish(.failure(error), context: context)
+    plugin.didFinish(.failure(error), context: context)
+    plugin.didFinish(.success(1), context: context)
+    plugin.willSend(try await plugin.prepare(request, context: context), context: context)
+    _ = try await Empty().prepare(request, context: context)
+    plugin.didReceive(await plugin.process(.failure(error.error), context: context), context: context)
+    let outcome = await Empty().process(.failure(error.error), context: context)
+    Empty().didReceive(outcome, context: context)
+}
+
+func interestsOfAnObserver(_ observer: any RequestObserver) {
+    struct Ends: RequestObserver {
+        var interests: [RequestEvent.Kinds] { [.finished] }
+        func observe(_ event: RequestEvent, of request: ObservedRequest) {}
+    }
+    if observer.interests.contains(.began) { show([observer, Ends()]) }
+}

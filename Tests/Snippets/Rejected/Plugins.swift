@@ -75,3 +75,71 @@ func cachingOfATargetAsAString() {
     }
     show(Feed())
 }
+
+// Functions of plugins and properties of observers that would never be called.
+
+// error: Write "context: RequestContext" in place of "target"
+func preparingForATarget() {
+    struct Tracker: Plugin {
+        func prepare(_ request: HTTPRequest, target: any Target) async throws -> HTTPRequest { request }
+    }
+}
+
+// error: Write "context: RequestContext" in place of "target"
+func sendingToATarget() {
+    struct Tracker: Plugin {
+        func willSend(_ request: HTTPRequest, target: any Target) {}
+    }
+}
+
+// error: Write "context: RequestContext" in place of "target"
+func receivingFromATarget() {
+    struct Tracker: Plugin {
+        func didReceive(_ result: Result<ServerResponse, SluiceError>, target: any Endpoint) {}
+    }
+}
+
+// error: Write "context: RequestContext" in place of "target"
+func processingForATarget() {
+    struct Tracker: Plugin {
+        func process(_ outcome: TransportOutcome, target: any Target) -> TransportOutcome { outcome }
+    }
+}
+
+// error: Write "prepare(_ request: HTTPRequest, context: RequestContext)
+func preparingInPlace() {
+    struct Tracker: Plugin {
+        func prepare(_ request: inout HTTPRequest, context: RequestContext) {}
+    }
+}
+
+// error: Write "process(_ outcome: TransportOutcome
+func processingAnyError() {
+    struct Tracker: Plugin {
+        func process(_ outcome: Result<ServerResponse, any Error>, context: RequestContext) async
+            -> Result<ServerResponse, any Error>
+        { outcome }
+    }
+}
+
+// error: Write "didFinish(_ result: Result<any Sendable, any Error>
+func finishingWithAnAPIError() {
+    struct Tracker: Plugin {
+        func didFinish(_ result: Result<any Sendable, APIError>, context: RequestContext) {}
+    }
+}
+
+// error: Write "didReceive(_ outcome: TransportOutcome
+func receivingAModel() {
+    struct Tracker: Plugin {
+        func didReceive(_ response: APIResponse<User, APIError>, context: RequestContext) {}
+    }
+}
+
+// error: Declare "var interests: RequestEvent.Kinds"
+func interestsThatAreText() {
+    struct Tracker: RequestObserver {
+        var interests: Set<String> { ["began"] }
+        func observe(_ event: RequestEvent, of request: ObservedRequest) {}
+    }
+}
