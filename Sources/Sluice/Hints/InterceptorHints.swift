@@ -319,3 +319,25 @@ extension RequestEvent {
 /// Unavailable: the message says what to write.
 @available(*, unavailable, message: "Match an event with its values: \"if case .finished(let outcome) = event\".")
 public func ~= (pattern: RequestEvent, event: RequestEvent) -> Bool { false }
+
+extension RequestInterceptor {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Declare \"func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest\", or conform to RequestAdapter, which has \"adapt\"."
+    )
+    public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest { request }
+}
+
+extension ResponseInterceptor {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Declare \"func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome\", or conform to OutcomeAdapter, which has \"adapt\"."
+    )
+    public func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome { outcome }
+}

@@ -113,3 +113,24 @@ func membersNamedAsFunctionsOfASequence(_ json: JSON) {
     print(json.name.first.stringValue, json.min.intValue, json.object.stringValue)
     for item in json["items"].arrayValue { print(item.name.stringValue) }
 }
+
+func interceptorsOfBothKinds() {
+    struct Waiting: RequestInterceptor {
+        func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest { request }
+    }
+    struct Immediate: RequestInterceptor {
+        func intercept(_ request: HTTPRequest, context: RequestContext) -> HTTPRequest { request }
+    }
+    struct Tenant: RequestAdapter {
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.headers["X-Tenant"] = "a" }
+    }
+    struct Both: RequestAdapter, OutcomeAdapter {
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) {}
+        func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {}
+    }
+    struct Rewritten: ResponseInterceptor {
+        func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome { outcome }
+    }
+    show([Waiting(), Immediate(), Tenant(), Both()] as [any RequestInterceptor])
+    show([Both(), Rewritten()] as [any ResponseInterceptor])
+}

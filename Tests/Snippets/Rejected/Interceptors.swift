@@ -187,3 +187,28 @@ func retriedEvent(_ event: RequestEvent) {
 func failedEvent(_ event: RequestEvent) {
     if case .failed = event { print("failed") }
 }
+
+// error: or conform to RequestAdapter, which has "adapt".
+func adaptOfAnInterceptor() {
+    struct Tenant: RequestInterceptor {
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.headers["X-Tenant"] = "a" }
+    }
+    show(shop.get("u", as: User.self).intercept(Tenant()))
+}
+
+// error: or conform to OutcomeAdapter, which has "adapt".
+func adaptOfAResponseInterceptor() {
+    struct Maintenance: ResponseInterceptor {
+        func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {}
+    }
+    show(shop.get("u", as: User.self).intercept(response: Maintenance()))
+}
+
+// error: or conform to RequestAdapter, which has "adapt".
+func interceptInPlace() {
+    struct Tenant: RequestInterceptor {
+        func intercept(_ request: inout HTTPRequest, context: RequestContext) async throws {
+            request.headers["X-Tenant"] = "a"
+        }
+    }
+}
