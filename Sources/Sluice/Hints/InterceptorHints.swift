@@ -294,26 +294,6 @@ extension RequestEvent {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"case .began(let request)\".")
     public static var started: RequestEvent { .hedging }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"case .sending(let request)\".")
-    public static var sent: RequestEvent { .hedging }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"case .retrying(after: let delay, let outcome)\".")
-    public static var retried: RequestEvent { .hedging }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"case .received(let outcome)\".")
-    public static var responseReceived: RequestEvent { .hedging }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"case .finished(.failure(let error))\".")
-    public static var failed: RequestEvent { .hedging }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"case .finished(.success(let response))\".")
-    public static var succeeded: RequestEvent { .hedging }
 }
 
 /// Unavailable: the message says what to write.

@@ -178,16 +178,6 @@ func startedEvent(_ event: RequestEvent) {
     }
 }
 
-// error: Write "case .retrying(after: let delay, let outcome)".
-func retriedEvent(_ event: RequestEvent) {
-    if case .retried = event { print("again") }
-}
-
-// error: Write "case .finished(.failure(let error))".
-func failedEvent(_ event: RequestEvent) {
-    if case .failed = event { print("failed") }
-}
-
 // error: or conform to RequestAdapter, which has "adapt".
 func adaptOfAnInterceptor() {
     struct Tenant: RequestInterceptor {
@@ -210,5 +200,13 @@ func interceptInPlace() {
         func intercept(_ request: inout HTTPRequest, context: RequestContext) async throws {
             request.headers["X-Tenant"] = "a"
         }
+    }
+}
+
+// error: type 'RequestEvent' has no member 'failed'
+func failedEvent(_ event: RequestEvent) {
+    switch event {
+    case .failed(let error): print(error)
+    default: break
     }
 }
