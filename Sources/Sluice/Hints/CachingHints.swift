@@ -6,10 +6,6 @@ import SluiceHTTP
 
 extension CacheStore {
     /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"removeAll()\".")
-    public nonisolated func clear() async throws {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
     public nonisolated func store(_ value: some Encodable, for name: String) async throws {}
 

@@ -6,8 +6,8 @@ import Sluice
 private let store = CacheStore(storage: nil)
 
 // error: Write "removeAll()".
-func clearStore() async throws {
-    try await store.clear()
+func clearContainer() async throws {
+    try await store.memory.clear()
 }
 
 // error: Write "set(user, for: "me")".
