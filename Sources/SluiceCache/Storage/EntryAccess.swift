@@ -145,7 +145,7 @@ extension CacheStore {
             state.lastForeignChange = state.pending.newNumber()
             return state.memory.beginSweep()
         }
-        while state.withLock({ $0.dropPersistent(&sweep) }) {}
+        while state.withLock({ $0.dropPersistent(&sweep) }) { sweep.releaseRemoved() }
     }
 }
 
@@ -302,7 +302,9 @@ extension CacheStore {
     /// Removes the selected entries from memory in steps, so that a cache hit waits for the lock only for microseconds.
     nonisolated func finishRemoval(_ sweep: MemoryTier.Sweep?, of selection: CacheSelection) {
         guard var sweep else { return }
-        while state.withLock({ $0.memory.continueSweep(&sweep) { $0.isSelected($1, by: selection) } }) {}
+        while state.withLock({ $0.memory.continueSweep(&sweep) { $0.isSelected($1, by: selection) } }) {
+            sweep.releaseRemoved()
+        }
     }
 
     /// Makes an entry visible whose body has already been written to storage.

@@ -343,8 +343,13 @@ extension MemoryTier {
         fileprivate let end: Int
         /// The index of the next entry.
         fileprivate(set) var next = 0
-        /// The entries that the last step has removed. The owner releases them after the lock.
+        /// The entries that the last step has removed.
         fileprivate(set) var removed: [CacheEntry] = []
+
+        /// Releases the entries that the last step has removed. The owner calls it after it has released the lock.
+        mutating func releaseRemoved() {
+            removed = []
+        }
     }
 
     /// The number of entries that one step examines.
