@@ -50,7 +50,7 @@ public final class OAuth2: ImmediateGate {
     /// - Parameters:
     ///   - grant: The grant by which tokens are obtained.
     ///   - tokenURL: The authorization server's token endpoint. RFC 6749 §3.2 requires https: http is refused except on
-    ///     the loopback interface, see ``Configuration/dangerouslyAllowsUnencryptedEndpoints``.
+    ///     the loopback interface, see ``Configuration/insecurelyAllowsUnencryptedEndpoints``.
     ///   - configure: Called with the default configuration, to change it.
     public init(_ grant: Grant, tokenURL: String, configure: (inout Configuration) -> Void = { _ in }) {
         var configuration = Configuration()
@@ -144,7 +144,7 @@ extension OAuth2 {
         ///
         /// RFC 6749 §3.1 and §3.2 and RFC 7009 §2 require TLS for all endpoints. With false, an endpoint with http that is
         /// not on the loopback interface fails with ``OAuth2Error/Code/unsupported``, and nothing is sent to it.
-        public var dangerouslyAllowsUnencryptedEndpoints = false
+        public var insecurelyAllowsUnencryptedEndpoints = false
         /// The client whose transport, connection settings, time-outs and clock are used for requests to the
         /// authorization server. Nothing else of it is used. Nil, the default, for the client of the request that needs
         /// the token. Without a request, as in ``OAuth2/signOut()``, nil means a client with default settings.

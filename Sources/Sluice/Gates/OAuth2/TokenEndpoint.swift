@@ -102,12 +102,12 @@ extension OAuth2.Configuration {
     /// - Parameter url: The URL of the endpoint. One that is not valid is not refused here.
     /// - Returns: The reason, as an error.
     func refusal(of url: String) -> OAuth2Error? {
-        guard !dangerouslyAllowsUnencryptedEndpoints, let origin = try? RequestLocation(parsing: url).origin,
+        guard !insecurelyAllowsUnencryptedEndpoints, let origin = try? RequestLocation(parsing: url).origin,
             origin.scheme != "https", !HostPattern.isLoopback(normalized: HostPattern.normalized(origin.host))
         else { return nil }
         return OAuth2Error(
             .unsupported,
-            "the authorization server \(origin) has no TLS; use https, or set dangerouslyAllowsUnencryptedEndpoints"
+            "the authorization server \(origin) has no TLS; use https, or set insecurelyAllowsUnencryptedEndpoints"
         )
     }
 }

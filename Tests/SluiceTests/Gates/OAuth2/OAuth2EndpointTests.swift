@@ -36,7 +36,7 @@ import Testing
             tokenURL: endpoint == .token ? url : Self.encrypted
         ) {
             if endpoint == .revocation { $0.revocationURL = url }
-            $0.dangerouslyAllowsUnencryptedEndpoints = isAllowed
+            $0.insecurelyAllowsUnencryptedEndpoints = isAllowed
             $0.client = APIClient { $0.transport = transport }
         }
     }

@@ -6,6 +6,9 @@ import SluiceHTTP
 
 /// A store that keeps the token in the keychain of this device, readable after the first unlock.
 ///
+/// Programs that share the item do not wait for each other. If the server rotates refresh tokens, only one of them may
+/// use the store.
+///
 /// ```swift
 /// $0.store = KeychainTokenStore(service: "com.example.shop")
 /// ```
