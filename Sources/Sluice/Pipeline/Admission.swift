@@ -5,9 +5,18 @@ struct Admission: Sendable {
     /// The permits with the index of their gate among all gates of the client, because two gates may have one name.
     private(set) var permits: [(gate: Int, permit: Permit)] = []
     /// The last redirect that a server has sent and that was followed; nil if there was none.
-    var redirect: ServerResponse?
-    /// The outcome for the gates, before response interceptors and plugins change it.
-    private var recorded: TransportOutcome?
+    private var redirect: Recorded?
+    /// The outcome for the gates, if response interceptors or plugins may change that of the attempt.
+    private var recorded: Recorded?
+
+    /// A value in an allocation of its own, because few admissions have one.
+    private final class Recorded: Sendable {
+        let outcome: TransportOutcome
+
+        init(_ outcome: TransportOutcome) {
+            self.outcome = outcome
+        }
+    }
 
     /// Asks the gates without waiting. Returns false at the first gate that has to wait, and keeps the permits so far.
     mutating func admitImmediately(_ context: RequestContext, _ gates: [any ImmediateGate], _ call: Call) -> Bool {
@@ -37,10 +46,19 @@ struct Admission: Sendable {
         }
     }
 
+    /// Records a redirect that a server has sent and that was followed.
+    mutating func record(redirect: ServerResponse) {
+        if !permits.isEmpty { self.redirect = Recorded(.success(redirect)) }
+    }
+
     /// Records the outcome that the permits are released with. What response interceptors and plugins make of it says
     /// nothing about the server.
     mutating func record(_ outcome: TransportOutcome) {
-        if !permits.isEmpty { recorded = outcome.asServerOutcome(after: redirect) }
+        if !permits.isEmpty { recorded = Recorded(serverOutcome(outcome)) }
+    }
+
+    private func serverOutcome(_ outcome: TransportOutcome) -> TransportOutcome {
+        recorded?.outcome ?? outcome.asServerOutcome(after: try? redirect?.outcome.get())
     }
 
     /// Releases all permits in reverse order.
@@ -50,7 +68,7 @@ struct Admission: Sendable {
     ///   - call: The state shared by all attempts.
     /// - Returns: True if a gate asks for a replay.
     func release(_ outcome: TransportOutcome, _ call: Call) async -> Bool {
-        let outcome = recorded ?? outcome.asServerOutcome(after: redirect)
+        let outcome = serverOutcome(outcome)
         var isReplayed = false
         for (gate, permit) in permits.reversed() {
             if await permit.release(outcome) == .replay, call.mayReplay(for: gate) { isReplayed = true }
@@ -61,7 +79,7 @@ struct Admission: Sendable {
     /// Releases all permits in reverse order, where no release is asynchronous. Returns true if a gate asks for a
     /// replay.
     func releaseImmediately(_ outcome: TransportOutcome, _ call: Call) -> Bool {
-        let outcome = recorded ?? outcome.asServerOutcome(after: redirect)
+        let outcome = serverOutcome(outcome)
         var isReplayed = false
         for (gate, permit) in permits.reversed() {
             if permit.releaseImmediately(outcome) == .replay, call.mayReplay(for: gate) { isReplayed = true }

@@ -126,12 +126,9 @@ struct AsynchronousDriver: Sendable {
                     context.attempt,
                     until: deadline
                 )
-                outcome = await transfer.outcome(
-                    of: request,
-                    unread: response.take(),
-                    &machine,
-                    redirect: &admission.redirect
-                )
+                var redirect: ServerResponse?
+                outcome = await transfer.outcome(of: request, unread: response.take(), &machine, redirect: &redirect)
+                if let redirect { admission.record(redirect: redirect) }
                 replaceCancellation(at: .transport)
             case .report:
                 call.report(outcome, context.attempt)
@@ -139,7 +136,7 @@ struct AsynchronousDriver: Sendable {
                 for plugin in call.steps.plugins { plugin.didReceive(outcome, context: context) }
                 machine.advance()
             case .interceptResponse:
-                admission.record(outcome)
+                if call.steps.changesOutcomes { admission.record(outcome) }
                 for interceptor in call.steps.responseInterceptors {
                     outcome = await interceptor.intercept(outcome, context: context)
                 }

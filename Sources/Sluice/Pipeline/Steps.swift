@@ -29,6 +29,9 @@ final class Steps: Sendable {
     let requestAdapters: [any RequestAdapter]
     let outcomeAdapters: [any OutcomeAdapter]
 
+    /// True if a step may change the outcome of a request.
+    var changesOutcomes: Bool { !responseInterceptors.isEmpty || !plugins.isEmpty }
+
     /// An empty set of steps.
     static let none = Steps(gates: [], conditionCount: 0, StepOverrides(), secretHeaders: [])
 

@@ -217,7 +217,7 @@ final class SynchronousDriver: Sendable {
                 call.report(outcome, context.attempt)
                 machine.advance()
             case .interceptResponse:
-                admission.record(outcome)
+                if call.steps.changesOutcomes { admission.record(outcome) }
                 for adapter in call.steps.outcomeAdapters { adapter.adapt(&outcome, context: context) }
                 machine.advance()
             case .release where !admission.isAsynchronous:
