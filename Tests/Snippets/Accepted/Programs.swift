@@ -155,8 +155,8 @@ func propertiesOfTargetsInOtherTypes() {
         let inner: Inner
         var baseURL: String { inner.baseURL }
         var path: String { inner.path }
-        var headers: Inner.SpecifiedHeaders { inner.headers }
-        var tags: Inner.SpecifiedTags { inner.tags }
+        var headers: HTTPHeaders { inner.headers }
+        var tags: Set<String> { inner.tags }
     }
     show(shop.request(Moya.user, as: User.self))
     show(shop.request(Stored(), as: User.self))

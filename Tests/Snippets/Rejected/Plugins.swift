@@ -129,13 +129,6 @@ func finishingWithAnAPIError() {
     }
 }
 
-// error: Write "didReceive(_ outcome: TransportOutcome
-func receivingAModel() {
-    struct Tracker: Plugin {
-        func didReceive(_ response: APIResponse<User, APIError>, context: RequestContext) {}
-    }
-}
-
 // error: Declare "var interests: RequestEvent.Kinds"
 func interestsThatAreText() {
     struct Tracker: RequestObserver {

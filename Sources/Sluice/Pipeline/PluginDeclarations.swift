@@ -14,10 +14,6 @@ public protocol _PluginSignatures {
     associatedtype _ProcessedAnyError = Bool
     /// The result of a function that receives a finished error; `Bool` without such a function.
     associatedtype _FinishedAPIError = Bool
-    /// The model of a received response; `Never` without such a function.
-    associatedtype _ReceivedModel: Sendable = Never
-    /// The error model of a received response.
-    associatedtype _ReceivedError: ErrorSerializable = APIError
 
     /// Never called.
     func prepare(_ request: HTTPRequest, target: _PluginTarget) async throws -> HTTPRequest
@@ -36,9 +32,6 @@ public protocol _PluginSignatures {
     /// Never called.
     @_disfavoredOverload
     func didFinish(_ result: Result<any Sendable, APIError>, context: RequestContext) -> _FinishedAPIError
-    /// Never called.
-    @_disfavoredOverload
-    func didReceive(_ response: APIResponse<_ReceivedModel, _ReceivedError>, context: RequestContext)
 
     /// Checks the parameters `target`.
     static func _check(target: _PluginTarget.Type)
@@ -48,8 +41,6 @@ public protocol _PluginSignatures {
     static func _check(processedAnyError: _ProcessedAnyError.Type)
     /// Checks that no function receives a finished error of one type.
     static func _check(finishedAPIError: _FinishedAPIError.Type)
-    /// Checks that no function receives a response with a model.
-    static func _check(receivedModel: _ReceivedModel.Type)
 }
 
 extension _PluginSignatures {
@@ -65,9 +56,6 @@ extension _PluginSignatures {
     /// Never called.
     @_disfavoredOverload
     public func process(_ outcome: TransportOutcome, target: _PluginTarget) async -> TransportOutcome { outcome }
-    /// Never called.
-    @_disfavoredOverload
-    public func didReceive(_ response: APIResponse<_ReceivedModel, _ReceivedError>, context: RequestContext) {}
 
     /// Unavailable: the message says what to write.
     @available(
@@ -102,15 +90,6 @@ extension _PluginSignatures {
         message: "Write \"didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext)\"."
     )
     public static func _check(finishedAPIError: _FinishedAPIError.Type) {}
-
-    /// Unavailable: the message says what to write.
-    @available(
-        *,
-        unavailable,
-        message:
-            "Write \"didReceive(_ outcome: TransportOutcome, context: RequestContext)\"; \"didFinish\" gets the model."
-    )
-    public static func _check(receivedModel: _ReceivedModel.Type) {}
 }
 
 extension _PluginSignatures where _PluginTarget == Never {
@@ -142,11 +121,6 @@ extension _PluginSignatures where _FinishedAPIError == Bool {
     public func didFinish(_ result: Result<any Sendable, APIError>, context: RequestContext) -> Bool { false }
     /// Nothing receives an error of one type.
     public static func _check(finishedAPIError: Bool.Type) {}
-}
-
-extension _PluginSignatures where _ReceivedModel == Never {
-    /// Nothing receives a response with a model.
-    public static func _check(receivedModel: Never.Type) {}
 }
 
 /// A type with ``RequestObserver/interests`` of any type.
