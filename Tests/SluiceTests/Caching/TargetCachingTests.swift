@@ -51,7 +51,7 @@ final class TargetCachingTests: XCTestCase {
         XCTAssertEqual(own, .cache(CachedResponseInfo(age: .zero)))
     }
 
-    private struct Tagged: Target {
+    private struct ArrayTagged: Target {
         let path: String
         let cacheTags: [String]
         let dataSource: DataSource?
@@ -59,7 +59,7 @@ final class TargetCachingTests: XCTestCase {
         var baseURL: String { "http://shop.test" }
     }
 
-    private struct Grouped: Target {
+    private struct SetTagged: Target {
         let path: String
         let cacheTags: Set<String>
         let dataSource: DataSource?
@@ -83,9 +83,9 @@ final class TargetCachingTests: XCTestCase {
         }
         for source in [nil, DataSource.cacheElseServer] {
             let prefix = source == nil ? "http" : "source"
-            let feed = Tagged(path: "\(prefix)/feed", cacheTags: ["feed", "prices"], dataSource: source)
-            let stock = Grouped(path: "\(prefix)/stock", cacheTags: ["prices"], dataSource: source)
-            let plain = Tagged(path: "\(prefix)/plain", cacheTags: [], dataSource: source)
+            let feed = ArrayTagged(path: "\(prefix)/feed", cacheTags: ["feed", "prices"], dataSource: source)
+            let stock = SetTagged(path: "\(prefix)/stock", cacheTags: ["prices"], dataSource: source)
+            let plain = SetTagged(path: "\(prefix)/plain", cacheTags: [], dataSource: source)
             for (tag, remaining) in [
                 ("other", [true, true, true]), ("feed", [false, true, true]), ("prices", [false, false, true]),
                 ("shop", [false, false, false]),
