@@ -16,7 +16,7 @@ extension OAuth2 {
             "Write \"token()\", which renews a token that has expired. A token that an API refuses is renewed without a call."
     )
     @discardableResult
-    public func refresh() async throws -> Token { try await token() }
+    public func refresh() async throws(SluiceError) -> Token { try await token() }
 
     /// Unavailable: the message says what to write.
     @available(
@@ -26,7 +26,7 @@ extension OAuth2 {
             "Write \"token()\", which renews a token that has expired. A token that an API refuses is renewed without a call."
     )
     @discardableResult
-    public func refreshToken() async throws -> Token { try await token() }
+    public func refreshToken() async throws(SluiceError) -> Token { try await token() }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"(try? await oauth.token()) != nil\".")
@@ -38,15 +38,15 @@ extension OAuth2 {
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"signOut()\".")
-    public func logout() async throws {}
+    public func logout() async throws(SluiceError) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"signOut()\".")
-    public func revoke() async throws {}
+    public func revoke() async throws(SluiceError) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"token().accessToken\".")
-    public func accessToken() async throws -> String { "" }
+    public func accessToken() async throws(SluiceError) -> String { "" }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"token().accessToken\".")
@@ -59,14 +59,15 @@ extension OAuth2 {
         message: "Write the URL as text: \"signIn(redirectedTo: url.absoluteString, for: request)\"."
     )
     @discardableResult
-    public func signIn(redirectedTo redirect: URL, for request: AuthorizationRequest) async throws -> Token {
+    public func signIn(redirectedTo redirect: URL, for request: AuthorizationRequest) async throws(SluiceError) -> Token
+    {
         try await token()
     }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"signIn(redirectedTo: url, for: request)\".")
     @discardableResult
-    public func signIn(with redirect: URL) async throws -> Token { try await token() }
+    public func signIn(with redirect: URL) async throws(SluiceError) -> Token { try await token() }
 }
 
 extension OAuth2.Token {

@@ -7,55 +7,60 @@ import SluiceHTTP
 extension CacheStore {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
-    public nonisolated func store(_ value: some Encodable, for name: String) async throws {}
+    public nonisolated func store(_ value: some Encodable, for name: String) async throws(SluiceError) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
-    public nonisolated func save(_ value: some Encodable, for name: String) async throws {}
+    public nonisolated func save(_ value: some Encodable, for name: String) async throws(SluiceError) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
-    public nonisolated func get<Value>(_ name: String, as type: Value.Type = Value.self) async throws -> Value? { nil }
+    public nonisolated func get<Value>(_ name: String, as type: Value.Type = Value.self) async throws(SluiceError)
+        -> Value?
+    { nil }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
-    public nonisolated func get(_ name: String) async throws -> Void? { nil }
+    public nonisolated func get(_ name: String) async throws(SluiceError) -> Void? { nil }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
-    public nonisolated func value<Value>(forKey name: String, as type: Value.Type = Value.self) async throws -> Value? {
+    public nonisolated func value<Value>(forKey name: String, as type: Value.Type = Value.self)
+        async throws(SluiceError) -> Value?
+    {
         nil
     }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
-    public nonisolated func value(forKey name: String) async throws -> Void? { nil }
+    public nonisolated func value(forKey name: String) async throws(SluiceError) -> Void? { nil }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"remove(\"me\")\".")
-    public nonisolated func remove(forKey name: String) async throws {}
+    public nonisolated func remove(forKey name: String) async throws(SluiceError) {}
 }
 
 extension CacheContainer {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"removeAll()\".")
-    public func clear() async throws {}
+    public func clear() async throws(SluiceError) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
-    public func store(_ value: some Encodable, for name: String) async throws {}
+    public func store(_ value: some Encodable, for name: String) async throws(SluiceError) {}
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
-    public func get<Value>(_ name: String, as type: Value.Type = Value.self) async throws -> Value? { nil }
+    public func get<Value>(_ name: String, as type: Value.Type = Value.self) async throws(SluiceError) -> Value? { nil }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
-    public func value<Value>(forKey name: String, as type: Value.Type = Value.self) async throws -> Value? { nil }
+    public func value<Value>(forKey name: String, as type: Value.Type = Value.self) async throws(SluiceError) -> Value?
+    { nil }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"remove(\"me\")\".")
-    public func remove(forKey name: String) async throws {}
+    public func remove(forKey name: String) async throws(SluiceError) {}
 }
 
 extension DataSource {
