@@ -77,6 +77,11 @@ final class FailuresGuideTests: XCTestCase {
         } catch {
             print(error.errorBody?.message ?? "no message", error.status ?? 0)
         }
+        do {
+            _ = try await shop.get("users/9", as: User.self).sender().value
+        } catch {
+            if let problem = try? error.decoded(as: Problem.self) { print(problem.message) }
+        }
         let busy: APIRequest<User, ShopFailure> = shop.codable.get("busy")
         guard case .failure(let failure) = await busy.sender().result else { return XCTFail("The request succeeded.") }
         XCTAssertEqual(failure.message, "Come back later.")
