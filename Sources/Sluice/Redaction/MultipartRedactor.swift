@@ -71,11 +71,12 @@ extension SecretRules {
     }
 }
 
-/// Copies a multipart form without the contents of secret and binary parts.
+/// Copies a multipart form without the contents of secret parts, and with notes in place of binary parts unless a program
+/// reads the result.
 struct MultipartRedactor {
-    private let redaction: Redaction
+    private let redactor: DocumentRedactor
     private let depth: Int
-    private var output = ""
+    private var output: [UInt8] = []
 
     /// Redacts a form; nil if it has no boundary, or text before the first or after the last boundary.
     ///
@@ -83,27 +84,43 @@ struct MultipartRedactor {
     ///   - data: The form.
     ///   - boundary: The boundary between its parts (RFC 2046 §5.1.1).
     ///   - depth: The number of forms that contain it.
-    ///   - redaction: The secrets to remove.
-    /// - Returns: The form as text.
-    static func redacted(_ data: Data, boundary: String, depth: Int, _ redaction: Redaction) -> String? {
+    ///   - redactor: The redactor of its parts.
+    /// - Returns: The form, as text unless a program reads it.
+    static func redacted(
+        _ data: Data,
+        boundary: String,
+        depth: Int,
+        _ redactor: DocumentRedactor
+    ) -> DocumentRedactor.Result? {
         guard depth < MultipartParts.maximumDepth, MultipartBoundary.isValid(boundary),
             let parts = MultipartParts(data, boundary: boundary), parts.end.dropFirst(2).allSatisfy({ $0 <= 0x20 })
         else { return nil }
-        var form = MultipartRedactor(redaction: redaction, depth: depth)
+        var form = MultipartRedactor(redactor: redactor, depth: depth)
         for part in parts.parts {
             guard let head = head(part.head) else { return nil }
-            form.output += "--\(boundary)"
-            for field in redaction.headers(head) { form.output += "\r\n\(field.name): \(field.value)" }
-            form.output += "\r\n\r\n\(form.shown(Data(part.content), head))\r\n"
+            let redacted = redactor.headers(head)
+            form.output += parts.delimiter.dropFirst(2)
+            if redactor.keepsStructure, redacted == head {
+                form.output += part.head
+            } else {
+                for field in redacted { form.output += "\r\n\(field.name): \(field.value)".utf8 }
+            }
+            form.output += "\r\n\r\n".utf8
+            form.output += form.shown(Data(part.content), head)
+            form.output += "\r\n".utf8
         }
-        let shown = form.output + "--\(boundary)--\r\n"
+        form.output += parts.delimiter.dropFirst(2)
+        form.output += redactor.keepsStructure ? Array(parts.end) : Array("--\r\n".utf8)
         // Decoding another charset may have produced text that looks like a boundary.
-        let offsets = MultipartParts.offsets(of: parts.delimiter, in: [13, 10] + Array(shown.utf8))
-        return offsets.count == parts.parts.count + 1 ? shown : nil
+        let offsets = MultipartParts.offsets(of: parts.delimiter, in: [13, 10] + form.output)
+        guard offsets.count == parts.parts.count + 1 else { return nil }
+        if redactor.keepsStructure { return parts.parts.isEmpty ? nil : .bytes(Data(form.output)) }
+        let text = String(decoding: form.output, as: UTF8.self)
+        return .text(text, isChanged: !data.elementsEqual(form.output))
     }
 
-    private init(redaction: Redaction, depth: Int) {
-        self.redaction = redaction
+    private init(redactor: DocumentRedactor, depth: Int) {
+        self.redactor = redactor
         self.depth = depth
     }
 
@@ -124,14 +141,16 @@ struct MultipartRedactor {
         return head
     }
 
-    private func shown(_ content: Data, _ head: HTTPHeaders) -> String {
-        if redaction.rules.hidesPart(head["Content-Disposition"] ?? "") {
-            return content.isEmpty ? "" : Redaction.mark
-        }
-        switch redaction.body(content, contentType: head[.contentType], depth: depth + 1) {
-        case .text(let text): return text
-        case .binary: return "(\(content.count) bytes)"
-        case .withheld(let reason): return "(\(content.count) bytes: \(reason))"
+    private func shown(_ content: Data, _ head: HTTPHeaders) -> [UInt8] {
+        let mark = Array(SecretRules.mark.utf8)
+        if redactor.rules.hidesPart(head["Content-Disposition"] ?? "") { return content.isEmpty ? [] : mark }
+        switch redactor.body(content, contentType: head[.contentType], depth: depth + 1) {
+        case .text(_, isChanged: false) where redactor.keepsStructure: return Array(content)
+        case .text(let text, _): return Array(text.utf8)
+        case .bytes(let form): return Array(form)
+        case .binary: return redactor.keepsStructure ? Array(content) : Array("(\(content.count) bytes)".utf8)
+        case .withheld where redactor.keepsStructure: return mark
+        case .withheld(let reason): return Array("(\(content.count) bytes: \(reason.rawValue))".utf8)
         }
     }
 }

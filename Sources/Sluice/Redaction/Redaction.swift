@@ -59,6 +59,9 @@ public struct Redaction: Sendable, Hashable {
     /// True if nothing is secret.
     var isNone: Bool { rules.isNone }
 
+    /// The redactor of documents, with these names.
+    private var document: DocumentRedactor { DocumentRedactor(rules, limit: bodyLimit) }
+
     /// The rules for searching text.
     var rules: SecretRules {
         SecretRules(
@@ -77,6 +80,7 @@ extension Redaction {
     ///
     /// Only letters and digits are compared, case-insensitively: `access_token`, `Access-Token` and `accessToken` are
     /// the same name. A `*` at the beginning or end matches any text, so `*token` matches every name that ends with it.
+    /// `*-` at the beginning matches any words, so `*-pass` matches `db_pass` and `dbPass`, and not `compass`.
     /// For a name of several parts, such as `user[password]` or `user.password`, each part and the whole are compared.
     public struct Names: Sendable, Hashable, ExpressibleByArrayLiteral {
         private(set) var names: SecretNames
@@ -122,7 +126,11 @@ extension Redaction.Names {
 
     /// Names of JSON members that hold secrets: names that end with `token`, contain `password` or `secret`, and many
     /// more.
-    public static let members = Self(SecretNames.usualMembers)
+    public static let members = {
+        var members = Self(SecretNames.usualMembers)
+        members.names = members.names.excluding(SecretNames(SecretNames.usualExemptions))
+        return members
+    }()
 
     /// Names of parameters that hold secrets: those of JSON members, and `key`, `code` and `sig`, which are common in
     /// JSON with other meanings.
@@ -149,10 +157,7 @@ extension Redaction {
     /// - Returns: The same fields in the same order, with `REDACTED` in place of the secrets. The scheme of an
     ///   `Authorization` is kept.
     public func headers(_ headers: HTTPHeaders, secretHeaders: [HTTPHeaderName] = []) -> HTTPHeaders {
-        if isNone { return headers }
-        var redacted = HTTPHeaders()
-        for field in headers { redacted.append(field.name, value(of: field, secretHeaders: secretHeaders)) }
-        return redacted
+        document.headers(headers, secretHeaders: secretHeaders)
     }
 
     /// Removes likely secrets from any text, such as an error message.
@@ -161,23 +166,7 @@ extension Redaction {
     /// - Returns: The text with `REDACTED` in place of the values after secret names and authentication schemes, and of
     ///   user names in URLs.
     public func text(_ text: String) -> String {
-        rules.text(text)
-    }
-
-    private func value(of field: HTTPHeaders.Field, secretHeaders: [HTTPHeaderName]) -> String {
-        let isSecret =
-            headerNames.contains(field.name.rawValue) || hidesCredentials && secretHeaders.contains(field.name)
-        if isSecret {
-            if field.value.isEmpty { return "" }
-            let scheme = field.value.prefix { $0 != " " }
-            let isShown = scheme.utf8.count < field.value.utf8.count && SecretRules.isScheme(String(scheme))
-            return isShown ? "\(scheme) \(Self.mark)" : Self.mark
-        }
-        return Self.isLink(field.name) ? url(field.value) : text(field.value)
-    }
-
-    private static func isLink(_ name: HTTPHeaderName) -> Bool {
-        name == .location || name == .referer || name == "Content-Location"
+        document.text(text)
     }
 }
 
@@ -195,83 +184,12 @@ extension Redaction {
     ///     not. An encoded body is withheld.
     /// - Returns: The redacted body.
     public func body(_ data: Data, contentType: String?, contentEncoding: String? = nil) -> RedactedBody {
-        let isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
-        if isEncoded { return isNone ? .binary : .compressed }
-        return body(data, contentType: contentType, depth: 0)
-    }
-
-    func body(_ data: Data, contentType: String?, depth: Int) -> RedactedBody {
-        if data.count > bodyLimit, !isNone { return .tooLong }
-        let type = contentType.flatMap(ContentType.init)
-        if type?.type == "multipart", let boundary = type?["boundary"] {
-            if let form = MultipartRedactor.redacted(data, boundary: boundary, depth: depth, self) {
-                return .text(form)
-            }
-            return undetermined(data, type)
+        switch document.body(data, contentType: contentType, contentEncoding: contentEncoding) {
+        case .text(let text, _): .text(text)
+        case .bytes(let form): .text(String(decoding: form, as: UTF8.self))
+        case .binary: .binary
+        case .withheld(let reason): .withheld(reason: reason.rawValue)
         }
-        guard let text = Self.text(of: data, type) else { return undetermined(data, type) }
-        if isNone { return .text(text) }
-        if type?.essence == "application/x-www-form-urlencoded" {
-            return .text(rules.form(text))
-        }
-        if let first = text.utf8.first(where: { $0 > 0x20 }), "{[\"".utf8.contains(first),
-            let json = JSONRedactor.redacted(text, rules)
-        {
-            return .text(json)
-        }
-        return mayHoldSecret(Array(text.utf8)) ? .possiblySecret : .text(text)
-    }
-
-    /// Returns the result for a body that is not text or cannot be parsed.
-    private func undetermined(_ data: Data, _ type: ContentType?) -> RedactedBody {
-        if isNone { return String(validating: data, as: UTF8.self).map { .text($0) } ?? .binary }
-        if mayHoldSecret(Array(data)) { return .possiblySecret }
-        if type?.type == "multipart", let text = String(validating: data, as: UTF8.self) { return .text(text) }
-        if Self.isCompressed(data) { return .compressed }
-        return type?.isText == true ? .undecodable : .binary
-    }
-
-    /// Returns true if data begins like gzip, zlib or Zstandard (RFC 1952 §2.3.1, RFC 1950 §2.2, RFC 8878 §3.1.1).
-    private static func isCompressed(_ data: Data) -> Bool {
-        let starts: [[UInt8]] = [
-            [0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD], [0x78, 1], [0x78, 0x5E], [0x78, 0x9C], [0x78, 0xDA],
-        ]
-        return starts.contains { data.starts(with: $0) }
-    }
-
-    /// Returns true if the bytes contain a secret name, or an escape sequence that could hide one.
-    private func mayHoldSecret(_ bytes: [UInt8]) -> Bool {
-        SecretScanner.containsSecretName(bytes, rules) || SecretScanner.containsSecret(bytes, rules)
-            // Malformed JSON may contain a letter as an escape sequence.
-            || bytes.contains(UInt8(ascii: "\\"))
-                && String(decoding: bytes, as: UTF8.self).utf8.split(separator: UInt8(ascii: "\\"))
-                    .contains { $0.starts(with: "u00".utf8) }
-    }
-
-    private static func text(of data: Data, _ type: ContentType?) -> String? {
-        guard let text = decoded(data, type) else { return nil }
-        // Text in any encoding has no control characters other than white space and escape.
-        let isBinary = text.utf8.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B }
-        return isBinary && type?.isText != true ? nil : text
-    }
-
-    private static func decoded(_ data: Data, _ type: ContentType?) -> String? {
-        if let mark = ByteOrderMark(of: data) { return try? mark.charset.decode(data, from: mark.length) }
-        if let label = type?.charset, let charset = Charset(label: label), charset != .utf8 {
-            return try? charset.decode(data, from: 0)
-        }
-        return String(validating: data, as: UTF8.self)
-    }
-}
-
-extension ContentType {
-    /// True if content of this type is text.
-    var isText: Bool {
-        if type == "text" { return true }
-        let kind = subtype.split(separator: "+").last ?? ""
-        return type == "application"
-            && ["json", "xml", "javascript", "x-www-form-urlencoded", "x-ndjson", "yaml", "toml", "graphql", "jsonl"]
-                .contains(kind)
     }
 }
 
@@ -287,11 +205,11 @@ public enum RedactedBody: Sendable, Hashable {
 
 extension RedactedBody {
     /// The body is longer than ``Redaction/bodyLimit``.
-    package static let tooLong = withheld(reason: "too long to look for secrets")
+    package static let tooLong = withheld(reason: DocumentRedactor.Reason.tooLong.rawValue)
     /// The body is malformed or of an unknown type, and contains the name of a secret.
-    package static let possiblySecret = withheld(reason: "it may contain a secret")
+    package static let possiblySecret = withheld(reason: DocumentRedactor.Reason.possiblySecret.rawValue)
     /// The body is compressed, so it was not searched.
-    package static let compressed = withheld(reason: "compressed")
+    package static let compressed = withheld(reason: DocumentRedactor.Reason.compressed.rawValue)
     /// The body has a text type but cannot be decoded.
-    package static let undecodable = withheld(reason: "declared as text, but cannot be decoded")
+    package static let undecodable = withheld(reason: DocumentRedactor.Reason.undecodable.rawValue)
 }

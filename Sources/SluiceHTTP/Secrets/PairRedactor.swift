@@ -57,17 +57,41 @@ package struct PairRedactor {
         }
     }
 
-    /// Copies one pair.
+    /// Copies one pair. A part of a value that contains a delimiter is a pair of its own.
     private mutating func pair(endingAt isEnd: (UInt8) -> Bool) {
+        let start = position
         let end = bytes[position...].firstIndex(where: isEnd) ?? bytes.count
-        guard let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "=")) else { return copy(to: end) }
-        let name = PercentEncoding.decoded(bytes[position..<equals], plusIsSpace: true)
-        copy(to: equals + 1)
-        if position < end, rules.parameterNames.contains(name) || rules.isSecret(bytes[position..<end]) {
+        let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "="))
+        let name = bytes[position..<(equals ?? end)]
+        // JSON in place of a form has no name, or one that is a part of it.
+        guard !rules.isSecret(name) else {
             hide(to: end)
-        } else {
-            copy(to: end)
+            return hideOpenValue(from: start)
         }
+        guard let equals else { return copy(to: end) }
+        let decoded = PercentEncoding.decoded(name, plusIsSpace: true)
+        copy(to: equals + 1)
+        guard position < end, rules.parameterNames.contains(decoded) || rules.isSecret(bytes[position..<end]) else {
+            return copy(to: end)
+        }
+        hide(to: end)
+        hideOpenValue(from: equals + 1)
+    }
+
+    /// Removes what follows a hidden value that contains an opening bracket or quotation mark without its end. The
+    /// delimiter belongs to the value, although it is not encoded.
+    private mutating func hideOpenValue(from start: Int) {
+        var depth = 0
+        var quotes = 0
+        for byte in bytes[start..<position] {
+            switch byte {
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ">"): depth -= 1
+            case UInt8(ascii: "\""): quotes += 1
+            default: break
+            }
+        }
+        if depth > 0 || quotes % 2 == 1 { position = bytes.count }
     }
 
     private static func isQueryMark(_ byte: UInt8) -> Bool {
@@ -81,7 +105,7 @@ extension SecretRules {
         var text = Array(value)
         // A URL nested in two others is encoded three times.
         for _ in 0..<5 {
-            if SecretScanner.containsSecret(text, self, isValue: true) { return true }
+            if SecretScanner.mayContainSecret(text, self) { return true }
             let decoded = PercentEncoding.decoded(text[...], plusIsSpace: true)
             if decoded == text { break }
             text = decoded

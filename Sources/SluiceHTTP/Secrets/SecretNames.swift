@@ -2,13 +2,17 @@
 ///
 /// Only letters and digits are compared, without regard to case: `access_token`, `Access-Token` and `accessToken` are
 /// one name. A `*` at the beginning or end of a name matches any text, so `*token` matches all names with this ending.
-/// In a compound name, such as `user[password]` or `user.password`, each part is compared, and the whole name.
+/// `*-` at the beginning matches any words, so `*-pass` matches `db_pass` and `dbPass`, and not `compass`. Digits at the
+/// end of a compared name are optional. In a compound name, such as `user[password]` or `user.password`, each part is
+/// compared, and the whole name.
 package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// A name, with or without wildcards.
     fileprivate struct Pattern: Hashable {
         let letters: [UInt8]
         let hasLeadingWildcard: Bool
         let hasTrailingWildcard: Bool
+        /// True if the leading wildcard stands for whole words.
+        let beginsWithWord: Bool
         /// The set of letters that occur, as a bit mask. A name that lacks one of them cannot match.
         let letterMask: UInt64
     }
@@ -73,41 +77,87 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
         if name.contains(where: Self.isSeparator) {
             var hasExemption = false
             for part in name.split(whereSeparator: Self.isSeparator) {
-                let letters = Self.letters(of: part)
-                if isExempt(letters) {
+                let words = Words(part)
+                if isExempt(words) {
                     hasExemption = true
-                } else if matches(letters) {
+                } else if matches(words) {
                     return true
                 }
             }
             if hasExemption { return false }
         }
-        let letters = Self.letters(of: name)
-        return !isExempt(letters) && matches(letters)
+        let words = Words(name)
+        return !isExempt(words) && matches(words)
     }
 
-    private func isExempt(_ letters: [UInt8]) -> Bool {
-        !letters.isEmpty && exemptions.contains { $0.matches(letters) }
+    private func isExempt(_ words: Words) -> Bool {
+        !words.letters.isEmpty && exemptions.contains { words.match($0) }
     }
 
     /// Returns true if a byte separates the parts of a compound name.
     private static func isSeparator(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") || byte == UInt8(ascii: ".")
+        switch byte {
+        case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "/"), 0x20: true
+        default: false
+        }
     }
 
-    private func matches(_ letters: [UInt8]) -> Bool {
-        !letters.isEmpty && patterns.contains { $0.matches(letters) }
+    private func matches(_ words: Words) -> Bool {
+        !words.letters.isEmpty && patterns.contains { words.match($0) }
     }
 
     private static func pattern(_ name: String) -> Pattern {
         let star = UInt8(ascii: "*")
-        let letters = letters(of: name.utf8)
+        let letters = Words(name.utf8).letters
         return Pattern(
             letters: letters,
             hasLeadingWildcard: name.utf8.first == star,
             hasTrailingWildcard: name.utf8.last == star,
+            beginsWithWord: name.utf8.starts(with: "*-".utf8),
             letterMask: letterMask(of: letters)
         )
+    }
+
+    /// The letters and digits of a name, in lowercase, and the beginnings of its words. Bytes that are not ASCII are
+    /// letters.
+    fileprivate struct Words {
+        private(set) var letters: [UInt8] = []
+        /// True for each letter that begins a word: after another character, and in camel case.
+        private var begins: [Bool] = []
+
+        init(_ name: some BidirectionalCollection<UInt8>) {
+            if name.count > lengthLimit {
+                append(Array(name.prefix(lengthLimit / 2)) + name.suffix(lengthLimit / 2))
+            } else {
+                append(name)
+            }
+        }
+
+        private mutating func append(_ name: some BidirectionalCollection<UInt8>) {
+            letters.reserveCapacity(name.count)
+            begins.reserveCapacity(name.count)
+            var previous: UInt8 = 0
+            for byte in name {
+                if isLetter(byte) {
+                    // The last capital of `DBPass` begins the second word.
+                    if isSmall(byte), isCapital(previous), let last = begins.indices.last { begins[last] = true }
+                    begins.append(!isLetter(previous) || isCapital(byte) && !isCapital(previous))
+                    letters.append(byte >= 0x80 ? byte : byte.asciiLowercased)
+                }
+                previous = byte
+            }
+        }
+
+        func match(_ pattern: Pattern) -> Bool {
+            if pattern.matches(letters[...], begins) { return true }
+            guard let last = letters.last, last.isDigit, let end = letters.lastIndex(where: { !$0.isDigit }) else {
+                return false
+            }
+            return pattern.matches(letters[...end], begins)
+        }
+
+        private func isSmall(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+        private func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
     }
 
     /// Returns a bit mask with a bit for each letter and digit that occurs, and one for all bytes that are not ASCII.
@@ -121,17 +171,6 @@ package struct SecretNames: Sendable, Hashable, ExpressibleByArrayLiteral {
             default: break
             }
         }
-    }
-
-    /// Returns the letters and digits in lowercase. Bytes that are not ASCII are kept.
-    private static func letters(of name: some BidirectionalCollection<UInt8>) -> [UInt8] {
-        if name.count > lengthLimit {
-            return letters(of: Array(name.prefix(lengthLimit / 2)) + name.suffix(lengthLimit / 2))
-        }
-        var letters: [UInt8] = []
-        letters.reserveCapacity(name.count)
-        for byte in name where isLetter(byte) { letters.append(byte >= 0x80 ? byte : byte.asciiLowercased) }
-        return letters
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {
@@ -148,22 +187,58 @@ extension SecretNames.Pattern {
     fileprivate func precedes(_ other: Self) -> Bool {
         if letters != other.letters { return letters.lexicographicallyPrecedes(other.letters) }
         if hasLeadingWildcard != other.hasLeadingWildcard { return other.hasLeadingWildcard }
+        if beginsWithWord != other.beginsWithWord { return other.beginsWithWord }
         return !hasTrailingWildcard && other.hasTrailingWildcard
     }
 
-    fileprivate func matches(_ name: [UInt8]) -> Bool {
+    /// Returns true if the pattern matches letters.
+    ///
+    /// - Parameters:
+    ///   - name: The letters.
+    ///   - begins: True for each letter that begins a word.
+    fileprivate func matches(_ name: ArraySlice<UInt8>, _ begins: [Bool]) -> Bool {
         let rest = name.count - letters.count
         if rest < 0 { return false }
         guard let first = letters.first else { return hasLeadingWildcard || hasTrailingWildcard }
         switch (hasLeadingWildcard, hasTrailingWildcard) {
-        case (false, false): return name == letters
-        case (true, false): return letters.last == name.last && name.suffix(letters.count).elementsEqual(letters)
+        case (false, false): return name.elementsEqual(letters)
+        case (true, false):
+            return letters.last == name.last && (!beginsWithWord || begins[rest])
+                && name.suffix(letters.count).elementsEqual(letters)
         case (false, true): return first == name.first && name.starts(with: letters)
         case (true, true):
             return (0...rest).contains { start in
-                name[start] == first && name[start..<(start + letters.count)].elementsEqual(letters)
+                name[start] == first && (!beginsWithWord || begins[start])
+                    && name[start..<(start + letters.count)].elementsEqual(letters)
             }
         }
+    }
+}
+
+extension SecretNames {
+    /// Returns true if a name of at least five letters occurs in binary data, whatever stands around it.
+    package func occur(in bytes: some Sequence<UInt8>) -> Bool {
+        var starts: [UInt8: [[UInt8]]] = [:]
+        for pattern in patterns where pattern.letters.count >= 5 {
+            starts[pattern.letters[0], default: []].append(pattern.letters)
+        }
+        // The letters since the last other character. Names with hyphens and underscores are compared without these.
+        var run: [UInt8] = []
+        func hasName() -> Bool {
+            run.indices.contains { start in
+                starts[run[start]]?.contains { run[start...].starts(with: $0) } ?? false
+            }
+        }
+        for byte in bytes {
+            let letter = byte.asciiLowercased
+            if (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter) {
+                run.append(letter)
+            } else if byte != UInt8(ascii: "_"), byte != UInt8(ascii: "-"), byte != 0 {
+                if run.count >= 5, hasName() { return true }
+                run.removeAll(keepingCapacity: true)
+            }
+        }
+        return run.count >= 5 && hasName()
     }
 }
 
@@ -172,20 +247,34 @@ extension SecretNames.Pattern {
 extension SecretNames {
     /// The names of header fields that usually contain secrets.
     package static let usualHeaders = [
-        "*authorization", "cookie", "cookie2", "set-cookie", "set-cookie2", "*token", "*api-key*", "*access-key*",
-        "*auth-key", "*subscription-key", "*functions-key", "*secret*", "*password*", "*passwd*", "*session-id",
-        "*signature", "*credential*", "*private-key*", "*jwt*", "dpop",
+        "*authorization", "*authentication", "auth", "*-auth", "cookie", "cookie2", "set-cookie", "set-cookie2",
+        "*token", "*api-key*", "*access-key*", "*auth-key", "*subscription-key", "*functions-key", "*master-key*",
+        "*account-key*", "*session-key*", "fastly-key", "*secret*", "*password*", "*passwd*", "*passphrase*",
+        "*passcode*", "*-pass", "*-pwd", "*-pw", "*-otp", "*-pin", "session", "*-session", "*session-id*", "*sess-id*",
+        "*-sid", "*csrf*", "*xsrf*", "*ticket", "*signature", "*assertion", "*credential*", "*private-key*", "*jwt*",
+        "dpop",
     ]
 
     /// The names of JSON members that usually contain secrets.
     package static let usualMembers = [
-        "*token", "*tokens", "*password*", "*passwd*", "passwort", "pwd", "*passphrase*", "pass", "*secret*",
-        "*api-key*", "*access-key*", "*private-key*", "*auth-key", "*authorization", "auth", "bearer", "*credential*",
-        "*signature", "*jwt*", "*session-id", "sessid", "*assertion", "code-verifier", "device-code", "user-code",
-        "*auth-code", "*authorization-code", "*cookie", "set-cookie", "otp", "totp", "*one-time-code", "pin", "cvv",
-        "cvc", "*card-number", "ssn", "saml-response", "dpop",
+        "*token", "*tokens", "*password*", "*passwd*", "*passwort*", "*kennwort*", "pwd", "*-pwd", "pw", "*-pw",
+        "*passphrase*", "*passcode*", "*passkey*", "pass", "*-pass", "*secret*", "*api-key*", "*access-key*",
+        "*private-key*", "*auth-key", "*account-key*", "*master-key*", "*signing-key*", "*encryption-key*",
+        "*session-key*", "*authorization", "*authentication", "auth", "*-auth", "bearer", "*credential*", "*signature",
+        "*jwt*", "session", "*-session", "sess", "*session-id*", "*sess-id*", "*csrf*", "*xsrf*", "ticket",
+        "*auth-ticket", "*login-ticket", "*session-ticket", "*granting-ticket", "*service-ticket", "*assertion",
+        "code-verifier", "device-code", "user-code", "*auth-code", "*authorization-code", "*recovery-code*",
+        "*backup-code*", "*cookie", "*cookies", "set-cookie", "otp", "*-otp", "totp", "*one-time-code", "pin", "*-pin",
+        "cvv", "cvc", "*card-number", "ssn", "saml-response", "samlart", "*connection-string*", "dpop",
     ]
 
     /// The names of further parameters that usually contain secrets. In JSON these names often have other meanings.
-    package static let usualParameters = ["key", "code", "sig", "sid", "hmac"]
+    package static let usualParameters = ["key", "code", "sig", "*-sig", "sid", "*-sid", "hmac"]
+
+    /// The names that are not secret although a pattern matches them: the numbers of words that a language model reads
+    /// and writes.
+    package static let usualExemptions = [
+        "max-tokens", "*-max-tokens", "*prompt-tokens", "*completion-tokens", "*total-tokens", "*input-tokens",
+        "*output-tokens", "*cached-tokens", "*reasoning-tokens",
+    ]
 }

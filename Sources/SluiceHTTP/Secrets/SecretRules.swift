@@ -31,8 +31,9 @@ package struct SecretRules: Sendable, Hashable {
     /// The default rules: credentials, and values whose names usually denote secrets.
     package static let usual = SecretRules(
         headerNames: SecretNames(SecretNames.usualHeaders),
-        parameterNames: SecretNames(SecretNames.usualMembers + SecretNames.usualParameters),
-        memberNames: SecretNames(SecretNames.usualMembers),
+        parameterNames: SecretNames(SecretNames.usualMembers + SecretNames.usualParameters)
+            .excluding(SecretNames(SecretNames.usualExemptions)),
+        memberNames: SecretNames(SecretNames.usualMembers).excluding(SecretNames(SecretNames.usualExemptions)),
         hidesCredentials: true
     )
 

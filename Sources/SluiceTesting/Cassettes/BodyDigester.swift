@@ -174,7 +174,7 @@ struct FormNormalizer {
 
     private mutating func endPart(_ output: inout [Data]) {
         guard let whole = content.take() else { return }
-        output.append(redaction.redacted(whole, head: head[...], depth: 0))
+        output.append(redaction.redacted(whole, head: head[...]))
     }
 
     private static func offset(of pattern: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {

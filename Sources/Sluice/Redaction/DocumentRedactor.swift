@@ -1,0 +1,240 @@
+import SluiceFoundation
+import SluiceHTTP
+
+/// The redactor of bodies, header fields and texts, for logs, cURL commands, HAR files and cassettes.
+///
+/// It reads JSON, forms, multipart forms, XML and HTML, also inside each other. A document that it cannot read is
+/// withheld if it may contain a secret.
+package struct DocumentRedactor: Sendable {
+    package let rules: SecretRules
+    /// The maximum length of a body, in bytes.
+    package let limit: Int
+    /// True if a program reads the result: objects and arrays with secret values are kept, secret numbers become 0,
+    /// binary parts of forms keep their bytes, and malformed documents are always withheld.
+    package let keepsStructure: Bool
+
+    /// The maximum depth of documents in strings of documents.
+    private static let maximumDepth = 4
+
+    package init(_ rules: SecretRules, limit: Int, keepsStructure: Bool = false) {
+        self.rules = rules
+        self.limit = limit
+        self.keepsStructure = keepsStructure
+    }
+
+    /// A body without its secrets.
+    package enum Result {
+        /// The text without its secrets. It is not changed if nothing was removed.
+        case text(String, isChanged: Bool)
+        /// A form, possibly with binary parts, without its secrets.
+        case bytes(Data)
+        /// Binary data, unchanged.
+        case binary
+        /// A body that may contain secrets that cannot be located.
+        case withheld(Reason)
+    }
+
+    /// The reasons to withhold a body, in a few words.
+    package enum Reason: String {
+        /// The body is longer than the limit.
+        case tooLong = "too long to look for secrets"
+        /// The body is malformed or of an unknown type, and contains the name of a secret.
+        case possiblySecret = "it may contain a secret"
+        /// The body is compressed, so it was not searched.
+        case compressed
+        /// The body has a text type but cannot be decoded.
+        case undecodable = "declared as text, but cannot be decoded"
+    }
+}
+
+// MARK: - Texts and header fields
+
+extension DocumentRedactor {
+    /// Redacts a text: a document, if it is one, and otherwise what follows secret names.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - depth: The number of documents that contain it.
+    /// - Returns: The redacted text, or only the mark if it is a document that cannot be read.
+    package func text(_ text: String, depth: Int = 0) -> String {
+        if rules.isNone || text.utf8.count < 3 { return text }
+        if let document = document(text, depth: depth) { return document }
+        let bytes = Array(text.utf8)
+        let begins = bytes.first { $0 > 0x20 }
+        let isDocument = begins.map { "{[<".utf8.contains($0) } ?? false
+        if isDocument || Self.isTable(bytes), SecretScanner.containsSecretName(bytes, rules) { return SecretRules.mark }
+        return rules.text(text)
+    }
+
+    /// Redacts JSON, XML or HTML; nil if the text is none of these.
+    private func document(_ text: String, depth: Int) -> String? {
+        guard depth < Self.maximumDepth, let first = text.utf8.first(where: { $0 > 0x20 }) else { return nil }
+        switch first {
+        case UInt8(ascii: "{"), UInt8(ascii: "["), 0x1E: return JSONRedactor.redacted(text, self, depth: depth)
+        case UInt8(ascii: "<"): return MarkupRedactor.redacted(text, self, depth: depth)
+        default: return nil
+        }
+    }
+
+    /// Returns true if the first of several lines has delimiters of columns.
+    private static func isTable(_ text: [UInt8]) -> Bool {
+        guard let end = text.firstIndex(where: { $0 == 10 || $0 == 13 }) else { return false }
+        return text[..<end].contains { ",;\t|".utf8.contains($0) }
+            && text[end...].contains { $0 > 0x20 }
+    }
+
+    /// Returns true if a text is the name of secret values, and nothing else: a word, or up to three.
+    func isSecretName(_ text: String, isWord: Bool = false) -> Bool {
+        let name = text.utf8[...].trimmed
+        // A sentence is no name.
+        guard name.count <= 128, name.split(separator: 0x20).count <= (isWord ? 1 : 3) else { return false }
+        return rules.memberNames.contains(Array(name)) || rules.headerNames.contains(Array(name))
+    }
+
+    /// Removes the secrets from header fields. An unchanged field keeps its bytes, which may not be valid UTF-8.
+    package func headers(_ headers: HTTPHeaders, secretHeaders: [HTTPHeaderName] = []) -> HTTPHeaders {
+        if rules.isNone { return headers }
+        var redacted = HTTPHeaders()
+        for field in headers {
+            let value = value(of: field, secretHeaders)
+            if value == field.value { redacted.append(field) } else { redacted.append(field.name, value) }
+        }
+        return redacted
+    }
+
+    private func value(of field: HTTPHeaders.Field, _ secretHeaders: [HTTPHeaderName]) -> String {
+        let isSecret =
+            rules.headerNames.contains(field.name.rawValue)
+            || rules.hidesCredentials && secretHeaders.contains(field.name)
+        if isSecret {
+            if field.value.isEmpty { return "" }
+            let scheme = field.value.prefix { $0 != " " }
+            let isShown = scheme.utf8.count < field.value.utf8.count && SecretRules.isScheme(String(scheme))
+            return isShown ? "\(scheme) \(SecretRules.mark)" : SecretRules.mark
+        }
+        switch field.name {
+        case .location, .referer, "Content-Location", "Origin": return rules.url(field.value)
+        case "Link": return links(field.value)
+        default: return text(field.value)
+        }
+    }
+
+    /// Redacts the targets of a `Link` field (RFC 8288 §3), which stand in angle brackets and may be relative.
+    private func links(_ field: String) -> String {
+        field.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false).map { bytes in
+            guard let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return rules.text(String(Substring(bytes))) }
+            return rules.url(String(Substring(bytes[..<end]))) + rules.text(String(Substring(bytes[end...])))
+        }.joined(separator: "<")
+    }
+}
+
+// MARK: - Bodies
+
+extension DocumentRedactor {
+    /// Removes the secrets from a body.
+    ///
+    /// - Parameters:
+    ///   - data: The body.
+    ///   - contentType: Its `Content-Type`; nil if there is none.
+    ///   - contentEncoding: Its `Content-Encoding` if it is still encoded.
+    /// - Returns: The redacted body.
+    package func body(_ data: Data, contentType: String?, contentEncoding: String? = nil) -> Result {
+        let isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
+        if isEncoded { return rules.isNone ? .binary : .withheld(.compressed) }
+        return body(data, contentType: contentType, depth: 0)
+    }
+
+    /// Removes the secrets from a body inside `depth` forms.
+    func body(_ data: Data, contentType: String?, depth: Int) -> Result {
+        if data.count > limit, !rules.isNone { return .withheld(.tooLong) }
+        let type = contentType.flatMap(ContentType.init)
+        if type?.type == "multipart", let boundary = type?["boundary"] {
+            return MultipartRedactor.redacted(data, boundary: boundary, depth: depth, self) ?? undetermined(data, type)
+        }
+        guard let text = Self.text(of: data, type) else { return undetermined(data, type) }
+        if rules.isNone { return .text(text, isChanged: false) }
+        guard let redacted = redacted(text, type) else { return .withheld(.possiblySecret) }
+        return .text(redacted, isChanged: redacted != text)
+    }
+
+    /// Redacts a body of text; nil if it may contain secrets that cannot be located.
+    private func redacted(_ text: String, _ type: ContentType?) -> String? {
+        if let document = document(text, depth: 0) { return document }
+        if type?.essence == "application/x-www-form-urlencoded" { return rules.form(text) }
+        guard let first = text.utf8.first(where: { $0 > 0x20 }) else { return text }
+        let isDeclared = type?.isJSON == true
+        if isDeclared || first == UInt8(ascii: "\""), let json = JSONRedactor.redacted(text, self, depth: 0) {
+            return json
+        }
+        if keepsStructure, isDeclared || "{[".utf8.contains(first) { return nil }
+        return mayHoldSecret(Array(text.utf8)) ? nil : text
+    }
+
+    /// Returns the result for a body that is not text or cannot be parsed.
+    private func undetermined(_ data: Data, _ type: ContentType?) -> Result {
+        if rules.isNone {
+            return String(validating: data, as: UTF8.self).map { .text($0, isChanged: false) } ?? .binary
+        }
+        let isText = type?.isText == true || type?.type == "multipart"
+        if keepsStructure, isText { return .withheld(.possiblySecret) }
+        if !isText, let kind = type?.type, ["image", "audio", "video", "font"].contains(kind) { return .binary }
+        let bytes = Array(data)
+        if isText && mayHoldSecret(bytes) || rules.memberNames.occur(in: bytes) || rules.headerNames.occur(in: bytes)
+            || SecretScanner.containsSecret(bytes, rules)
+        {
+            return .withheld(.possiblySecret)
+        }
+        if type?.type == "multipart", let text = String(validating: data, as: UTF8.self) {
+            return .text(text, isChanged: false)
+        }
+        if Self.isCompressed(data) { return .withheld(.compressed) }
+        return type?.isText == true ? .withheld(.undecodable) : .binary
+    }
+
+    /// Returns true if data begins like gzip, zlib or Zstandard (RFC 1952 §2.3.1, RFC 1950 §2.2, RFC 8878 §3.1.1).
+    private static func isCompressed(_ data: Data) -> Bool {
+        let starts: [[UInt8]] = [
+            [0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD], [0x78, 1], [0x78, 0x5E], [0x78, 0x9C], [0x78, 0xDA],
+        ]
+        return starts.contains { data.starts(with: $0) }
+    }
+
+    /// Returns true if the bytes contain a secret name, or an escape sequence that could hide one.
+    private func mayHoldSecret(_ bytes: [UInt8]) -> Bool {
+        SecretScanner.containsSecretName(bytes, rules) || SecretScanner.containsSecret(bytes, rules)
+    }
+
+    private static func text(of data: Data, _ type: ContentType?) -> String? {
+        guard let text = decoded(data, type) else { return nil }
+        // Text in any encoding has no control characters other than white space, escape and record separator.
+        let isBinary = text.utf8.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B && $0 != 0x1E }
+        return isBinary && type?.isText != true ? nil : text
+    }
+
+    private static func decoded(_ data: Data, _ type: ContentType?) -> String? {
+        if let mark = ByteOrderMark(of: data) { return try? mark.charset.decode(data, from: mark.length) }
+        if let label = type?.charset, let charset = Charset(label: label), charset != .utf8 {
+            return try? charset.decode(data, from: 0)
+        }
+        return String(validating: data, as: UTF8.self)
+    }
+}
+
+extension ContentType {
+    /// True if content of this type is text.
+    var isText: Bool {
+        if type == "text" { return true }
+        let kind = subtype.split(separator: "+").last ?? ""
+        return type == "application"
+            && ["json", "xml", "javascript", "x-www-form-urlencoded", "x-ndjson", "yaml", "toml", "graphql", "jsonl"]
+                .contains(kind)
+    }
+
+    /// True if content of this type is JSON, JSON Lines or a JSON text sequence.
+    fileprivate var isJSON: Bool {
+        switch subtype.split(separator: "+").last ?? "" {
+        case "json", "jsonl", "x-jsonl", "ndjson", "x-ndjson", "jsonlines", "x-jsonlines", "json-seq": true
+        default: false
+        }
+    }
+}
