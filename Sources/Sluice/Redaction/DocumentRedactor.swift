@@ -178,8 +178,10 @@ extension DocumentRedactor {
         let isText = type?.isText == true || type?.type == "multipart"
         if keepsStructure, isText { return .withheld(.possiblySecret) }
         if !isText, let kind = type?.type, ["image", "audio", "video", "font"].contains(kind) { return .binary }
-        let bytes = Array(data)
-        if isText && mayHoldSecret(bytes) || rules.memberNames.occur(in: bytes) || rules.headerNames.occur(in: bytes)
+        let wide = Self.wideText(of: data)
+        let bytes = wide.map { Array($0.utf8) } ?? Array(data)
+        if (isText || wide != nil) && mayHoldSecret(bytes) || rules.memberNames.occur(in: bytes)
+            || rules.headerNames.occur(in: bytes)
             || SecretScanner.containsSecret(bytes, rules)
         {
             return .withheld(.possiblySecret)
@@ -208,7 +210,15 @@ extension DocumentRedactor {
         guard let text = decoded(data, type) else { return nil }
         // Text in any encoding has no control characters other than white space, escape and record separator.
         let isBinary = text.utf8.contains { $0 < 0x20 && !(9...13).contains($0) && $0 != 0x1B && $0 != 0x1E }
-        return isBinary && type?.isText != true ? nil : text
+        return isBinary && type?.isText != true || text.utf8.contains(0) ? nil : text
+    }
+
+    /// Returns a text of ASCII in UTF-16 without a byte order mark; nil for other data.
+    private static func wideText(of data: Data) -> String? {
+        guard data.count >= 4, data.count % 2 == 0 else { return nil }
+        let zeros = data.enumerated().reduce(into: [0, 0]) { $0[$1.offset % 2] += $1.element == 0 ? 1 : 0 }
+        guard let most = zeros.max(), most * 10 > data.count * 3 else { return nil }
+        return try? (zeros[1] == most ? Charset.utf16LittleEndian : .utf16BigEndian).decode(data, from: 0)
     }
 
     private static func decoded(_ data: Data, _ type: ContentType?) -> String? {
@@ -216,6 +226,7 @@ extension DocumentRedactor {
         if let label = type?.charset, let charset = Charset(label: label), charset != .utf8 {
             return try? charset.decode(data, from: 0)
         }
+        if type?.isText == true, let text = wideText(of: data) { return text }
         return String(validating: data, as: UTF8.self)
     }
 }

@@ -168,7 +168,7 @@ extension SluiceError: CustomStringConvertible, LocalizedError {
         return lines.joined(separator: "\n")
     }
 
-    private var cause: String? { underlyingError.map { SecretRules.usual.text(SecretRules.text(of: $0)) } }
+    private var cause: String? { underlyingError.map { SecretRules.usual.unreadText(SecretRules.text(of: $0)) } }
 }
 
 extension SluiceError: CustomReflectable {

@@ -3,6 +3,8 @@ package struct PairRedactor {
     private let rules: SecretRules
     private let bytes: [UInt8]
     private var position = 0
+    /// True after a parameter whose value is a secret name.
+    private var awaitsValue = false
     /// The bytes copied so far.
     package private(set) var output: [UInt8] = []
 
@@ -57,41 +59,51 @@ package struct PairRedactor {
         }
     }
 
-    /// Copies one pair. A part of a value that contains a delimiter is a pair of its own.
+    /// Copies one pair.
     private mutating func pair(endingAt isEnd: (UInt8) -> Bool) {
-        let start = position
-        let end = bytes[position...].firstIndex(where: isEnd) ?? bytes.count
+        var end = bytes[position...].firstIndex(where: isEnd) ?? bytes.count
         let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "="))
+        end = max(end, endOfDocument(from: equals.map { $0 + 1 } ?? position))
         let name = bytes[position..<(equals ?? end)]
         // JSON in place of a form has no name, or one that is a part of it.
-        guard !rules.isSecret(name) else {
-            hide(to: end)
-            return hideOpenValue(from: start)
-        }
+        guard !rules.isSecret(name) else { return hide(to: end) }
         guard let equals else { return copy(to: end) }
         let decoded = PercentEncoding.decoded(name, plusIsSpace: true)
         copy(to: equals + 1)
-        guard position < end, rules.parameterNames.contains(decoded) || rules.isSecret(bytes[position..<end]) else {
-            return copy(to: end)
+        let value = bytes[position..<end]
+        // `name=password&value=…`
+        let isNamed = awaitsValue && SecretScanner.isValueName(decoded[...])
+        awaitsValue = awaitsValue && !isNamed
+        if SecretScanner.isNamingName(decoded[...]),
+            rules.memberNames.contains(PercentEncoding.decoded(value, plusIsSpace: true))
+        {
+            awaitsValue = true
+        } else if position < end, isNamed || rules.parameterNames.contains(decoded) || rules.isSecret(value) {
+            return hide(to: end)
         }
-        hide(to: end)
-        hideOpenValue(from: equals + 1)
+        copy(to: end)
     }
 
-    /// Removes what follows a hidden value that contains an opening bracket or quotation mark without its end. The
-    /// delimiter belongs to the value, although it is not encoded.
-    private mutating func hideOpenValue(from start: Int) {
+    /// Returns the end of a JSON or XML text that is not encoded and may contain delimiters, or its start if there is
+    /// none.
+    private func endOfDocument(from start: Int) -> Int {
+        guard start < bytes.count, "{[<\"".utf8.contains(bytes[start]) else { return start }
+        if bytes[start] == UInt8(ascii: "<") { return bytes.count }
         var depth = 0
-        var quotes = 0
-        for byte in bytes[start..<position] {
-            switch byte {
-            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ">"): depth -= 1
-            case UInt8(ascii: "\""): quotes += 1
+        var isQuoted = false
+        var index = start
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "\\"): index += 1
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += isQuoted ? 0 : 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= isQuoted ? 0 : 1
             default: break
             }
+            index += 1
+            if depth <= 0, !isQuoted { break }
         }
-        if depth > 0 || quotes % 2 == 1 { position = bytes.count }
+        return min(index, bytes.count)
     }
 
     private static func isQueryMark(_ byte: UInt8) -> Bool {

@@ -47,9 +47,15 @@ package struct SecretRules: Sendable, Hashable {
         isNone ? text : SecretScanner.redacted(text, self)
     }
 
-    /// Redacts the URLs in a text of any format, and nothing else.
-    package func urls(in text: String) -> String {
-        isNone ? text : SecretScanner.redacted(text, self, skipsNames: true)
+    /// Redacts a text of any format, which may be a whole document. A document with a secret name is left out, because
+    /// its structure is not read.
+    package func unreadText(_ text: String) -> String {
+        let start = text.utf8.lazy.filter { $0 > 0x20 }.prefix(2)
+        guard !isNone, let first = start.first,
+            "{<".utf8.contains(first) || ["[\"", "[{", "[["].contains { start.elementsEqual($0.utf8) },
+            SecretScanner.mayContainSecret(Array(text.utf8), self)
+        else { return self.text(text) }
+        return Self.mark
     }
 
     /// Redacts a form body (`application/x-www-form-urlencoded`).

@@ -9,8 +9,6 @@ package struct SecretScanner {
     private var hasSecret = false
     /// True if the text is a value in a URL. URLs inside it are not parsed further, which bounds the recursion.
     private let isValue: Bool
-    /// True to redact URLs only.
-    private let skipsNames: Bool
     /// True after a secret name that is a value itself, such as that of the attribute `name`.
     private var awaitsValue = false
     /// True if the last word is the name of a member that names another, and a sign follows it.
@@ -21,10 +19,9 @@ package struct SecretScanner {
     /// - Parameters:
     ///   - text: The text.
     ///   - rules: The rules.
-    ///   - skipsNames: True to redact the URLs in the text only.
     /// - Returns: The redacted text.
-    package static func redacted(_ text: String, _ rules: SecretRules, skipsNames: Bool = false) -> String {
-        var scanner = SecretScanner(rules, Array(text.utf8), skipsNames: skipsNames)
+    package static func redacted(_ text: String, _ rules: SecretRules) -> String {
+        var scanner = SecretScanner(rules, Array(text.utf8))
         scanner.scan()
         return scanner.hasSecret ? String(decoding: scanner.output, as: UTF8.self) : text
     }
@@ -81,20 +78,22 @@ package struct SecretScanner {
     package static func mayContainSecret(_ text: [UInt8], _ rules: SecretRules) -> Bool {
         if containsSecret(text, rules, isValue: true) { return true }
         guard let first = text.first(where: { $0 > 0x20 }), "{[<\"".utf8.contains(first) else { return false }
-        return containsSecretName(text, rules)
+        return containsSecretName(text, rules) || text.split(whereSeparator: { !isNameByte($0) }).contains(Self.keyType)
     }
 
-    private init(_ rules: SecretRules, _ bytes: [UInt8], isValue: Bool = false, skipsNames: Bool = false) {
+    /// The member of every JSON Web Key (RFC 7517 §4.1), whose secret members have short names.
+    private static let keyType = Array("kty".utf8)[...]
+
+    private init(_ rules: SecretRules, _ bytes: [UInt8], isValue: Bool = false) {
         self.rules = rules
         self.isValue = isValue
-        self.skipsNames = skipsNames
         self.bytes = bytes
         output.reserveCapacity(bytes.count)
     }
 
     private mutating func scan() {
         while position < bytes.count {
-            if !skipsNames, Self.isNameByte(bytes[position]) {
+            if Self.isNameByte(bytes[position]) {
                 name()
             } else if bytes[position] == UInt8(ascii: ":"), bytes[position...].starts(with: "://".utf8) {
                 copy(to: position + 3)
@@ -136,7 +135,11 @@ package struct SecretScanner {
         let hasSign = sign < bytes.count && "=:".utf8.contains(bytes[sign])
         let isTag = sign < bytes.count && bytes[sign] == UInt8(ascii: ">")
         if awaitsValue, hasSign || isTag, Self.isValueName(name) { return hideRest(from: sign + 1) }
-        if hasSign || isTag, Self.isNamingName(name) { isNaming = true }
+        if hasSign || isTag, Self.isNamingName(name) {
+            isNaming = true
+            // The value is shown even if the name is secret too, as in `key=password&value=…`.
+            if hasSign, namesSecret(after: sign + 1) { return }
+        }
         let decoded = PercentEncoding.decoded(name, plusIsSpace: true)
         guard isSecret(decoded, before: hasSign ? bytes[sign] : 0) else {
             if rules.hidesCredentials, Self.isScheme(name) { credentials() }
@@ -171,8 +174,16 @@ package struct SecretScanner {
             || sign == UInt8(ascii: "=") && rules.parameterNames.contains(name)
     }
 
+    /// Returns true if the word after a sign is a secret name.
+    private func namesSecret(after start: Int) -> Bool {
+        let first = bytes[start...].prefix(64).firstIndex { !Self.isFiller($0) } ?? bytes.count
+        let word = bytes[min(first, bytes.count)...].prefix(129).prefix(while: Self.isNameByte)
+        return !word.isEmpty && word.count <= 128
+            && isSecret(PercentEncoding.decoded(word, plusIsSpace: true), before: 0)
+    }
+
     /// Returns true if a name belongs to a member whose value names another, as in `{"name": "password"}`.
-    private static func isNamingName(_ name: ArraySlice<UInt8>) -> Bool {
+    static func isNamingName(_ name: ArraySlice<UInt8>) -> Bool {
         guard name.count <= 9 else { return false }
         return [
             "name", "key", "k", "n", "field", "header", "param", "parameter", "id", "attribute", "property", "string",
@@ -181,7 +192,7 @@ package struct SecretScanner {
     }
 
     /// Returns true if a name belongs to the member beside one that names another.
-    private static func isValueName(_ name: ArraySlice<UInt8>) -> Bool {
+    static func isValueName(_ name: ArraySlice<UInt8>) -> Bool {
         guard name.count <= 7 else { return false }
         return ["value", "values", "val", "v", "content", "data", "text", "string", "default"]
             .contains(String(decoding: name.map(\.asciiLowercased), as: UTF8.self))

@@ -187,7 +187,10 @@ extension HAR.Cookie {
     static func sent(_ field: String, isHidden: Bool) -> [HAR.Cookie] {
         field.utf8.split(separator: UInt8(ascii: ";")).compactMap { pair in
             let (name, value) = parts(of: pair)
-            return name.isEmpty ? nil : HAR.Cookie(name: name, value: isHidden ? Redaction.mark : value ?? "")
+            if name.isEmpty { return nil }
+            // A cookie without an equals sign has only a value.
+            guard isHidden else { return HAR.Cookie(name: name, value: value ?? "") }
+            return HAR.Cookie(name: value == nil ? Redaction.mark : name, value: Redaction.mark)
         }
     }
 
