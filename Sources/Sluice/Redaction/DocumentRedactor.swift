@@ -62,8 +62,18 @@ extension DocumentRedactor {
         let bytes = Array(text.utf8)
         let begins = bytes.first { $0 > 0x20 }
         let isDocument = begins.map { "{[<".utf8.contains($0) } ?? false
-        if isDocument || Self.isTable(bytes), SecretScanner.containsSecretName(bytes, rules) { return SecretRules.mark }
-        return rules.text(text)
+        if isDocument || SecretScanner.isTable(bytes), SecretScanner.containsSecretName(bytes, rules) {
+            return SecretRules.mark
+        }
+        guard isEncoded(bytes) else { return rules.text(text) }
+        // A form or a URL, or a text that is encoded as a whole.
+        let form = rules.form(text)
+        return form == text && rules.containsSecret(bytes[...]) ? SecretRules.mark : rules.text(form)
+    }
+
+    /// Returns true if a text without blanks has percent-encoded bytes.
+    private func isEncoded(_ text: [UInt8]) -> Bool {
+        !text.contains { $0 <= 0x20 } && PercentEncoding.decoded(text[...], plusIsSpace: false) != text
     }
 
     /// Redacts JSON, XML or HTML; nil if the text is none of these.
@@ -74,13 +84,6 @@ extension DocumentRedactor {
         case UInt8(ascii: "<"): return MarkupRedactor.redacted(text, self, depth: depth)
         default: return nil
         }
-    }
-
-    /// Returns true if the first of several lines has delimiters of columns.
-    private static func isTable(_ text: [UInt8]) -> Bool {
-        guard let end = text.firstIndex(where: { $0 == 10 || $0 == 13 }) else { return false }
-        return text[..<end].contains { ",;\t|".utf8.contains($0) }
-            && text[end...].contains { $0 > 0x20 }
     }
 
     /// Returns true if a text is the name of secret values, and nothing else: a word, or up to three.
@@ -160,14 +163,17 @@ extension DocumentRedactor {
     /// Redacts a body of text; nil if it may contain secrets that cannot be located.
     private func redacted(_ text: String, _ type: ContentType?) -> String? {
         if let document = document(text, depth: 0) { return document }
-        if type?.essence == "application/x-www-form-urlencoded" { return rules.form(text) }
+        let form = rules.form(text)
+        let isForm = text.utf8.contains(UInt8(ascii: "=")) && !text.utf8.contains(10)
+        if isForm, type?.essence == "application/x-www-form-urlencoded" { return form }
         guard let first = text.utf8.first(where: { $0 > 0x20 }) else { return text }
         let isDeclared = type?.isJSON == true
         if isDeclared || first == UInt8(ascii: "\""), let json = JSONRedactor.redacted(text, self, depth: 0) {
             return json
         }
         if keepsStructure, isDeclared || "{[".utf8.contains(first) { return nil }
-        return mayHoldSecret(Array(text.utf8)) ? nil : text
+        // A form may be labelled as another text.
+        return form != text || mayHoldSecret(Array(text.utf8)) ? nil : text
     }
 
     /// Returns the result for a body that is not text or cannot be parsed.
@@ -201,9 +207,19 @@ extension DocumentRedactor {
         return starts.contains { data.starts(with: $0) }
     }
 
-    /// Returns true if the bytes contain a secret name, or an escape sequence that could hide one.
+    /// Returns true if the bytes contain a secret name or an escape sequence that could hide one, even if they are
+    /// percent-encoded several times.
     private func mayHoldSecret(_ bytes: [UInt8]) -> Bool {
-        SecretScanner.containsSecretName(bytes, rules) || SecretScanner.containsSecret(bytes, rules)
+        var bytes = bytes
+        for _ in 0..<6 {
+            if SecretScanner.containsSecretName(bytes, rules) || SecretScanner.containsSecret(bytes, rules) {
+                return true
+            }
+            let decoded = PercentEncoding.decoded(bytes[...], plusIsSpace: false)
+            if decoded == bytes { return false }
+            bytes = decoded
+        }
+        return true
     }
 
     private static func text(of data: Data, _ type: ContentType?) -> String? {

@@ -42,13 +42,13 @@ struct MarkupRedactor {
     private var output: [UInt8] = []
     private var open: [Element] = []
 
-    /// Returns the text without its secrets; nil if it is not well-formed, declares entities, or names a secret after its
-    /// value.
+    /// Removes the secrets from XML or HTML.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - redactor: The redactor of the texts in it.
     ///   - depth: The number of documents that contain it.
+    /// - Returns: The redacted text; nil if it is not well-formed, declares entities, or names a secret after its value.
     static func redacted(_ text: String, _ redactor: DocumentRedactor, depth: Int) -> String? {
         var markup = MarkupRedactor(Array(text.utf8), redactor, depth)
         guard markup.document() else { return nil }
@@ -116,6 +116,18 @@ extension MarkupRedactor {
         return redacted == text ? Array(raw) : Self.escaped(redacted)
     }
 
+    /// Returns a section without references, or its redacted form, which does not contain the end of the section.
+    private func shown(_ raw: ArraySlice<UInt8>, before end: [UInt8]) -> [UInt8] {
+        guard raw.contains(where: { $0 > 0x20 }) else { return Array(raw) }
+        if isHidden { return Array(SecretRules.mark.utf8) }
+        let text = String(decoding: raw, as: UTF8.self)
+        let redacted = redactor.text(text, depth: depth + 1)
+        if redacted == text { return Array(raw) }
+        let bytes = Array(redacted.utf8)
+        let hasEnd = bytes.indices.contains { bytes[$0] == end[0] && bytes[$0...].starts(with: end) }
+        return hasEnd ? Array(SecretRules.mark.utf8) : bytes
+    }
+
     /// Takes note of a text that may be the name of what stands beside it. Returns false if the value stands before it.
     private mutating func note(_ text: String) -> Bool {
         guard let index = open.indices.last else { return true }
@@ -146,14 +158,11 @@ extension MarkupRedactor {
             let first = position + start.utf8.count
             guard let last = index(of: Array(end.utf8), from: first) else { return false }
             let raw = bytes[first..<last]
-            let text = String(decoding: raw, as: UTF8.self)
-            var shown = raw.contains { $0 > 0x20 } && start != "<?" ? self.shown(text, raw: raw) : Array(raw)
-            if start == "<?", redactor.text(text, depth: depth + 1) != text { shown = Array(SecretRules.mark.utf8) }
-            // A redacted text may not end its section.
-            if shown != Array(raw), shown.contains(UInt8(ascii: ">")) { shown = Array(SecretRules.mark.utf8) }
-            output += start.utf8 + shown + end.utf8
+            output += start.utf8
+            output += shown(raw, before: Array(end.utf8))
+            output += end.utf8
             position = last + end.utf8.count
-            return start == "<![CDATA[" ? note(text) : true
+            return start == "<![CDATA[" ? note(String(decoding: raw, as: UTF8.self)) : true
         }
         // A document type. The entities of an internal subset would have to be replaced.
         guard let end = bytes[position...].firstIndex(of: UInt8(ascii: ">")),
@@ -240,7 +249,7 @@ extension MarkupRedactor {
         guard let end = index(of: Array("</".utf8) + name, from: position) else { return false }
         let raw = bytes[position..<end]
         position = end
-        if raw.contains(where: { $0 > 0x20 }) { output += shown(String(decoding: raw, as: UTF8.self), raw: raw) }
+        output += shown(raw, before: Array("</".utf8))
         return true
     }
 

@@ -61,12 +61,17 @@ package struct PairRedactor {
 
     /// Copies one pair.
     private mutating func pair(endingAt isEnd: (UInt8) -> Bool) {
+        let document = endOfDocument(from: position)
+        if document > position {
+            // JSON or XML in place of a pair.
+            return rules.containsSecret(bytes[position..<document]) ? hide(to: document) : copy(to: document)
+        }
         var end = bytes[position...].firstIndex(where: isEnd) ?? bytes.count
         let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "="))
-        end = max(end, endOfDocument(from: equals.map { $0 + 1 } ?? position))
+        if let equals { end = max(end, endOfDocument(from: equals + 1)) }
         let name = bytes[position..<(equals ?? end)]
         // JSON in place of a form has no name, or one that is a part of it.
-        guard !rules.isSecret(name) else { return hide(to: end) }
+        guard !rules.containsSecret(name) else { return hide(to: end) }
         guard let equals else { return copy(to: end) }
         let decoded = PercentEncoding.decoded(name, plusIsSpace: true)
         copy(to: equals + 1)
@@ -78,7 +83,7 @@ package struct PairRedactor {
             rules.memberNames.contains(PercentEncoding.decoded(value, plusIsSpace: true))
         {
             awaitsValue = true
-        } else if position < end, isNamed || rules.parameterNames.contains(decoded) || rules.isSecret(value) {
+        } else if position < end, isNamed || rules.parameterNames.contains(decoded) || rules.containsSecret(value) {
             return hide(to: end)
         }
         copy(to: end)
@@ -112,16 +117,17 @@ package struct PairRedactor {
 }
 
 extension SecretRules {
-    /// Returns true if a value contains a secret, even if it is percent-encoded several times.
-    fileprivate func isSecret(_ value: ArraySlice<UInt8>) -> Bool {
+    /// Returns true if a value may contain a secret, even if it is percent-encoded several times.
+    package func containsSecret(_ value: ArraySlice<UInt8>) -> Bool {
         var text = Array(value)
         // A URL nested in two others is encoded three times.
-        for _ in 0..<5 {
+        for _ in 0..<6 {
             if SecretScanner.mayContainSecret(text, self) { return true }
             let decoded = PercentEncoding.decoded(text[...], plusIsSpace: true)
-            if decoded == text { break }
+            if decoded == text { return false }
             text = decoded
         }
-        return false
+        // What is still encoded has not been read.
+        return true
     }
 }

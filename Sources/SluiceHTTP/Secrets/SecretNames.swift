@@ -191,11 +191,7 @@ extension SecretNames.Pattern {
         return !hasTrailingWildcard && other.hasTrailingWildcard
     }
 
-    /// Returns true if the pattern matches letters.
-    ///
-    /// - Parameters:
-    ///   - name: The letters.
-    ///   - begins: True for each letter that begins a word.
+    /// Returns true if the pattern matches letters. `begins` is true for each letter that begins a word.
     fileprivate func matches(_ name: ArraySlice<UInt8>, _ begins: [Bool]) -> Bool {
         let rest = name.count - letters.count
         if rest < 0 { return false }

@@ -51,10 +51,11 @@ package struct SecretRules: Sendable, Hashable {
     /// its structure is not read.
     package func unreadText(_ text: String) -> String {
         let start = text.utf8.lazy.filter { $0 > 0x20 }.prefix(2)
-        guard !isNone, let first = start.first,
-            "{<".utf8.contains(first) || ["[\"", "[{", "[["].contains { start.elementsEqual($0.utf8) },
-            SecretScanner.mayContainSecret(Array(text.utf8), self)
-        else { return self.text(text) }
+        let begins = ["{", "<", "[\"", "[{", "[["]
+        let isDocument = begins.contains(where: { start.starts(with: $0.utf8) })
+        guard !isNone, isDocument, SecretScanner.mayContainSecret(Array(text.utf8), self) else {
+            return self.text(text)
+        }
         return Self.mark
     }
 

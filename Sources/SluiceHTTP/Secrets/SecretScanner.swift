@@ -41,7 +41,7 @@ package struct SecretScanner {
     ) -> Bool {
         let names = amongParameters ? rules.parameterNames : rules.memberNames
         return text.split { !isNameByte($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }
-            .contains { names.contains($0) || rules.headerNames.contains($0) }
+            .contains { names.contains($0) || rules.headerNames.contains($0) || $0 == keyType }
             || containsEscapedLetter(text)
     }
 
@@ -77,8 +77,20 @@ package struct SecretScanner {
     /// read, beside or behind a secret name.
     package static func mayContainSecret(_ text: [UInt8], _ rules: SecretRules) -> Bool {
         if containsSecret(text, rules, isValue: true) { return true }
-        guard let first = text.first(where: { $0 > 0x20 }), "{[<\"".utf8.contains(first) else { return false }
-        return containsSecretName(text, rules) || text.split(whereSeparator: { !isNameByte($0) }).contains(Self.keyType)
+        guard let first = text.first(where: { $0 > 0x20 }) else { return false }
+        let isDocument = "{[<\"".utf8.contains(first) || isTable(text) || containsObject(text)
+        return isDocument && containsSecretName(text, rules)
+    }
+
+    /// Returns true if an object or array of JSON begins in a text.
+    private static func containsObject(_ text: [UInt8]) -> Bool {
+        zip(text, text.dropFirst()).contains { "{[".utf8.contains($0) && "{[\"".utf8.contains($1) }
+    }
+
+    /// Returns true if a text of several lines has delimiters of columns in the first.
+    package static func isTable(_ text: [UInt8]) -> Bool {
+        guard let end = text.firstIndex(where: { $0 == 10 || $0 == 13 }) else { return false }
+        return text[..<end].contains { ",;\t|".utf8.contains($0) } && text[end...].contains { $0 > 0x20 }
     }
 
     /// The member of every JSON Web Key (RFC 7517 §4.1), whose secret members have short names.

@@ -65,7 +65,7 @@ import Testing
     }
 
     private static let seeds: [UInt64] = Array(0..<16)
-    private static let casesPerSeed: UInt64 = 25
+    private static let casesPerSeed: UInt64 = 100
 
     /// Writes messages, and fails for each that still contains its secret.
     private func search(_ batch: UInt64, _ write: (Messages, SecretSearch) throws -> Void) rethrows {
@@ -146,10 +146,8 @@ import Testing
             let once = redaction.redacted(recorded)
             search.read("the cassette", String(decoding: Cassette(exchanges: [once]).data, as: UTF8.self))
             let twice = redaction.redacted(once)
-            #expect(
-                Cassette(exchanges: [twice]).data == Cassette(exchanges: [once]).data,
-                "\(messages.documents.secret)"
-            )
+            let texts = [once, twice].map { String(decoding: Cassette(exchanges: [$0]).data, as: UTF8.self) }
+            #expect(texts[0] == texts[1])
         }
     }
 
