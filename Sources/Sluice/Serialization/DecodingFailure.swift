@@ -7,10 +7,10 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
     /// The coding path in the body, such as `items[0].id`; empty for the body itself.
     public internal(set) var codingPath: String
     /// The problem at that path.
-    public let reason: String
+    public private(set) var reason: String
     /// At most the first 200 bytes of the body. Values whose names indicate a secret are replaced with `REDACTED`. If
     /// secrets cannot be identified, a note in parentheses instead of the bytes.
-    public let bodyPrefix: String
+    public private(set) var bodyPrefix: String
     /// The error of the decoder.
     public let cause: any Error
 
@@ -54,6 +54,13 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
         var failure = self
         let separator = codingPath.isEmpty || codingPath.hasPrefix("[") ? "" : "."
         failure.codingPath = "\(path)\(separator)\(codingPath)"
+        if Self.namesSecret(path) {
+            // The names above the value were not known before.
+            failure.bodyPrefix = "(\(DocumentRedactor.Reason.possiblySecret.rawValue))"
+            if let start = reason.firstIndex(of: "“"), let end = reason.lastIndex(of: "”") {
+                failure.reason.replaceSubrange(start...end, with: "the value")
+            }
+        }
         return failure
     }
 }
@@ -61,13 +68,25 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
 extension DecodingFailure {
     /// Creates the failure of a ``JSONDecodable`` model.
     init(_ type: Any.Type, body: Data, failure: JSONDecodingFailure) {
-        let isSecret =
-            switch failure.path.components.last {
-            case .key(let key): SecretRules.usual.memberNames.contains(key)
-            default: false
-            }
-        let reason = isSecret ? failure.reasonWithoutValue : failure.reason
+        let isShown = Self.isShown(failure.path, in: body)
+        let reason = isShown ? failure.reason : failure.reasonWithoutValue
         self.init(type, body: body, path: failure.path.description, reason: reason, cause: failure)
+    }
+
+    /// Returns true if redaction leaves the value at a path, and no name above it indicates a secret.
+    private static func isShown(_ path: JSONPath, in body: Data) -> Bool {
+        guard !namesSecret(path), case .text(let text) = Redaction.standard.body(body, contentType: nil),
+            let shown = try? JSON(parsing: text), let json = try? JSON(parsing: body)
+        else { return false }
+        return !json[path: path].isNull && shown[path: path] == json[path: path]
+    }
+
+    /// Returns true if a name in a path indicates a secret.
+    fileprivate static func namesSecret(_ path: JSONPath) -> Bool {
+        path.components.contains { component in
+            guard case .key(let key) = component else { return false }
+            return SecretRules.usual.memberNames.contains(key)
+        }
     }
 
     /// Creates the failure of a body that is not JSON.

@@ -38,7 +38,7 @@ struct DecodingReason {
             guard let name = members.next()?.key, members.next() == nil else {
                 return "expected an object with one key, a case of \(type)"
             }
-            return "\(quoted(json.string(of: name), at: [])) is not a case of \(type)"
+            return "\(quoted(json.string(of: name), at: [], in: body)) is not a case of \(type)"
         }
         let found = found(in: context.debugDescription) ?? json.flatMap { json in node.map { "\(json.kind($0))" } }
         guard let found else { return "expected \(noun(type))" }
@@ -83,7 +83,7 @@ struct DecodingReason {
             } catch {
                 text = Self.notJSON(body, error)
             }
-        } else if let value = Self.unknownValue(context) {
+        } else if let value = Self.unknownValue(context, body) {
             text = value
         } else {
             text = Self.formats[context.debugDescription].map { "expected \($0)" } ?? "the data is not valid"
@@ -102,19 +102,24 @@ struct DecodingReason {
     ]
 
     /// Returns the problem of a value that an enum with raw values does not have.
-    private static func unknownValue(_ context: DecodingError.Context) -> String? {
+    private static func unknownValue(_ context: DecodingError.Context, _ body: Data) -> String? {
         let description = context.debugDescription
         guard description.hasPrefix("Cannot initialize "), let middle = description.firstRange(of: " from invalid "),
             let value = description[middle.upperBound...].firstRange(of: " value ")
         else { return nil }
         let type = description[..<middle.lowerBound].dropFirst("Cannot initialize ".count)
-        return "\(quoted(String(description[value.upperBound...]), at: context.codingPath)) is not a value of \(type)"
+        let name = quoted(String(description[value.upperBound...]), at: context.codingPath, in: body)
+        return "\(name) is not a value of \(type)"
     }
 
-    /// Returns a value in quotation marks, or a substitute if its key indicates a secret.
-    private static func quoted(_ value: String, at path: [any CodingKey]) -> String {
-        let key = path.last { $0.intValue == nil }?.stringValue
-        if let key, SecretRules.usual.memberNames.contains(key) { return "the value" }
+    /// Returns a value in quotation marks, or a substitute if a key above it indicates a secret, or the body does not
+    /// contain it after redaction.
+    private static func quoted(_ value: String, at path: [any CodingKey], in body: Data) -> String {
+        let names = SecretRules.usual.memberNames
+        let isSecret = path.contains { $0.intValue == nil && names.contains($0.stringValue) }
+        guard !isSecret, case .text(let shown) = Redaction.standard.body(body, contentType: nil),
+            shown.utf8.count <= 1 << 20, shown.contains(JSON.string(value).formatted(.compact))
+        else { return "the value" }
         return JSON.quoted(value)
     }
 

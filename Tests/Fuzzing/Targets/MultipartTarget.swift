@@ -16,13 +16,21 @@ extension FuzzTarget {
         var input = FuzzInput(bytes)
         let boundary = input.line()
         let form = input.data
-        let shown = MultipartRedactor.redacted(form, boundary: boundary, depth: 0, .standard)
+        let shown = shownForm(form, boundary)
         // The placeholder of a withheld part, “it may contain a secret”, contains that word itself.
         if let shown, !shown.containsBytes(of: " bytes: it may contain a secret)") {
-            let again = MultipartRedactor.redacted(Data(shown.utf8), boundary: boundary, depth: 0, .standard)
+            let again = shownForm(Data(shown.utf8), boundary)
             try require(again?.isSame(as: shown) == true, "Redaction of a form is not idempotent.")
         }
         try checkWritten(&input)
+    }
+
+    private static func shownForm(_ form: Data, _ boundary: String) -> String? {
+        let redactor = DocumentRedactor(.usual, limit: 1 << 20)
+        guard case .text(let text, _)? = MultipartRedactor.redacted(form, boundary: boundary, depth: 0, redactor) else {
+            return nil
+        }
+        return text
     }
 
     private static func checkWritten(_ input: inout FuzzInput) throws {

@@ -54,8 +54,9 @@ import Testing
     @Test(
         arguments: [
             (#"{"password":"s3""#, "application/json"), (#"{"pass\u0077ord":"s3""#, "application/json"),
-            ("{'password':'s3'}", "application/json"), ("<password>s3</password>", "application/xml"),
-            ("<dict><key>password</key><string>s3</string></dict>", "application/x-plist"),
+            ("{'password':'s3'}", "application/json"), ("<password>s3", "application/xml"),
+            ("<!DOCTYPE r [<!ENTITY x \"s3\">]><r><password>&x;</password></r>", "application/xml"),
+            ("data=%7B%22password%22%3A%22s3%22%7D", "text/plain"),
             ("name,password\nada,s3", "text/csv"), ("data: {\"token\": \"s3\"}\n\n", "text/event-stream"),
             ("a=1&password=s3", nil), ("https://ada:s3@b.c", "text/plain"), ("code=s3", "text/plain"),
             ("{\"a\":1}\n{\"token\":\"s3\"", "application/x-ndjson"), ("Bearer s3cr3t", "text/plain"),

@@ -23,7 +23,7 @@ import Testing
             ("Secret: {a: 1, b: 2} rest", "Secret: REDACTED"),
             ("apiKey => s3", "apiKey => REDACTED"),
             ("password = \"unclosed", "password = \"REDACTED"),
-            ("?next=%3Faccess%5Ftoken=s3", "?next=%3Faccess%5Ftoken=REDACTED"),
+            ("?next=%3Faccess%5Ftoken=s3", "?next=REDACTED"),
             ("user[password]=s3&a=1", "user[password]=REDACTED&a=1"),
         ]
     )
