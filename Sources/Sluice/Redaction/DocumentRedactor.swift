@@ -58,6 +58,11 @@ extension DocumentRedactor {
     /// - Returns: The redacted text, or only the mark if it is a document that cannot be read.
     package func text(_ text: String, depth: Int = 0) -> String {
         if rules.isNone || text.utf8.count < 3 { return text }
+        if depth > 0 { return redactedOnce(text, depth: depth) }
+        return SecretRules.settled(text) { redactedOnce($0, depth: 0) } ?? SecretRules.mark
+    }
+
+    private func redactedOnce(_ text: String, depth: Int) -> String {
         if let document = document(text, depth: depth) { return document }
         let bytes = Array(text.utf8)
         let begins = bytes.first { $0 > 0x20 }
@@ -156,7 +161,9 @@ extension DocumentRedactor {
         }
         guard let text = Self.text(of: data, type) else { return undetermined(data, type) }
         if rules.isNone { return .text(text, isChanged: false) }
-        guard let redacted = redacted(text, type) else { return .withheld(.possiblySecret) }
+        guard let redacted = SecretRules.settled(text, { redacted($0, type) }) else {
+            return .withheld(.possiblySecret)
+        }
         return .text(redacted, isChanged: redacted != text)
     }
 
@@ -171,7 +178,8 @@ extension DocumentRedactor {
         if isDeclared || first == UInt8(ascii: "\""), let json = JSONRedactor.redacted(text, self, depth: 0) {
             return json
         }
-        if keepsStructure, isDeclared || "{[".utf8.contains(first) { return nil }
+        let isJSON = isDeclared || "{[".utf8.contains(first) && type?.subtype != "graphql"
+        if keepsStructure, isJSON { return nil }
         // A form may be labelled as another text.
         return form != text || mayHoldSecret(Array(text.utf8)) ? nil : text
     }

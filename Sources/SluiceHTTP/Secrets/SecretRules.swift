@@ -44,7 +44,25 @@ package struct SecretRules: Sendable, Hashable {
 
     /// Redacts a text of any format.
     package func text(_ text: String) -> String {
-        isNone ? text : SecretScanner.redacted(text, self)
+        isNone ? text : Self.settled(text) { SecretScanner.redacted($0, self) } ?? Self.mark
+    }
+
+    /// Redacts a text until another redaction changes nothing, so that recorded and new texts can be compared.
+    ///
+    /// Malformed text may need several passes, because the mark replaces what has hidden another secret.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - redact: Redacts a text, or returns nil to leave it out.
+    /// - Returns: The redacted text; nil if it is left out or does not settle.
+    package static func settled(_ text: String, _ redact: (String) -> String?) -> String? {
+        var text = text
+        for _ in 0..<5 {
+            guard let next = redact(text) else { return nil }
+            if next.utf8.elementsEqual(text.utf8) { return text }
+            text = next
+        }
+        return nil
     }
 
     /// Redacts a text of any format, which may be a whole document. A document with a secret name is left out, because
@@ -61,9 +79,11 @@ package struct SecretRules: Sendable, Hashable {
 
     /// Redacts a form body (`application/x-www-form-urlencoded`).
     package func form(_ text: String) -> String {
-        var pairs = PairRedactor(self, Array(text.utf8))
-        pairs.pairs()
-        return String(decoding: pairs.output, as: UTF8.self)
+        Self.settled(text) { text in
+            var pairs = PairRedactor(self, Array(text.utf8))
+            pairs.pairs()
+            return String(decoding: pairs.output, as: UTF8.self)
+        } ?? Self.mark
     }
 
     /// Returns true if a word is the name of an authentication scheme, and thus not a secret.
@@ -97,7 +117,10 @@ extension SecretRules {
     /// - Parameter url: A URL, absolute or relative, valid or not.
     /// - Returns: The URL with the mark in place of secrets.
     package func url(_ url: String) -> String {
-        if isNone { return url }
+        isNone ? url : Self.settled(url, redactedOnce) ?? Self.mark
+    }
+
+    private func redactedOnce(_ url: String) -> String {
         let bytes = Array(url.utf8)
         var pairs = PairRedactor(self, bytes)
         // The whole text is a URL, so white space and control characters do not end it.

@@ -11,6 +11,12 @@ import Testing
         "password=\"", "password='\\", "token=\\\"", "[].", "a.token[", "%25", "next=%253D&", ";token=", "a   ",
         "\\u00", "\r\n--b",
         "\r\n--b1\r\n", "\r\n\r\n", "--b1\r\nX: y\r\n\r\n", "\n{", "\u{301}", "=\"", "😀",
+        "<a>", "<a b=\"", "<a b='c'>", "<password>", "<password ", "<password></b>", "</a>", "<!--", "<![CDATA[", "&#",
+        "&#97;",
+        "name=password&value=", "name: password\n", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "password:\n ",
+        "password: |\n", "{\"name\":\"password\",", "[[\"password\",", "password: $a ", "\"\"\"", "token=a,", "''",
+        "%2525",
+        "={", "--token ", "{\"query\":\"a: $b\",\"variables\":",
     ]
 
     @Test(arguments: pieces)
