@@ -167,6 +167,14 @@ extension DocumentRedactor {
         return .text(redacted, isChanged: redacted != text)
     }
 
+    /// Returns true if a body with this beginning is a text or a form, which has to be searched as a whole.
+    package func isReadable(_ beginning: Data, contentType: String?) -> Bool {
+        let type = contentType.flatMap(ContentType.init)
+        if type?.type == "multipart" || type?.isText == true { return true }
+        // The beginning may end within a character.
+        return (0..<4).contains { Self.text(of: beginning.dropLast($0), type) != nil }
+    }
+
     /// Redacts a body of text; nil if it may contain secrets that cannot be located.
     private func redacted(_ text: String, _ type: ContentType?) -> String? {
         if let document = document(text, depth: 0) { return document }

@@ -173,9 +173,12 @@ extension Redaction {
 // MARK: - Bodies
 
 extension Redaction {
-    /// Removes the secrets from a body: secret members of JSON at any depth, and secret fields of forms.
+    /// Removes the secrets from a body: secret members of JSON at any depth, secret fields of forms, and secret elements
+    /// and attributes of XML and HTML.
     ///
-    /// Any other body, or a malformed one, is withheld if it contains a secret name, and is unchanged otherwise.
+    /// The format is that of the body itself, whatever its `Content-Type`. Strings, fields and texts that are documents
+    /// are searched too. Any other body, or a malformed one, is withheld if it contains a secret name, and is unchanged
+    /// otherwise.
     ///
     /// - Parameters:
     ///   - data: The body.
