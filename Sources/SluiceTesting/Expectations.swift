@@ -83,6 +83,7 @@ private func sluiceError(in value: Any, depth: Int) -> SluiceError? {
 /// - Parameters:
 ///   - condition: A description of the condition for the failure message.
 ///   - limit: The maximum time to wait, in real time. 30 seconds by default, to allow for many concurrent tests.
+///   - isolation: The actor that evaluates the condition; the caller's by default.
 ///   - fileID: The file of the expectation.
 ///   - line: The line of the expectation.
 ///   - isTrue: The condition.
@@ -91,6 +92,7 @@ private func sluiceError(in value: Any, depth: Int) -> SluiceError? {
 public func waitUntil(
     _ condition: String = "the condition",
     within limit: Duration = .seconds(30),
+    isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID,
     line: UInt = #line,
     _ isTrue: () async throws -> Bool
