@@ -66,7 +66,7 @@ extension FuzzTarget {
         var input = FuzzInput(bytes)
         let header = LinkHeader(fields: input.lines())
         let written = header.links.map { link in
-            link.parameters.reduce("<\(link.target)>") { "\($0); \($1.name)=\(quoted($1.value))" }
+            link.attributes.reduce("<\(link.target)>") { "\($0); \($1.name)=\(quoted($1.value))" }
         }
         try require(LinkHeader(written.joined(separator: ", ")) == header, "Links do not round-trip.")
         for link in header.links {
