@@ -65,7 +65,7 @@ import Testing
     }
 
     private static let seeds: [UInt64] = Array(0..<8)
-    private static let casesPerSeed: UInt64 = 50
+    private static let casesPerSeed: UInt64 = 30
 
     /// Writes messages, and fails for each that still contains its secret.
     private func search(_ batch: UInt64, _ write: (Messages, SecretSearch) throws -> Void) rethrows {
