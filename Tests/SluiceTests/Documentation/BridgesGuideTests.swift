@@ -27,14 +27,14 @@ final class BridgesGuideTests: XCTestCase {
         func stop() { loading?.cancel() }
     }
 
-    @MainActor func testClassOfTheMainActor() async throws {
+    func testClassOfTheMainActor() async throws {
         let server = try LoopbackServer()
         defer { server.stop() }
         server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))
         let profile = Profile()
-        profile.load(from: APIClient(baseURL: server.url))
-        try await waitUntil("the user is shown") { profile.user?.name == "Ada" }
-        profile.stop()
+        await profile.load(from: APIClient(baseURL: server.url))
+        try await waitUntil("the user is shown") { await profile.user?.name == "Ada" }
+        await profile.stop()
     }
 
     func testCallbacks() async throws {
