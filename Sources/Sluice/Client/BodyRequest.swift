@@ -35,6 +35,16 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
         request.modified { $0.body = body }
     }
 
+    /// Sets the body; nil for none.
+    ///
+    /// ```swift
+    /// let request = shop.request(path, as: User.self).method(method).body(user.map { .json($0) })
+    /// ```
+    @_disfavoredOverload
+    public consuming func body(_ body: RequestBody?) -> APIRequest<Model, ErrorModel> {
+        request.modified { $0.body = body }
+    }
+
     /// Sets bytes as the body.
     ///
     /// - Parameters:

@@ -107,7 +107,12 @@ public struct CodableRequests: RequestFactory {
     }
 
     /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+    )
     public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
         client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
@@ -173,7 +178,12 @@ extension MethodBuilder where Factory == CodableRequests {
     }
 
     /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+    )
     public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
@@ -241,13 +251,23 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     }
 
     /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+    )
     public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<Void, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).post(endpoint)
     }
 
     /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+    )
     @_disfavoredOverload
     public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
@@ -260,157 +280,6 @@ extension BodyMethodBuilder where Factory == CodableRequests {
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
-        factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
-    }
-}
-
-// MARK: - Models made from a JSON value
-
-/// A factory of requests whose model initializes itself from a ``JSON`` value, or is one.
-///
-/// ```swift
-/// let name = try await github.json.request("users/apple", as: JSON.self).sender().value.name.stringValue
-/// ```
-public struct JSONRequests: RequestFactory {
-    let client: APIClient
-
-    /// Creates a request with the error model ``APIError``. The method is GET unless the endpoint has another one.
-    ///
-    /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - model: The model type.
-    /// - Returns: The request.
-    public func request<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
-        -> APIRequest<
-            Model, APIError
-        >
-    {
-        APIRequest(client, endpoint, JSONSerializer<Model>())
-    }
-
-    /// Creates a request with the model and the error model that the context determines.
-    ///
-    /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - model: The model type.
-    ///   - error: The error model.
-    /// - Returns: The request.
-    @_disfavoredOverload
-    public func request<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self,
-        error: ErrorModel.Type = ErrorModel.self
-    ) -> APIRequest<Model, ErrorModel> {
-        APIRequest(client, endpoint, JSONSerializer<Model>())
-    }
-
-    /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
-    public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
-        client.serialized(by: UndecodableSerializer()).request(endpoint)
-    }
-}
-
-extension MethodBuilder where Factory == JSONRequests {
-    /// Creates a request with this method and the error model ``APIError``.
-    ///
-    /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - model: The model type.
-    /// - Returns: The request.
-    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
-        -> APIRequest<
-            Model, APIError
-        >
-    {
-        request(factory.request(endpoint))
-    }
-
-    /// Creates a request with the model and the error model that the context determines.
-    ///
-    /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - model: The model type.
-    ///   - error: The error model.
-    /// - Returns: The request.
-    @_disfavoredOverload
-    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self,
-        error: ErrorModel.Type = ErrorModel.self
-    ) -> APIRequest<Model, ErrorModel> {
-        request(factory.request(endpoint))
-    }
-
-    /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
-    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
-        factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
-    }
-}
-
-extension BodyMethodBuilder where Factory == JSONRequests {
-    /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
-    ///
-    /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - model: The model type.
-    /// - Returns: The request.
-    public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
-        -> BodyRequest<
-            Model, APIError
-        >
-    {
-        BodyRequest(request: request(factory.request(endpoint)))
-    }
-
-    /// Creates a request with this method and the given error model, to which a body can be added.
-    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self,
-        error: ErrorModel.Type
-    ) -> BodyRequest<Model, ErrorModel> {
-        BodyRequest(request: request(factory.request(endpoint)))
-    }
-
-    /// Creates a request with the model and the error model that the context determines, to which a body can be added.
-    @_disfavoredOverload
-    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
-    ) -> BodyRequest<Model, ErrorModel> {
-        BodyRequest(request: request(factory.request(endpoint)))
-    }
-
-    /// Creates a request with this method, without a body, and with the error model ``APIError``.
-    @_disfavoredOverload
-    public func callAsFunction<Model: JSONDecodable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, APIError> {
-        request(factory.request(endpoint))
-    }
-
-    /// Creates a request with this method and without a body.
-    @_disfavoredOverload
-    public func callAsFunction<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        as model: Model.Type = Model.self,
-        error: ErrorModel.Type = ErrorModel.self
-    ) -> APIRequest<Model, ErrorModel> {
-        request(factory.request(endpoint))
-    }
-
-    /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
-    public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<Void, APIError> {
-        factory.client.serialized(by: UndecodableSerializer()).post(endpoint)
-    }
-
-    /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
-    @_disfavoredOverload
-    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
 }
@@ -577,7 +446,12 @@ extension APIClient {
     }
 
     /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+    )
     public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
         serialized(by: UndecodableSerializer()).request(endpoint)
     }

@@ -5,6 +5,26 @@ import SluiceHTTP
 
 extension BodyRequest {
     /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "A request with a body has another type. Set a body that can be nil: \"body(value.map { .json($0) })\"."
+    )
+    @_disfavoredOverload
+    public func json(_ value: some Encodable & Sendable, root: String? = nil) -> BodyRequest { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The value can be nil: write \"body(value.map { .json($0) })\".")
+    @_disfavoredOverload
+    public func json(_ value: (any Encodable)?, root: String? = nil) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The value can be nil: write \"body(value.map { .form($0) })\".")
+    @_disfavoredOverload
+    public func form(_ value: (any Encodable)?) -> APIRequest<Model, ErrorModel> { request }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Say that the values are JSON: \"json([1, \"a\"] as JSON)\".")
     public func json(_ values: [Any]) -> APIRequest<Model, ErrorModel> { request }
 

@@ -3,6 +3,34 @@ import SluiceHTTP
 
 // Options named as elsewhere. None can be set: each says what to write.
 
+/// The type of configurations, for names that have a second type.
+public protocol _ConfigurationNames {}
+
+extension APIClient.Configuration: _ConfigurationNames {}
+
+extension _ConfigurationNames {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Set one of the time-outs: \"$0.timeouts.total = .seconds(5)\".")
+    public var timeout: Double {
+        get { 0 }
+        set {}
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"$0.gates = [RateLimit(10, every: .seconds(1))]\".")
+    public var gate: [any Gate] {
+        get { [] }
+        set {}
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"$0.observers = [RequestLog()]\".")
+    public var logger: [any RequestObserver] {
+        get { [] }
+        set {}
+    }
+}
+
 extension APIClient.Configuration {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Set one of the time-outs: \"$0.timeouts.total = .seconds(5)\".")
@@ -59,15 +87,15 @@ extension APIClient.Configuration {
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.gates = [RateLimit(10, every: .seconds(1))]\".")
-    public var gate: [any Gate] {
-        get { gates }
+    public var gate: any Gate {
+        get { ConcurrencyLimit(1) }
         set {}
     }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.observers = [RequestLog()]\".")
-    public var logger: [any RequestObserver] {
-        get { observers }
+    public var logger: any RequestObserver {
+        get { RequestLog() }
         set {}
     }
 

@@ -5,6 +5,26 @@ import SluiceHTTP
 
 extension MethodBuilder where Factory == CodableRequests {
     /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"client.image\" in place of \"client\": \"client.image.get(\"logo\")\"."
+    )
+    public func callAsFunction(_ endpoint: some Endpoint, as model: ImageFile.Type) -> APIRequest<ImageFile, APIError> {
+        factory.client.image.get(endpoint)
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"client.empty\" in place of \"client\": \"client.empty.delete(\"users/1\")\"."
+    )
+    public func callAsFunction(_ endpoint: some Endpoint, as model: Void.Type) -> APIRequest<Empty, APIError> {
+        factory.client.empty.get(endpoint)
+    }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, of model: Model.Type)
         -> APIRequest<Model, APIError>
@@ -48,6 +68,25 @@ extension MethodBuilder where Factory == CodableRequests {
 }
 
 extension BodyMethodBuilder where Factory == CodableRequests {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"client.image\" in place of \"client\": \"client.image.get(\"logo\")\"."
+    )
+    public func callAsFunction(_ endpoint: some Endpoint, as model: ImageFile.Type) -> BodyRequest<ImageFile, APIError>
+    { factory.client.image.post(endpoint) }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"client.empty\" in place of \"client\": \"client.empty.delete(\"users/1\")\"."
+    )
+    public func callAsFunction(_ endpoint: some Endpoint, as model: Void.Type) -> BodyRequest<Empty, APIError> {
+        factory.client.empty.post(endpoint)
+    }
+
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, of model: Model.Type)
@@ -116,6 +155,26 @@ extension CodableRequests {
     @available(
         *,
         unavailable,
+        message: "Write \"client.image\" in place of \"client\": \"client.image.get(\"logo\")\"."
+    )
+    public func request(_ endpoint: some Endpoint, as model: ImageFile.Type) -> APIRequest<ImageFile, APIError> {
+        client.image.get(endpoint)
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"client.empty\" in place of \"client\": \"client.empty.delete(\"users/1\")\"."
+    )
+    public func request(_ endpoint: some Endpoint, as model: Void.Type) -> APIRequest<Empty, APIError> {
+        client.empty.get(endpoint)
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
         message:
             "Write \"get(\"users\")\" or \"post(\"users\")\", or another method with \"request(\"users\").method(method)\"."
     )
@@ -141,7 +200,10 @@ extension APIClient {
         unavailable,
         message: "Configure the client in a closure: \"APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }\"."
     )
-    public init(baseURL: String, configuration: Configuration) { self.init(baseURL: baseURL) }
+    public init(baseURL: String, configuration: Configuration, configure: (inout Configuration) -> Void = { _ in }) {
+        // Without a parameter for a closure, this would be the initializer that a closure with two mistakes is for.
+        self.init(baseURL: baseURL)
+    }
 
     /// Unavailable: the message says what to write.
     @available(
@@ -360,20 +422,4 @@ extension HTTPStatus {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"rawValue\".")
     public var code: Int { rawValue }
-}
-
-extension Pages {
-    /// Unavailable: the message says what to write.
-    @available(
-        *,
-        unavailable,
-        message: "Say where a page has its items: \"items(\\.users)\", or \"items(\\.self)\" for pages that are arrays."
-    )
-    public func items() -> Self { self }
-}
-
-extension Pagination {
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Name the property of the model: \"cursor(\"after\", at: \\.nextCursor)\".")
-    public static func cursor(_ name: String, at path: String) -> Pagination { .link }
 }

@@ -38,16 +38,21 @@ public struct Pagination<Model: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - parameter: The query item's name.
-    ///   - cursor: The cursor of a page: `\.metadata.nextCursor`.
+    ///   - cursor: The cursor of a page, such as a string or a number: `\.metadata.nextCursor`, `\.orders.last?.id`.
     /// - Returns: A pagination strategy.
-    public static func cursor(
+    public static func cursor<Cursor: LosslessStringConvertible & SendableMetatype>(
         _ parameter: String,
-        at cursor: @escaping @Sendable (Model) -> String?
+        at cursor: @escaping @Sendable (Model) -> Cursor?
     ) -> Pagination {
         Pagination { page in
-            guard let cursor = cursor(page.model), !cursor.isEmpty else { return .none }
+            guard let cursor = cursor(page.model)?.description, !cursor.isEmpty else { return .none }
             return .query(parameter, cursor)
         }
+    }
+
+    /// A UUID in the page, sent as a query item with the next request. A page whose UUID is nil is the last.
+    public static func cursor(_ parameter: String, at cursor: @escaping @Sendable (Model) -> UUID?) -> Pagination {
+        self.cursor(parameter) { cursor($0)?.uuidString }
     }
 
     /// The number of items so far, sent as a query item. A page without items is the last.
@@ -93,6 +98,17 @@ public struct Pagination<Model: Sendable>: Sendable {
             let (number, isOver) = first.addingReportingOverflow(page.number)
             if isOver || page.isLast(pageSize: pageSize, total: total(page.model)) { return .none }
             return .query(parameter, "\(number)")
+        }
+    }
+
+    /// A URL in the page, or a reference relative to the page's URL. A page whose URL is nil or empty is the last.
+    ///
+    /// - Parameter url: The URL of the next page: `\.paging.next`.
+    /// - Returns: A pagination strategy.
+    public static func nextURL(at url: @escaping @Sendable (Model) -> String?) -> Pagination {
+        Pagination { page in
+            guard let url = url(page.model), !url.isEmpty else { return .none }
+            return .url(url)
         }
     }
 

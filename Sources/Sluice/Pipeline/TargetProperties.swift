@@ -134,6 +134,7 @@ extension Target where _Headers == HTTPHeaders {
 
 extension Target where _Headers == HTTPHeaders? {
     /// The declared value.
+    @_documentation(visibility: private)
     public var headers: HTTPHeaders {
         let declared: HTTPHeaders? = headers
         return declared ?? [:]
@@ -142,6 +143,7 @@ extension Target where _Headers == HTTPHeaders? {
 
 extension Target where _Headers == [String: String] {
     /// The declared value.
+    @_documentation(visibility: private)
     public var headers: HTTPHeaders {
         let declared: [String: String] = headers
         return HTTPHeaders(sorted: declared)
@@ -150,6 +152,7 @@ extension Target where _Headers == [String: String] {
 
 extension Target where _Headers == [String: String]? {
     /// The declared value.
+    @_documentation(visibility: private)
     public var headers: HTTPHeaders {
         let declared: [String: String]? = headers
         return HTTPHeaders(sorted: declared ?? [:])
@@ -209,6 +212,7 @@ extension Target where _Timeouts == Timeouts? {
 
 extension Target where _Timeouts == Timeouts {
     /// The declared value.
+    @_documentation(visibility: private)
     public var timeouts: Timeouts? {
         let declared: Timeouts = timeouts
         return declared
@@ -238,6 +242,7 @@ extension Target where _Host == String? {
 
 extension Target where _Host == String {
     /// The declared value.
+    @_documentation(visibility: private)
     public var host: String? {
         let declared: String = host
         return declared
@@ -267,6 +272,7 @@ extension Target where _NetworkAccess == NetworkAccess {
 
 extension Target where _NetworkAccess == NetworkAccess? {
     /// The declared value.
+    @_documentation(visibility: private)
     public var networkAccess: NetworkAccess {
         let declared: NetworkAccess? = networkAccess
         return declared ?? .all
@@ -321,6 +327,7 @@ extension Target where _CachePolicy == CachePolicy {
 
 extension Target where _CachePolicy == CachePolicy? {
     /// The declared value.
+    @_documentation(visibility: private)
     public var cachePolicy: CachePolicy {
         let declared: CachePolicy? = cachePolicy
         return declared ?? .standard
@@ -350,6 +357,7 @@ extension Target where _DataSource == DataSource? {
 
 extension Target where _DataSource == DataSource {
     /// The declared value.
+    @_documentation(visibility: private)
     public var dataSource: DataSource? {
         let declared: DataSource = dataSource
         return declared
@@ -379,6 +387,7 @@ extension Target where _CacheExpiration == CacheExpiration? {
 
 extension Target where _CacheExpiration == CacheExpiration {
     /// The declared value.
+    @_documentation(visibility: private)
     public var cacheExpiration: CacheExpiration? {
         let declared: CacheExpiration = cacheExpiration
         return declared
@@ -412,6 +421,7 @@ extension Target where _Tags == Set<String> {
 
 extension Target where _Tags == Set<String>? {
     /// The declared value.
+    @_documentation(visibility: private)
     public var tags: Set<String> {
         let declared: Set<String>? = tags
         return declared ?? []
@@ -420,6 +430,7 @@ extension Target where _Tags == Set<String>? {
 
 extension Target where _Tags == [String] {
     /// The declared value.
+    @_documentation(visibility: private)
     public var tags: Set<String> {
         let declared: [String] = tags
         return Set(declared)
@@ -428,6 +439,7 @@ extension Target where _Tags == [String] {
 
 extension Target where _Tags == [String]? {
     /// The declared value.
+    @_documentation(visibility: private)
     public var tags: Set<String> {
         let declared: [String]? = tags
         return Set(declared ?? [])
@@ -535,6 +547,7 @@ extension Target where _Stub == Stub? {
 
 extension Target where _Stub == Stub {
     /// The declared value.
+    @_documentation(visibility: private)
     public var stub: Stub? {
         let declared: Stub = stub
         return declared

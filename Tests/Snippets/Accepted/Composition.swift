@@ -431,3 +431,24 @@ func downloadMove() async throws {
     let f = try await shop.download("a", to: .temporary).sender().value
     try FileManager.default.moveItem(at: f.url, to: URL(filePath: "/tmp/x"))
 }
+
+func cursorsOfManyTypes() {
+    struct Page: Codable, Sendable {
+        var text: String
+        var next: String?
+        var number: Int?
+        var id: UUID?
+        var orders: [Order]
+    }
+    let page = shop.get("orders", as: Page.self)
+    show(page.pages(by: .cursor("after", at: \.next)))
+    show(page.pages(by: .cursor("after", at: \.text)))
+    show(page.pages(by: .cursor("page", at: \.number)))
+    show(page.pages(by: .cursor("after", at: \.id)))
+    show(page.pages(by: .cursor("after", at: \.orders.last?.id)))
+    show(page.pages(by: .cursor("after", at: { $0.number.map { $0 + 1 } })))
+    show(page.pages(by: .cursor("after") { page in page.number.map { "n\($0)" } }))
+    show(page.pages(by: .nextURL(at: \.next)))
+    show(page.pages(by: .nextURL(at: "paging.next")))
+    show(shop.get("orders", as: [Order].self).pages(by: .cursor("after", at: \.last?.id)))
+}

@@ -233,3 +233,50 @@ func jsonValue() async throws {
 func noModel() async throws {
     _ = try await shop.empty.delete("users/1").sender().value
 }
+
+func jsonWithoutAModel() async throws {
+    let user = try await shop.json.get("users/1").sender().value
+    show(user.name.stringValue)
+    show(try await shop.json.request("users/1").sender().value.id.int ?? 0)
+    show(try await shop.json.post("users").json(["name": "Ada"]).sender().value.id.int ?? 0)
+    let typed: APIRequest<JSON, ShopError> = shop.json.get("users/1")
+    sendAny(typed)
+    let posted: APIRequest<JSON, ShopError> = shop.json.post("users")
+    sendAny(posted)
+    let value: JSON = try await shop.json.get("users/1").sender().value
+    show(value)
+    let values: [JSON] = try await shop.json.get("users").sender().value
+    show(values)
+}
+
+func requestOfAnyModelMethodAndBody() async throws {
+    func fetch<Model: Decodable & Sendable>(
+        _ path: String,
+        as model: Model.Type = Model.self,
+        method: HTTPMethod = .get,
+        body: (any Encodable & Sendable)? = nil
+    ) async throws -> Model {
+        try await shop.request(path, as: model).method(method).body(body.map { .json($0) }).sender().value
+    }
+    let user: User = try await fetch("users/1")
+    show(try await fetch("users", as: User.self, method: .post, body: user))
+}
+
+func requestOfAnyErrorModel() {
+    func request<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
+        _ path: String,
+        _ body: (some Encodable & Sendable)?
+    ) -> APIRequest<Model, ErrorModel> {
+        shop.request(path, as: Model.self, error: ErrorModel.self).method("REPORT").body(body.map { .form($0) })
+    }
+    let report: APIRequest<User, ShopError> = request("reports", ["day": 1])
+    send(report)
+}
+
+func bodyThatMayBeMissing(_ user: User?) {
+    let body: RequestBody? = user.map { .json($0) }
+    show(shop.post("users", as: User.self).body(body))
+    show(shop.post("users", as: User.self).body(nil))
+    show(shop.post("users", as: User.self).body(.none))
+    show(shop.post("users", as: User.self).body(.json(["name": "Ada"])))
+}

@@ -349,4 +349,43 @@ func trustFile() {
 // error: Write "removeAll()".
 func storeClear(store: CacheStore) async throws {
     try await store.clear()
+
+// error: value of type 'APIClient.Configuration' has no member 'nothing'
+func twoMistakesInAConfiguration() {
+    _ = APIClient(baseURL: "https://shop.example") { $0.nothing = $0.baseline + $0.other }
+}
+
+// error: Configure the client in a closure
+func configurationAsAnArgument() {
+    _ = APIClient(baseURL: "https://shop.example", configuration: APIClient.Configuration())
+}
+
+// error: Set one of the time-outs
+func timeoutOfAConfigurationInSeconds() {
+    _ = APIClient(baseURL: "https://shop.example") { $0.timeout = 30 }
+}
+
+// error: Set one of the time-outs
+func timeoutOfAConfigurationInFractions() {
+    _ = APIClient(baseURL: "https://shop.example") { $0.timeout = 0.5 }
+}
+
+// error: Set one of the time-outs
+func timeoutOfAConfigurationAsADuration() {
+    _ = APIClient(baseURL: "https://shop.example") { $0.timeout = .seconds(5) }
+}
+
+// error: Write "$0.gates = [RateLimit(10, every: .seconds(1))]"
+func gateOfAConfiguration() {
+    _ = APIClient(baseURL: "https://shop.example") { $0.gate = RateLimit(10, every: .seconds(1)) }
+}
+
+// error: Write "$0.gates = [RateLimit(10, every: .seconds(1))]"
+func gatesOfAConfiguration() {
+    _ = APIClient(baseURL: "https://shop.example") { $0.gate = [RateLimit(10, every: .seconds(1))] }
+}
+
+// error: Write "$0.observers = [RequestLog()]"
+func loggerOfAConfiguration() {
+    _ = APIClient(baseURL: "https://shop.example") { $0.logger = RequestLog() }
 }

@@ -105,12 +105,6 @@ func noModelOfATernary() async throws {
 }
 
 // error: Say what the response is
-func noModelInJSON() async throws {
-    let user = try await shop.json.get("users/1").sender().value
-    show(user)
-}
-
-// error: Say what the response is
 func noModelOfAnUpload() async throws {
     let user = try await shop.upload("users", .json(User(id: 1, name: "Ada"))).sender().value
     show(user)

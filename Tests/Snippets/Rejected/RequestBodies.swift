@@ -356,4 +356,20 @@ func multipartAppendWithAnotherLabel(url: URL) {
     var f = MultipartForm()
     f.append(url, as: "a")
     show(f)
+
+// error: Set a body that can be nil: "body(value.map { .json($0) })"
+func bodyAddedToAVariable(_ user: User?) {
+    var request = shop.request("users", as: User.self).method(.post)
+    if let user { request = request.json(user) }
+    show(request)
+}
+
+// error: The value can be nil: write "body(value.map { .json($0) })"
+func optionalBodyOfAnyType(_ value: (any Encodable & Sendable)?) {
+    show(shop.post("users", as: User.self).json(value))
+}
+
+// error: The value can be nil: write "body(value.map { .form($0) })"
+func optionalFormOfAnyType(_ value: (any Encodable & Sendable)?) {
+    show(shop.post("users", as: User.self).form(value))
 }

@@ -96,17 +96,17 @@ func alamofireSerializing() async {
     print(await shop.get("u", as: User.self).serializingDecodable(User.self).value)
 }
 
-// error: The model must be decodable: declare it as "Decodable, Sendable".
+// error: Write "client.empty" in place of "client"
 func voidSend() async throws {
     _ = try await shop.post("logout", as: Void.self).sender().value
 }
 
-// error: Say what the response is: add "as: User.self", or give the result a type.
+// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none.
 func discardEmpty() async throws {
     try await shop.delete("users/1").sender().value
 }
 
-// error: Say what the response is: add "as: User.self", or give the result a type.
+// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none.
 func voidModel() async throws {
     let _: Void = try await shop.delete("users/1").sender().value
 }
@@ -157,4 +157,22 @@ func clientShared() async throws {
 func customMethod() {
     let r: APIRequest<User, APIError> = shop.method("REPORT")("u").json(["a": 1])
     show(r)
+}
+
+// error: Write "client.image" in place of "client"
+func imageModel() async throws {
+    _ = try await shop.get("logo", as: ImageFile.self).sender().value
+}
+
+// error: Write "client.empty" in place of "client"
+func voidOfADelete() async throws {
+    try await shop.delete("users/1", as: Void.self).sender().value
+}
+
+// error: or write "client.empty" for none
+func voidOfAService() {
+    struct Service: WebService {
+        let client: APIClient
+        func remove() -> APIRequest<Void, APIError> { server.delete("users/1") }
+    }
 }
