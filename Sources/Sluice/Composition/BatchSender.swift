@@ -131,6 +131,27 @@ extension APIClient {
         try await batchSender(repeat each request, maximumInFlight: maximumInFlight).value
     }
 
+    /// Sends requests with any models and one error model at once, and returns all models.
+    ///
+    /// - Parameters:
+    ///   - request: The requests.
+    ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; nil, the default, for all.
+    /// - Returns: The models in the requests' order.
+    /// - Throws: The error model of the request that failed first.
+    public func batch<each Model: Sendable, ErrorModel: ErrorSerializable>(
+        _ request: repeat APIRequest<each Model, ErrorModel>,
+        maximumInFlight: Int? = nil
+    ) async throws(ErrorModel) -> (repeat each Model) {
+        let sender = batchSender(repeat each request, maximumInFlight: maximumInFlight)
+        do {
+            return try await sender.value
+        } catch let error as ErrorModel {
+            throw error
+        } catch {
+            throw ErrorModel(RequestFailure(error: .cancelled))
+        }
+    }
+
     /// Sends requests with the same model, a limited number at a time, and returns all models.
     ///
     /// ```swift

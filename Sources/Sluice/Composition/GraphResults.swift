@@ -22,9 +22,14 @@ public struct GraphResults: Sendable {
     ///
     /// - Parameter step: A step of the graph.
     /// - Returns: Its value.
-    /// - Throws: The error of the step; ``SluiceError/Code/dependencyFailed`` if one of its dependencies failed, and
-    ///   ``SluiceError/Code/invalidGraph`` if the step is not in the graph.
-    public func value<Value>(of step: GraphStep<Value>) throws -> Value { try result(of: step).get() }
+    /// - Throws: A ``GraphFailure`` with the error of the step; ``SluiceError/Code/dependencyFailed`` if one of its
+    ///   dependencies failed, and ``SluiceError/Code/invalidGraph`` if the step is not in the graph.
+    public func value<Value>(of step: GraphStep<Value>) throws(GraphFailure) -> Value {
+        switch result(of: step) {
+        case .success(let value): return value
+        case .failure(let error): throw GraphFailure(step: step.name, error)
+        }
+    }
 
     /// Returns the value or the error of a step.
     public func result<Value>(of step: GraphStep<Value>) -> Result<Value, any Error> {

@@ -79,7 +79,9 @@ final class DownloadSink: ResponseSink {
         }
         guard isRanged else { return }
         request.headers[.range] = "bytes=\(next)-\(end.map { "\($0 - 1)" } ?? "")"
-        if let validator = part.resource?.validator { request.headers.set(.ifRange, to: validator.ifRangeValue) }
+        if let validator = part.resource?.validator {
+            request.headers.replaceValues(of: .ifRange, with: validator.ifRangeValue)
+        }
     }
 
     func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> Bool {

@@ -226,6 +226,14 @@ extension StubMode {
 
 extension Stub {
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"delayed(by: .seconds(1))\".")
+    public func delay(_ duration: Duration) -> Stub { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"delayed(by: .seconds(1))\".")
+    public func delayed(_ duration: Duration) -> Stub { self }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".json(encoding: user)\".")
     public static func json(_ value: some Encodable, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> Stub {
         .status(status)

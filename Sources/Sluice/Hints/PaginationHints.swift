@@ -23,10 +23,6 @@ extension Pages {
 
 extension Pagination {
     /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Name the property of the model: \"cursor(\"after\", at: \\.nextCursor)\".")
-    public static func cursor(_ name: String, at path: String) -> Pagination { .link }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the text of the URL: \"nextURL(at: { $0.next?.absoluteString })\".")
     public static func nextURL(at url: (Model) -> URL?) -> Pagination { .link }
 

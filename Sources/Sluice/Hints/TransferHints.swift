@@ -23,6 +23,10 @@ extension DownloadResponse {
 
 extension DownloadDestination {
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".suggested(in: folder, ifExists: .overwrite)\".")
+    public static func suggested(in directory: URL, overwrite: Bool) -> DownloadDestination { .temporary }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".suggested(in: folder)\".")
     public static func folder(_ folder: URL) -> DownloadDestination { .temporary }
 

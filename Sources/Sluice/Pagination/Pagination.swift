@@ -33,6 +33,12 @@ public struct Pagination<Model: Sendable>: Sendable {
         }
     }
 
+    /// A UUID in the page, sent as a query item with the next request. A page whose UUID is nil is the last.
+    @_disfavoredOverload
+    public static func cursor(_ parameter: String, at cursor: @escaping @Sendable (Model) -> UUID?) -> Pagination {
+        self.cursor(parameter) { cursor($0)?.uuidString }
+    }
+
     /// A cursor in the page, sent as a query item with the next request. A page whose cursor is nil or empty is the
     /// last.
     ///
@@ -48,11 +54,6 @@ public struct Pagination<Model: Sendable>: Sendable {
             guard let cursor = cursor(page.model)?.description, !cursor.isEmpty else { return .none }
             return .query(parameter, cursor)
         }
-    }
-
-    /// A UUID in the page, sent as a query item with the next request. A page whose UUID is nil is the last.
-    public static func cursor(_ parameter: String, at cursor: @escaping @Sendable (Model) -> UUID?) -> Pagination {
-        self.cursor(parameter) { cursor($0)?.uuidString }
     }
 
     /// The number of items so far, sent as a query item. A page without items is the last.

@@ -253,7 +253,7 @@ extension CacheRules {
         else { return nil }
         var request = parsed.request
         request.headers[.range] = "bytes=\(part.range.upperBound)-"
-        request.headers.set(.ifRange, to: validator.ifRangeValue)
+        request.headers.replaceValues(of: .ifRange, with: validator.ifRangeValue)
         return request
     }
 
@@ -305,7 +305,7 @@ extension CacheRules {
     /// Returns the request with conditions made from the stored response's validators; nil if it has none.
     private static func conditional(_ request: HTTPRequest, by metadata: CacheMetadata) -> HTTPRequest? {
         var conditional = request
-        if let tag = metadata.entityTag { conditional.headers.set(.ifNoneMatch, to: tag.fieldValue) }
+        if let tag = metadata.entityTag { conditional.headers.replaceValues(of: .ifNoneMatch, with: tag.fieldValue) }
         if metadata.lastModified != nil { conditional.headers[.ifModifiedSince] = metadata.head.headers[.lastModified] }
         return metadata.entityTag == nil && metadata.lastModified == nil ? nil : conditional
     }

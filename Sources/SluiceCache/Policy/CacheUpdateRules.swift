@@ -184,7 +184,9 @@ extension CacheRules {
         for entry in identified(by: head, forwarding) {
             guard let stored = entry.response else { continue }
             var newer = head
-            if let tag = stored.metadata.entityTag, tag.isWeak { newer.headers.set(.eTag, to: tag.fieldValue) }
+            if let tag = stored.metadata.entityTag, tag.isWeak {
+                newer.headers.replaceValues(of: .eTag, with: tag.fieldValue)
+            }
             let (response, storing) = updated(entry, stored, with: newer, for: forwarding, times)
             update.add(storing, inPlaceOf: entry)
             if entry === forwarding.selected { confirmed = response.metadata }

@@ -91,7 +91,7 @@ public struct HTTPHeaders: Sendable {
     }
 
     /// Replaces all values of a name with one value of any bytes.
-    package mutating func set(_ name: HTTPHeaderName, to value: FieldValue) {
+    package mutating func replaceValues(of name: HTTPHeaderName, with value: FieldValue) {
         if let text = value.exactText {
             self[name] = text
         } else {

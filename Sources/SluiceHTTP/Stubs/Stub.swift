@@ -32,7 +32,7 @@ public struct Stub: Sendable {
     }
 
     var content: Content
-    var delay = Duration.zero
+    var latency = Duration.zero
     var upload: Pace?
     var download: Pace?
     var truncation: Truncation?
@@ -45,7 +45,7 @@ public struct Stub: Sendable {
     /// Returns the stub with a delay added.
     public func delayed(by delay: Duration) -> Stub {
         var stub = self
-        stub.delay += delay
+        stub.latency += delay
         return stub
     }
 
@@ -104,7 +104,7 @@ public struct Stub: Sendable {
 
 extension Stub: CustomReflectable {
     /// The delay only, since the response may contain secrets.
-    public var customMirror: Mirror { Mirror(self, children: ["delay": delay], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(self, children: ["delay": latency], displayStyle: .struct) }
 }
 
 // MARK: - Responses
@@ -245,7 +245,7 @@ extension Stub {
     func next() throws(SluiceError) -> Stub {
         guard case .sequence(let sequence) = content else { return self }
         var next = try sequence.next().next()
-        next.delay += delay
+        next.latency += latency
         next.upload = next.upload ?? upload
         next.download = next.download ?? download
         next.truncation = next.truncation ?? truncation
@@ -254,7 +254,7 @@ extension Stub {
     }
 
     /// True if the stub has no delay, pace or truncation.
-    var isPlain: Bool { delay <= .zero && upload == nil && download == nil && truncation == nil }
+    var isPlain: Bool { latency <= .zero && upload == nil && download == nil && truncation == nil }
 }
 
 /// A sequence of stubs with its current position.

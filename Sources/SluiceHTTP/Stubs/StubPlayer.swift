@@ -69,7 +69,7 @@ package final class StubPlayer: CallbackTransport {
     private func next(for request: HTTPRequest) throws(SluiceError) -> Stub {
         try request.validate()
         var stub = try stub.next()
-        stub.delay += delay
+        stub.latency += delay
         return stub
     }
 
@@ -121,7 +121,7 @@ package final class StubPlayer: CallbackTransport {
         var request = request
         if keepsBytes, !request.body.isNone { request.body = .data(upload) }
         while true {
-            try await timeouts.wait(stub.delay)
+            try await timeouts.wait(stub.latency)
             guard case .closure(let closure) = stub.content else { break }
             var next = try await Self.result(of: closure, for: request).next()
             next.download = next.download ?? stub.download

@@ -79,7 +79,7 @@ import Testing
         for (name, value) in tags.map({ (HTTPHeaderName.eTag, $0) }) + dates.map({ (.lastModified, $0) }) {
             func head(_ bytes: [UInt8]) -> HTTPResponse {
                 var head = Self.head([("Date", Self.aMinuteLater)])
-                head.headers.set(name, to: FieldValue(bytes: bytes))
+                head.headers.replaceValues(of: name, with: FieldValue(bytes: bytes))
                 return head
             }
             let validator = try #require(ResourceValidator(of: head(value)))

@@ -42,9 +42,9 @@ import Testing
 
     @Test func settingAValueReplacesAllFieldsOfTheName() {
         var headers: HTTPHeaders = ["ETag": "a", "A": "1", "ETag": "b"]
-        headers.set("ETag", to: Self.latin)
+        headers.replaceValues(of: "ETag", with: Self.latin)
         #expect(headers.fieldValues(for: "ETag") == [Self.latin])
-        headers.set("ETag", to: "\"é\"")
+        headers.replaceValues(of: "ETag", with: "\"é\"")
         #expect(headers.values(for: "ETag") == ["\"é\""])
         #expect(headers.count == 2)
     }

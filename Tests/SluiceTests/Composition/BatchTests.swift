@@ -24,6 +24,32 @@ final class BatchTests: XCTestCase {
         XCTAssertEqual(failure.failure?.code, .unacceptableStatus)
     }
 
+    func testTupleBatchOfOneErrorModelThrowsIt() async throws {
+        let server = try LoopbackServer()
+        server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
+        server.on("/motto", .text("Let it flow."))
+        let client = client(server)
+        let user: APIRequest<User, ShopError> = client.codable.get("user")
+        let motto: APIRequest<String, ShopError> = client.string.get("motto")
+        let missing: APIRequest<String, ShopError> = client.string.get("missing")
+        func load(_ last: APIRequest<String, ShopError>) async throws(ShopError) -> String {
+            let (user, text) = try await client.batch(user, last)
+            return "\(user.name): \(text)"
+        }
+        let text = try await load(motto)
+        XCTAssertEqual(text, "Ada: Let it flow.")
+        do throws(ShopError) {
+            _ = try await load(missing)
+            XCTFail("The batch succeeded.")
+        } catch {
+            XCTAssertEqual(server.requests.contains { $0.path == "/missing" }, true)
+        }
+        let cancelled = Task { () throws(ShopError) in try await load(motto) }
+        cancelled.cancel()
+        let result = await cancelled.result
+        XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is ShopError) }
+    }
+
     func testResultsHaveTheOrderOfTheRequests() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()

@@ -135,9 +135,13 @@ final class RequestGraphTests: XCTestCase {
         XCTAssertEqual(try results.value(of: better), 3)
         XCTAssertEqual(results.failures.map(\.step), ["bad", "after", "far"])
         XCTAssertTrue(results.failures.first?.error is Refusal)
-        XCTAssertThrowsError(try results.value(of: bad)) { XCTAssertTrue($0 is Refusal) }
+        XCTAssertThrowsError(try results.value(of: bad)) { error in
+            XCTAssertEqual((error as? GraphFailure)?.step, "bad")
+            XCTAssertTrue((error as? GraphFailure)?.error is Refusal)
+        }
         XCTAssertThrowsError(try results.value(of: far)) { error in
-            XCTAssertEqual((error as? SluiceError)?.code, .dependencyFailed)
+            XCTAssertEqual((error as? GraphFailure)?.step, "far")
+            XCTAssertEqual(((error as? GraphFailure)?.error as? SluiceError)?.code, .dependencyFailed)
             XCTAssertTrue("\(error)".contains("“bad”"))
         }
         XCTAssertThrowsError(try results.value(of: GraphStep<Int>("other")))

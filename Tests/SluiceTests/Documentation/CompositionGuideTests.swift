@@ -69,6 +69,34 @@ final class CompositionGuideTests: XCTestCase {
         XCTAssertEqual(server.requests.map(\.target), ["/orders", "/orders/3", "/orders/3"])
     }
 
+    func testChainsOfSeveralModels() async throws {
+        let server = try LoopbackServer()
+        server.on("/orders/3", .json(#"{"id":3,"isPending":true}"#))
+        server.on("/orders/3/buyer", .json(#"{"id":1,"name":"Ada"}"#))
+        let shop = APIClient(baseURL: server.url)
+        enum Step: Sendable {
+            case order(Order), user(User), failed(APIError)
+        }
+
+        let first = ChainLink<Step>(shop.get("orders/3", as: Order.self)) { response in
+            switch response.result {
+            case .success(let order): .order(order)
+            case .failure(let error): .failed(error)
+            }
+        }
+        let steps = shop.chain(first) { step in
+            guard case .order(let order) = step else { return nil }
+            return ChainLink(shop.get("orders/\(order.id)/buyer", as: User.self)) { response in
+                switch response.result {
+                case .success(let user): .user(user)
+                case .failure(let error): .failed(error)
+                }
+            }
+        }
+        for try await step in steps { print(step) }
+        XCTAssertEqual(server.requests.map(\.target), ["/orders/3", "/orders/3/buyer"])
+    }
+
     func testGraphs() async throws {
         let (_, github) = try gitHub()
         var graph = RequestGraph()

@@ -67,12 +67,31 @@ final class CreatingRequestsGuideTests: XCTestCase {
         return server
     }
 
+    func testAnyMethodAndBody() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        func fetch<Model: Decodable & Sendable>(
+            _ path: String,
+            as model: Model.Type = Model.self,
+            method: HTTPMethod = .get,
+            body: (any Encodable & Sendable)? = nil
+        ) async throws(APIError) -> Model {
+            try await shop.request(path, as: model).method(method).body(body.map { .json($0) }).sender().value
+        }
+        let user: User = try await fetch("users/1")
+        XCTAssertEqual(user.name, "Ada")
+        let created = try await fetch("users", as: User.self, method: .post, body: User(id: 3, name: "Grace"))
+        XCTAssertEqual(created.name, "Grace")
+        XCTAssertEqual(server.requests.map(\.method), [.get, .post])
+        XCTAssertEqual(server.requests.first?.body.isEmpty, true)
+    }
+
     func testAtTheCall() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)
         let user: User = try await shop.codable.request("users/1").sender().value
         let motto = try await shop.string.request("motto").sender().value
-        let name = try await shop.json.request("users/1", as: JSON.self).sender().value.name.stringValue
+        let name = try await shop.json.request("users/1").sender().value.name.stringValue
         XCTAssertEqual([user.name, motto, name], ["Ada", "Buy less.", "Ada"])
         let created: User = try await shop.codable.post("users").json(User(id: 3, name: "Grace")).sender().value
         _ = try await shop.empty.delete("users/3").sender().value

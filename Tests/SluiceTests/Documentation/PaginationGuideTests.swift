@@ -4,11 +4,42 @@ import XCTest
 
 /// The article on pages.
 final class PaginationGuideTests: XCTestCase {
-    private struct PostList: Decodable, Sendable {
-        struct Post: Decodable, Sendable { let title: String }
+    struct Post: Decodable, Sendable {
+        let title: String
+        let id: Int?
+    }
+
+    struct PostList: Decodable, Sendable {
         let posts: [Post]
         let nextCursor: String?
         let total: Int?
+    }
+
+    protocol PostSource: Sendable {
+        func posts() -> any AsyncSequence<Post, APIError> & Sendable
+    }
+
+    struct Blog: PostSource {
+        let client: APIClient
+
+        func posts() -> any AsyncSequence<Post, APIError> & Sendable {
+            client.get("posts", as: PostList.self).pages(by: .cursor("after", at: \.posts.last?.id)).items(\.posts)
+        }
+    }
+
+    func testPagesBehindAProtocol() async throws {
+        let server = try LoopbackServer()
+        server.on("/posts") { request in
+            switch request.query {
+            case nil: .json(#"{"posts":[{"title":"One","id":7},{"title":"Two","id":8}]}"#)
+            case "after=8": .json(#"{"posts":[{"title":"Three","id":9}]}"#)
+            default: .json(#"{"posts":[]}"#)
+            }
+        }
+        let source: any PostSource = Blog(client: APIClient(baseURL: server.url))
+        var titles: [String] = []
+        for try await post in source.posts() { titles.append(post.title) }
+        XCTAssertEqual(titles, ["One", "Two", "Three"])
     }
 
     func testLinks() async throws {

@@ -44,6 +44,22 @@ import Testing
         #expect(try next(.cursor("after", at: { $0.cursor })) == .none)
     }
 
+    @Test func sendsCursorsOfOtherTypesAsText() throws {
+        let id = UUID()
+        #expect(try next(.cursor("after", at: \.items), Page(items: 31)) == .query("after", "31"))
+        #expect(try next(.cursor("after", at: \.total), Page(total: 0)) == .query("after", "0"))
+        #expect(try next(.cursor("after", at: \.total)) == .none)
+        #expect(try next(.cursor("after", at: { $0.cursor?.prefix(1) }), Page(cursor: "abc")) == .query("after", "a"))
+        #expect(try next(.cursor("after", at: { _ in id })) == .query("after", id.uuidString))
+        #expect(try next(.cursor("after", at: { _ in UUID?.none })) == .none)
+    }
+
+    @Test func followsAURLInThePage() throws {
+        #expect(try next(.nextURL(at: \.cursor), Page(cursor: "/p?2")) == .url("/p?2"))
+        #expect(try next(.nextURL(at: \.cursor), Page(cursor: "")) == .none)
+        #expect(try next(.nextURL(at: \.cursor)) == .none)
+    }
+
     @Test func advancesOffsetByItems() throws {
         #expect(try next(.offset(counting: \.items)) == .query("offset", "10"))
         #expect(try next(.offset("skip", counting: \.items), Page(items: 7), itemsBefore: 20) == .query("skip", "27"))

@@ -452,3 +452,51 @@ func cursorsOfManyTypes() {
     show(page.pages(by: .nextURL(at: "paging.next")))
     show(shop.get("orders", as: [Order].self).pages(by: .cursor("after", at: \.last?.id)))
 }
+
+func batchOfOneErrorModel() async throws(ShopError) {
+    let user: APIRequest<User, ShopError> = shop.get("users/1")
+    let orders: APIRequest<[Order], ShopError> = shop.get("orders")
+    let (first, second) = try await shop.batch(user, orders)
+    show(first.name + "\(second.count)")
+}
+
+func batchOfSeveralErrorModels() async throws {
+    let user: APIRequest<User, ShopError> = shop.get("users/1")
+    let create = shop.post("orders", as: Order.self)
+    let (first, second, third) = try await shop.batch(user, create, shop.string.get("motto"))
+    show(first.name + "\(second.id)" + third)
+    let (a, b) = try await shop.batch(shop.get("users/1", as: User.self), shop.post("orders", as: Order.self))
+    show(a.name + "\(b.id)")
+}
+
+func failureOfAGraph() async {
+    var graph = RequestGraph()
+    let user = graph.add("user", shop.get("users/1", as: User.self))
+    do {
+        show(try await graph.run().value(of: user))
+    } catch {
+        print(error.step ?? "", error.error)
+    }
+}
+
+func linksOfSeveralModels() async throws {
+    enum Step: Sendable {
+        case user(User), orders([Order]), failed(APIError)
+    }
+    let first = ChainLink<Step>(shop.get("users/1", as: User.self)) { response in
+        switch response.result {
+        case .success(let user): .user(user)
+        case .failure(let error): .failed(error)
+        }
+    }
+    let chain = shop.chain(first) { step in
+        guard case .user(let user) = step else { return nil }
+        return ChainLink(shop.get("users/\(user.id)/orders", as: [Order].self)) { response in
+            switch response.result {
+            case .success(let orders): .orders(orders)
+            case .failure(let error): .failed(error)
+            }
+        }
+    }
+    for try await step in chain { show(step) }
+}

@@ -349,6 +349,7 @@ func trustFile() {
 // error: Write "removeAll()".
 func storeClear(store: CacheStore) async throws {
     try await store.clear()
+}
 
 // error: value of type 'APIClient.Configuration' has no member 'nothing'
 func twoMistakesInAConfiguration() {

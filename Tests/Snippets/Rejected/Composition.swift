@@ -20,7 +20,7 @@ func pagesItemsNone() async throws {
     for try await u in shop.get("users", as: [User].self).pages(by: .link).items() { show(u) }
 }
 
-// error: Name the property of the model: "cursor("after", at: \.nextCursor)".
+// error: cannot convert value of type 'String' to expected argument type
 func pagesCursorString() async throws {
     for try await p in shop.get("p", as: PostList.self).pages(by: .cursor("after", at: "next_cursor")) { show(p) }
 }
@@ -128,4 +128,36 @@ func allPages() async throws {
 func nextURLThatIsAURL() {
     struct Page: Codable, Sendable { var next: URL? }
     show(shop.get("orders", as: Page.self).pages(by: .nextURL(at: \.next)))
+}
+
+// error: Write "try results.value(of: user)"
+func resultOfAGraphByItsStep(_ results: GraphResults, _ user: GraphStep<User>) throws {
+    show(try results[user])
+}
+
+// error: Name the step that "add" returned
+func resultOfAGraphByItsName(_ results: GraphResults) throws {
+    show(results["user"])
+}
+
+// error: Write "try await graph.run()"
+func senderOfAGraph(_ graph: RequestGraph) {
+    show(graph.sender())
+}
+
+// error: A graph reports no progress
+func progressOfAGraph(_ graph: RequestGraph) {
+    show(graph.progress)
+}
+
+// error: switch over "response.result"
+func linkThatThrows() {
+    enum Step: Sendable { case user(User) }
+    show(ChainLink<Step>(shop.get("users/1", as: User.self)) { .user(try $0.result.get()) })
+}
+
+// error: switch over "response.result"
+func linkOfAModel() {
+    enum Step: Sendable { case user(User) }
+    show(ChainLink(shop.get("users/1", as: User.self)) { Step.user($0) })
 }

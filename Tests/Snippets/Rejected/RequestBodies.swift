@@ -356,6 +356,7 @@ func multipartAppendWithAnotherLabel(url: URL) {
     var f = MultipartForm()
     f.append(url, as: "a")
     show(f)
+}
 
 // error: Set a body that can be nil: "body(value.map { .json($0) })"
 func bodyAddedToAVariable(_ user: User?) {

@@ -114,3 +114,36 @@ func closureThatReturnsAClass() {
     class Box { var count = 0 }
     show(shop.serialized { _ in Box() })
 }
+
+// error: Write ".file(url, ifExists: .overwrite)"
+func fileToOverwrite(_ url: URL) {
+    show(shop.download("film", to: .file(url, overwrite: true)))
+}
+
+// error: Write ".suggested(in: folder, ifExists: .overwrite)"
+func folderToOverwrite(_ url: URL) {
+    show(shop.download("film", to: .suggested(in: url, overwrite: true)))
+}
+
+// error: Write "delayed(by: .seconds(1))"
+func delayOfAStub() {
+    show(shop.string.get("motto").stub(.text("late").delay(.seconds(1))))
+}
+
+// error: Write "headers["Accept"] = "text/plain""
+func headersSet() {
+    var headers = HTTPHeaders()
+    headers.set("Accept", "text/plain")
+}
+
+// error: Write "headers["Accept"] = "text/plain""
+func headersSetTo() {
+    var headers = HTTPHeaders()
+    headers.set("Accept", to: "text/plain")
+}
+
+// error: Write "headers["Accept"] = "text/plain""
+func headersSetByName() {
+    var headers = HTTPHeaders()
+    headers.set(name: "Accept", value: "text/plain")
+}

@@ -46,7 +46,7 @@ extension OAuth2 {
         ///
         /// - Parameter date: The current date.
         /// - Returns: False if the date of expiry is unknown.
-        package func isExpired(at date: Date) -> Bool {
+        package func hasExpired(at date: Date) -> Bool {
             expiresAt.map { $0 <= date } ?? false
         }
     }

@@ -144,7 +144,7 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
             let id = parser.lastEventID
             let connected = await unlessRestarted { [request] () async -> Result<StreamedBody?, StreamFailure> in
                 do throws(StreamFailure) {
-                    return .success(try await request.events(after: id))
+                    return .success(try await request.openEvents(after: id))
                 } catch {
                     return .failure(error)
                 }
@@ -307,7 +307,7 @@ extension StreamRequest {
     }
 
     /// Sends the request and returns the response body, or nil if the server responded with 204 (No Content).
-    fileprivate func events(after id: String) async throws(StreamFailure) -> StreamedBody? {
+    fileprivate func openEvents(after id: String) async throws(StreamFailure) -> StreamedBody? {
         let request = header(.lastEventID, id.isEmpty ? nil : id)
         let body = try await request.begun { head throws(SluiceError) in
             if head.status == .noContent { return }

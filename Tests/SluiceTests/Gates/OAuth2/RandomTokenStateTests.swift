@@ -115,7 +115,7 @@ import Testing
         }
 
         private mutating func check(_ credential: Credential) {
-            if credential.token.isExpired(at: moment.date) { flaws.append("the token of a permit has expired") }
+            if credential.token.hasExpired(at: moment.date) { flaws.append("the token of a permit has expired") }
             guard case .token(let held) = state.status, held.credential.version == credential.version else {
                 flaws.append("the token of a permit is not the token of the state")
                 return

@@ -42,7 +42,7 @@ import Testing
     @Test(arguments: [(-1.0, true), (0, true), (1, false)])
     func expiresAtExpirationDate(_ left: Double, _ expected: Bool) {
         let date = Date(timeIntervalSince1970: 1000)
-        #expect(OAuth2.Token(accessToken: "a", expiresAt: date + left).isExpired(at: date) == expected)
-        #expect(!OAuth2.Token(accessToken: "a").isExpired(at: date))
+        #expect(OAuth2.Token(accessToken: "a", expiresAt: date + left).hasExpired(at: date) == expected)
+        #expect(!OAuth2.Token(accessToken: "a").hasExpired(at: date))
     }
 }

@@ -118,7 +118,7 @@ struct TokenState: Sendable {
         guard case .token(let current) = status, !current.isUnsaved, !current.isRefused else { return nil }
         let credential = current.credential
         if credential.isFresh(at: date) { return credential }
-        return canRenew || credential.token.isExpired(at: date) ? nil : credential
+        return canRenew || credential.token.hasExpired(at: date) ? nil : credential
     }
 
     /// Handles a request for a credential.
@@ -222,7 +222,7 @@ extension TokenState {
     mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
         let isExclusive = work?.isExclusive ?? false
         if !isExclusive, case .token(let current) = status, !current.isRefused, !current.isUnsaved,
-            !current.credential.token.isExpired(at: date)
+            !current.credential.token.hasExpired(at: date)
         {
             endWork()
             lastFailure = error
@@ -371,7 +371,7 @@ extension TokenState {
             // The token's age is not checked against the refresh margin again, which could
             // loop for a short-lived token.
             if current.isRefused { return fail(OAuth2Error(.refusedToken), at: moment.date) }
-            if current.credential.token.isExpired(at: moment.date) {
+            if current.credential.token.hasExpired(at: moment.date) {
                 return fail(OAuth2Error(.expiredToken), at: moment.date)
             }
             if work.isExclusive { window.removeAll() }
