@@ -114,7 +114,12 @@ extension FuzzTarget {
         try require(sent == again, "Cookies do not round-trip.")
         try require(sent.allSatisfy { !$0.name.isEmpty }, "A cookie has no name.")
         let hidden = HAR.Cookie.sent(text, isHidden: true)
-        try require(hidden.map(\.name) == sent.map(\.name), "Redaction changes the names.")
+        // A pair without an equals sign is a value, which the name would show.
+        try require(
+            hidden.count == sent.count
+                && zip(hidden, sent).allSatisfy { $0.name == $1.name || $0.name == Redaction.mark && $1.value.isEmpty },
+            "Redaction changes the names."
+        )
         try require(hidden.allSatisfy { $0.value == Redaction.mark }, "A value is not redacted.")
         let received = Date(timeIntervalSince1970: 0)
         guard let set = HAR.Cookie(set: text, isHidden: false, received: received) else { return }
