@@ -35,7 +35,9 @@ final class DataSourceTests: XCTestCase {
     }
 
     func testClientHasSourceExpirationAndTagsInOneLine() async throws {
+        let store = CacheStore(storage: nil) { $0.clock = clock }
         let client = try client {
+            $0.cache = store
             $0.caching = Caching(source: .cacheElseServer, expiration: .seconds(60), tags: ["users"])
         }
         answer("Ada")
