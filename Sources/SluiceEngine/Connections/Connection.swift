@@ -215,7 +215,11 @@ package final class Connection: LoopHandler, RequestCarrier {
                 let error = transaction.bodyFailure ?? Engine.unavailable
                 return fail(&state, transaction, error, &effects)
             }
-            if state.output.isEmpty { return }
+            if state.output.isEmpty {
+                // The end of a body may be known only after its last byte has been written.
+                if transaction.sending == .sent { transaction.recordSendEnd() }
+                return
+            }
             if left <= 0 {
                 effects.wantsTurn = true
                 return
