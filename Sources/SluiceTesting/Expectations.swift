@@ -45,29 +45,91 @@ public func expectError<Value>(
     line: UInt = #line,
     _ body: () async throws -> Value
 ) async throws -> SluiceError {
+    let found = try await failure(SluiceError.self, "\(code)", fileID, line, body)
+    if found.code == code { return found }
+    throw ExpectationFailure("Expected the error \(code), but caught \(found.code): \(found)", fileID, line)
+}
+
+/// Expects that an operation fails with an error of one's own.
+///
+/// ```swift
+/// try await expectError(WeatherError.quotaExceeded(retryAfter: 60)) { try await service.forecast() }
+/// ```
+///
+/// The thrown error may be the expected one itself or contain it.
+///
+/// - Parameters:
+///   - expected: The expected error.
+///   - fileID: The file of the expectation.
+///   - line: The line of the expectation.
+///   - body: The operation that is expected to fail.
+/// - Returns: The error.
+/// - Throws: An ``ExpectationFailure`` if the operation does not fail, or fails with a different error.
+@discardableResult
+public func expectError<Failure: Error & Equatable, Value>(
+    _ expected: Failure,
+    fileID: StaticString = #fileID,
+    line: UInt = #line,
+    _ body: () async throws -> Value
+) async throws -> Failure {
+    let found = try await failure(Failure.self, "\(expected)", fileID, line, body)
+    if found == expected { return found }
+    throw ExpectationFailure("Expected the error \(expected), but caught \(found).", fileID, line)
+}
+
+/// Expects that an operation fails with an error of the given type.
+///
+/// ```swift
+/// let error = try await expectError(WeatherError.self) { try await service.forecast() }
+/// ```
+///
+/// The thrown error may be of that type itself or contain such an error.
+///
+/// - Parameters:
+///   - type: The type of the expected error.
+///   - fileID: The file of the expectation.
+///   - line: The line of the expectation.
+///   - body: The operation that is expected to fail.
+/// - Returns: The error, for further checks.
+/// - Throws: An ``ExpectationFailure`` if the operation does not fail, or fails with an error of another type.
+@discardableResult
+public func expectError<Failure: Error, Value>(
+    _ type: Failure.Type,
+    fileID: StaticString = #fileID,
+    line: UInt = #line,
+    _ body: () async throws -> Value
+) async throws -> Failure {
+    try await failure(type, "\(type)", fileID, line, body)
+}
+
+/// Returns the error of a type that an operation throws.
+private func failure<Failure: Error, Value>(
+    _ type: Failure.Type,
+    _ expected: String,
+    _ fileID: StaticString,
+    _ line: UInt,
+    _ body: () async throws -> Value
+) async throws -> Failure {
     let value: Value
     do {
         value = try await body()
     } catch {
-        guard let found = sluiceError(in: error, depth: 3) else {
-            throw ExpectationFailure("Expected the error \(code), but caught \(error).", fileID, line)
-        }
-        if found.code == code { return found }
-        throw ExpectationFailure("Expected the error \(code), but caught \(found.code): \(found)", fileID, line)
+        if let found = firstError(type, in: error, depth: 3) { return found }
+        throw ExpectationFailure("Expected the error \(expected), but caught \(error).", fileID, line)
     }
     throw ExpectationFailure(
-        "Expected the error \(code), but no error was thrown and the value is \(value).",
+        "Expected the error \(expected), but no error was thrown and the value is \(value).",
         fileID,
         line
     )
 }
 
-/// Returns the value if it is a `SluiceError`, or else the first `SluiceError` among its properties.
-private func sluiceError(in value: Any, depth: Int) -> SluiceError? {
-    if let error = value as? SluiceError { return error }
+/// Returns the value if it is an error of a type, or else the first such error among its properties.
+private func firstError<Failure: Error>(_ type: Failure.Type, in value: Any, depth: Int) -> Failure? {
+    if let error = value as? Failure { return error }
     if depth == 0 { return nil }
     for child in Mirror(reflecting: value).children {
-        if let error = sluiceError(in: child.value, depth: depth - 1) { return error }
+        if let error = firstError(type, in: child.value, depth: depth - 1) { return error }
     }
     return nil
 }

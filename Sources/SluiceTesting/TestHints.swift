@@ -177,3 +177,25 @@ extension CassetteTransport {
 /// Unavailable: the message says what to write.
 @available(*, unavailable, message: "Write \"waitUntil(\"the file exists\", within: .seconds(5)) { … }\".")
 public func waitUntil(_ condition: String = "", timeout: Duration, _ isTrue: () async throws -> Bool) async throws {}
+
+extension LoopbackServer {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "The closure cannot wait. A response can: \".text(\"late\").delayed(by: .seconds(1))\"."
+    )
+    public func on(
+        _ method: HTTPMethod?,
+        _ path: String,
+        respond: (LoopbackRequest) async throws -> LoopbackResponse
+    ) {}
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "The closure cannot wait. A response can: \".text(\"late\").delayed(by: .seconds(1))\"."
+    )
+    public func on(_ path: String, respond: (LoopbackRequest) async throws -> LoopbackResponse) {}
+}

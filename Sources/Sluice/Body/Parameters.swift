@@ -56,6 +56,16 @@ public struct Parameters: Sendable {
         for (name, value) in values { self[name] = value }
     }
 
+    /// Creates parameters from a dictionary, in the order of its names.
+    ///
+    /// - Parameters:
+    ///   - values: The parameters.
+    ///   - nilValues: The handling of nil parameters.
+    @_disfavoredOverload
+    public init(_ values: [String: Value], nilValues: NilValues = .dropped) {
+        self.init(contentsOf: values.sorted { $0.key < $1.key }, nilValues: nilValues)
+    }
+
     /// Creates parameters from values whose types are not known, such as a `[String: Any]`, in the order of their names.
     ///
     /// ```swift

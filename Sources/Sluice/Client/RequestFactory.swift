@@ -111,7 +111,7 @@ public struct CodableRequests: RequestFactory {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
     public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
         client.serialized(by: UndecodableSerializer()).request(endpoint)
@@ -182,7 +182,7 @@ extension MethodBuilder where Factory == CodableRequests {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
     public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
@@ -255,7 +255,7 @@ extension BodyMethodBuilder where Factory == CodableRequests {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
     public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<Void, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).post(endpoint)
@@ -266,7 +266,7 @@ extension BodyMethodBuilder where Factory == CodableRequests {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
     @_disfavoredOverload
     public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
@@ -450,7 +450,7 @@ extension APIClient {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
     public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
         serialized(by: UndecodableSerializer()).request(endpoint)

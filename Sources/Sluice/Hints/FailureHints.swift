@@ -249,3 +249,28 @@ extension SluiceError.Code {
     @available(*, unavailable, message: "Write \".unacceptableStatus\".")
     public static var badStatus: Self { .unacceptableStatus }
 }
+
+extension Validation {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write the ranges without an array: \"Validation(statuses: 200...299, 404...404)\"."
+    )
+    public init(statuses: [ClosedRange<Int>], contentTypes: [String]? = nil, rules: [Rule] = []) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write ranges: \"Validation(statuses: 200...299, 404...404)\".")
+    public init(statuses: [Int], contentTypes: [String]? = nil, rules: [Rule] = []) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write ranges of one kind: \"Validation(statuses: 200...299, 404...404)\".")
+    public init(statuses: Range<Int>, _ others: ClosedRange<Int>...) { self.init() }
+}
+
+/// Unavailable: the message says what to write.
+@available(*, unavailable, message: "Write \".none\" to send a request once.")
+extension RetryPolicy: ExpressibleByNilLiteral {
+    /// Unavailable: the message says what to write.
+    public init(nilLiteral: ()) { self = .none }
+}

@@ -6,6 +6,12 @@ import SluiceHTTP
 extension RateLimit {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
+    public convenience init(perSecond: Int, _ hint: Void = ()) {
+        self.init(perSecond, every: .seconds(1))
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
     public convenience init(_ requests: Int, per interval: Duration, _ hint: Void = ()) {
         self.init(requests, every: interval)
     }

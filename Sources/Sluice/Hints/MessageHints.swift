@@ -5,6 +5,21 @@ import SluiceHTTP
 
 extension HTTPHeaders {
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"HTTPHeaders(fields.map { (HTTPHeaderName($0), $1) })\".")
+    public init(_ fields: [String: String]) { self.init() }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The name is a variable: write \"headers[HTTPHeaderName(name)]\".")
+    public subscript(name: String) -> String? {
+        get { nil }
+        set {}
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The name is a variable: write \"append(HTTPHeaderName(name), value)\".")
+    public mutating func append(_ name: String, _ value: String) {}
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the name first: \"append(\"Accept\", \"text/plain\")\".")
     public mutating func append(_ value: String, for name: HTTPHeaderName, _ hint: Void = ()) {}
 
@@ -187,4 +202,34 @@ extension Duration {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "A Duration has no days: write \".seconds(86_400)\".")
     public static func days(_ days: Double) -> Duration { .zero }
+}
+
+extension TLSFailure.Check {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".expired\".")
+    public static var expiry: Self { .expired }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".expired\" or \".notYetValid\".")
+    public static var validity: Self { .expired }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".hostName\".")
+    public static var hostname: Self { .hostName }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".authority\" or \".selfSigned\".")
+    public static var trust: Self { .authority }
+}
+
+extension HTTPVersion {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \".http1_1\".")
+    public static var http1: Self { .http1_1 }
+}
+
+extension HTTPHeaderName {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Names are equal in any case. Write \"rawValue\" for the text.")
+    public func lowercased() -> String { rawValue }
 }

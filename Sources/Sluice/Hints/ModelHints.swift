@@ -16,3 +16,28 @@ extension JSON {
     @available(*, unavailable, message: "Write \"JSON(parsing: data)\".")
     public init(_ data: Data) throws { self = .null }
 }
+
+extension JSON {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
+    public static func double(_ value: Double) -> JSON { .null }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
+    public static func int(_ value: some BinaryInteger) -> JSON { .null }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
+    public static func number(_ value: some BinaryFloatingPoint) -> JSON { .null }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
+    public static func number(_ value: some BinaryInteger) -> JSON { .null }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
+    public subscript<Value: JSONEncodable>(key: String) -> Value? {
+        get { nil }
+        set {}
+    }
+}

@@ -5,6 +5,14 @@ import SluiceHTTP
 
 extension ModifiableRequest {
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The name is a variable: write \"header(HTTPHeaderName(name), value)\".")
+    public func header(_ name: String, _ value: String?) -> Self { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"headers(HTTPHeaders(fields.map { (HTTPHeaderName($0), $1) }))\".")
+    public func headers(_ fields: [String: String]) -> Self { self }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Set several headers with \"headers([\"Accept\": \"text/plain\"])\".")
     public func header(_ fields: [String: String]) -> Self { self }
 
@@ -113,6 +121,14 @@ extension ModifiableRequest {
     public func idempotencyKey(_ key: String) -> Self { self }
 
     /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"header(\"Idempotency-Key\", key)\", or \"intercept(IdempotencyKey())\" for a random key."
+    )
+    public func idempotent(key: String) -> Self { self }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"query(\"page\", \"2\")\", without labels.")
     public func query(name: String, value: String?) -> Self { self }
 
@@ -159,6 +175,10 @@ extension ModifiableRequest {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"deadline(.after(.seconds(5)))\".")
     public func deadline(_ date: Date) -> Self { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"deadline(.after(.seconds(5)))\", or \"deadline(Deadline(instant))\".")
+    public func deadline(_ instant: ContinuousClock.Instant) -> Self { self }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"retry(RetryPolicy(maximumAttempts: 3))\".")
@@ -273,6 +293,14 @@ extension ModifiableRequest {
     public func cacheTag(_ tag: String) -> Self { self }
 
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"dataSource(.cacheElseServer, tags: [\"account\"])\".")
+    public func cached(tags: Set<String>) -> Self { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"dataSource(.cacheElseServer, tags: [\"account\"])\".")
+    public func cached(tags: String...) -> Self { self }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Give the expiration a unit: \"expiration: .seconds(60)\".")
     public func dataSource(_ source: DataSource, expiration seconds: Double) -> Self { self }
 
@@ -303,6 +331,15 @@ extension ModifiableRequest {
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"intercept(interceptor)\".")
     public func interceptor(_ interceptor: any RequestInterceptor) -> Self { self }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Give the request a tag, \"tags(\"public\")\", and leave such a request unchanged where the interceptor reads \"context.tags\"."
+    )
+    public func withoutInterceptors() -> Self { self }
 
     /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"observer(observer)\".")

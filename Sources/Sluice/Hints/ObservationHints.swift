@@ -62,3 +62,51 @@ extension Array where Element == HTTPHeaderName {
     @available(*, unavailable, message: "Write \"append(\"X-Key\")\".")
     public mutating func insert(_ name: HTTPHeaderName) {}
 }
+
+extension RequestMetrics.Route {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"phases.gates\".")
+    public var gates: LatencyHistogram { phases.gates }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"phases.gates\".")
+    public var gateTime: LatencyHistogram { phases.gates }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"phases.gates\".")
+    public var gateWait: LatencyHistogram { phases.gates }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"phases.gates\".")
+    public var waiting: LatencyHistogram { phases.gates }
+}
+
+extension LatencyHistogram {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"maximum\".")
+    public var max: Duration? { maximum }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"minimum\".")
+    public var min: Duration? { minimum }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"sum\".")
+    public var total: Duration { sum }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"mean\".")
+    public var average: Duration? { mean }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"percentile(50)\".")
+    public var p50: Duration? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"percentile(95)\".")
+    public var p95: Duration? { nil }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"percentile(99)\".")
+    public var p99: Duration? { nil }
+}

@@ -423,3 +423,105 @@ extension HTTPStatus {
     @available(*, unavailable, message: "Write \"rawValue\".")
     public var code: Int { rawValue }
 }
+
+extension MethodBuilder where Factory == SerializedRequests<Empty> {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Without a model the type is \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
+    )
+    public func callAsFunction<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
+}
+
+extension BodyMethodBuilder where Factory == SerializedRequests<Empty> {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Without a model the type is \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
+    )
+    public func callAsFunction<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Without a model the type is \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
+    )
+    public func callAsFunction<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> BodyRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).post(endpoint) }
+}
+
+extension SerializedRequests where Model == Empty {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Without a model the type is \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
+    )
+    public func request<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Void, ErrorModel> { client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
+}
+
+extension MethodBuilder where Factory == CodableRequests {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Without a model write \"client.empty\", and \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
+    )
+    @_disfavoredOverload
+    public func callAsFunction<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
+}
+
+extension BodyMethodBuilder where Factory == CodableRequests {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Without a model write \"client.empty\", and \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
+    )
+    @_disfavoredOverload
+    public func callAsFunction<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Without a model write \"client.empty\", and \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
+    )
+    @_disfavoredOverload
+    public func callAsFunction<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> BodyRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).post(endpoint) }
+}
+
+extension CodableRequests {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Without a model write \"client.empty\", and \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
+    )
+    @_disfavoredOverload
+    public func request<ErrorModel: ErrorSerializable>(
+        _ endpoint: some Endpoint
+    ) -> APIRequest<Void, ErrorModel> { client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
+}
+
+extension APIClient {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Give the request its method first: \"client.data.put(\"prices\").stream()\".")
+    public func stream(_ endpoint: some Endpoint, method: HTTPMethod) -> StreamRequest<APIError> { stream(endpoint) }
+}

@@ -166,3 +166,16 @@ extension Reconnection {
     @available(*, unavailable, message: "Write \".none\".")
     public static var disabled: Reconnection { .none }
 }
+
+/// Unavailable: the message says what to write.
+@available(*, unavailable, message: "Write \"sha256(\"9f86d0…\")\".")
+public enum DownloadChecksum {
+    /// Unavailable: the message says what to write.
+    case sha256(String)
+}
+
+extension DownloadAPIRequest {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"sha256(\"9f86d0…\")\".")
+    public func checksum(_ digest: DownloadChecksum) -> Self { self }
+}

@@ -22,6 +22,27 @@ public struct Validation: Sendable {
         self.rules = rules
     }
 
+    /// Creates rules with one or more ranges of statuses: `Validation(statuses: 200..<300, 404..<405)`.
+    public init(
+        statuses first: Range<Int>,
+        _ others: Range<Int>...,
+        contentTypes: [String]? = nil,
+        rules: [Rule] = []
+    ) {
+        self.init(statuses: [first] + others, contentTypes: contentTypes, rules: rules)
+    }
+
+    /// Creates rules with one or more closed ranges of statuses: `Validation(statuses: 200...299, 404...404)`.
+    public init(
+        statuses first: ClosedRange<Int>,
+        _ others: ClosedRange<Int>...,
+        contentTypes: [String]? = nil,
+        rules: [Rule] = []
+    ) {
+        let ranges = ([first] + others).map(Range.init(statuses:))
+        self.init(statuses: ranges, contentTypes: contentTypes, rules: rules)
+    }
+
     /// Accepts every response.
     public static let none = Validation(statuses: [Int.min..<Int.max])
     /// The client's rules. In a client's configuration, the default rules.

@@ -30,6 +30,42 @@ import Testing
         }
     }
 
+    private enum WeatherError: Error, Equatable {
+        case unknownCity, quotaExceeded(retryAfter: Int)
+    }
+
+    private struct Wrapper: Error {
+        let cause: any Error
+    }
+
+    @Test func expectErrorReturnsErrorsOfOnesOwn() async throws {
+        let expected = WeatherError.quotaExceeded(retryAfter: 60)
+        for error: any Error in [expected, Wrapper(cause: expected)] {
+            let equal = try await expectError(WeatherError.quotaExceeded(retryAfter: 60)) { throw error }
+            let ofType = try await expectError(WeatherError.self) { throw error }
+            #expect(equal == expected && ofType == expected)
+        }
+    }
+
+    @Test func expectErrorFailsForOtherErrorsThanOnesOwn() async {
+        let bodies: [@Sendable () async throws -> Void] = [
+            {}, { throw SluiceError(.cancelled, "Gone.") }, { throw WeatherError.unknownCity },
+        ]
+        for (index, body) in bodies.enumerated() {
+            let failure = await #expect(throws: ExpectationFailure.self) {
+                try await expectError(WeatherError.quotaExceeded(retryAfter: 60), body)
+            }
+            #expect(failure?.reason.contains("quotaExceeded(retryAfter: 60)") == true)
+            if index == 2 { #expect(failure?.reason.contains("unknownCity") == true) }
+        }
+        for body in bodies.prefix(2) {
+            let failure = await #expect(throws: ExpectationFailure.self) {
+                try await expectError(WeatherError.self, body)
+            }
+            #expect(failure?.location.hasPrefix("SluiceTestingTests/ExpectationTests.swift:") == true)
+        }
+    }
+
     @Test func waitUntilFailsAfterTimeout() async throws {
         let count = Locked(0)
         // Many other tests may run at the same time.

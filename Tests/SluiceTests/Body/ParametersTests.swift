@@ -135,6 +135,18 @@ import Testing
         #expect(try form(many) == (50..<100).map { "k\($0 - 50)=\($0)" }.joined(separator: "&"))
     }
 
+    @Test func parametersOfADictionaryAreInTheOrderOfItsNames() throws {
+        let names = (0..<50).map { "k\($0 + 10)" }
+        let texts = Dictionary(uniqueKeysWithValues: names.map { ($0, "v") })
+        let settings: [String: any Encodable & Sendable] = texts
+        let optional: [String: String?] = ["b": nil, "a": "1"]
+        let expected = names.map { "\($0)=v" }.joined(separator: "&")
+        #expect(try form(Parameters(texts)) == expected)
+        #expect(try form(Parameters(settings)) == expected)
+        #expect(try form(Parameters(optional)) == "a=1")
+        #expect(try form(Parameters(optional, nilValues: .null)) == "a=1&b=null")
+    }
+
     @Test func namedValuesMatchAModelAfterManyChanges() throws {
         var values = NamedValues<Int>()
         var model: [(String, Int)] = []

@@ -34,6 +34,26 @@ final class ValidationTests: XCTestCase {
         XCTAssertEqual(all, data)
     }
 
+    func testRangesOfStatusesAreOneOrSeveral() async throws {
+        let rules: [(Validation, Set<Int>)] = [
+            (Validation(statuses: 200..<201), [200]),
+            (Validation(statuses: 200...201), [200, 201]),
+            (Validation(statuses: 200..<201, 404..<405), [200, 404]),
+            (Validation(statuses: 200...200, 404...404, 999...Int.max), [200, 404, 999]),
+            (Validation(statuses: 200..<300, contentTypes: ["image/png"]), []),
+        ]
+        for (rule, accepted) in rules {
+            for status in [200, 201, 404, 999] {
+                let client = APIClient(baseURL: "http://shop.test") {
+                    $0.validation = rule
+                    $0.stub = .text("x", status: HTTPStatus(status))
+                }
+                let failure = await client.string.get("x").sender().result.failure
+                XCTAssertEqual(failure == nil, accepted.contains(status), "\(rule.statuses), \(status)")
+            }
+        }
+    }
+
     func testRangesOfStatusesMayEndWithTheLargestInteger() async throws {
         let client = APIClient(baseURL: "http://shop.test") { $0.stub = .text("odd", status: 999) }
         let request = client.string.get("x")

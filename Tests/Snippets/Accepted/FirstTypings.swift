@@ -134,3 +134,61 @@ func interceptorsOfBothKinds() {
     show([Waiting(), Immediate(), Tenant(), Both()] as [any RequestInterceptor])
     show([Both(), Rewritten()] as [any ResponseInterceptor])
 }
+
+func rangesOfAValidation() {
+    show(Validation())
+    show(Validation(statuses: [200..<300, 404..<405]))
+    show(Validation(statuses: 200..<300))
+    show(Validation(statuses: 200..<300, 404..<405, contentTypes: ["application/json"]))
+    show(Validation(statuses: 200...299, 404...404))
+    show(shop.get("u", as: User.self).validate(Validation(statuses: 200...299, contentTypes: ["text/*"])))
+}
+
+func parametersOfADictionary(_ settings: [String: any Encodable & Sendable], _ names: [String: String]) {
+    show(Parameters(settings))
+    show(Parameters(names, nilValues: .null))
+    show(Parameters(["name": "Ada", "age": nil, "tags": ["a", "b"]]))
+    show(shop.post("u", as: User.self).json(Parameters(settings)))
+    show(shop.get("u", as: User.self).query(Parameters(names)))
+}
+
+func namesOfHeaders(_ name: String, _ fields: [String: String]) {
+    var headers = HTTPHeaders(fields.map { (HTTPHeaderName($0), $1) })
+    headers["Accept"] = "text/plain"
+    headers["X-\(name)"] = name
+    headers[HTTPHeaderName(name)] = nil
+    headers.append("Accept", "*/*")
+    headers.append("X-\(name)", name)
+    headers.append(.accept, name)
+    show(headers)
+    print(headers["Accept"] ?? "", headers["X-\(name)"] ?? "")
+    let copy = HTTPHeaders([("Accept", "text/plain")])
+    show(shop.get("u", as: User.self).header("Accept", name).header("X-\(name)", nil).header(.accept, "*/*"))
+    show(shop.get("u", as: User.self).headers(["Accept": name]).headers(copy))
+}
+
+func requestsWithoutAModel() -> [APIRequest<Empty, ShopError>] {
+    [shop.empty.delete("a"), shop.empty.post("a").json(["id": 1]), shop.empty.request("a")]
+}
+
+func policiesThatAreOptional(_ policy: RetryPolicy?) {
+    let none: RetryPolicy? = nil
+    if policy == nil { show(none) }
+    show(shop.get("u", as: User.self).retry(.none))
+    show(APIClient(baseURL: "https://shop.example") { $0.retry = .none })
+}
+
+func membersOfJSON(_ price: Double, _ name: String?) {
+    var json: JSON = ["price": JSON(price), "name": JSON(name), "tags": ["a", 1, nil]]
+    json["price"] = 2.5
+    json["count"] = 3
+    json["name"] = nil
+    json["name"] = JSON(name)
+    json["items"][0]["price"] = JSON(price)
+    json["list", 0, "name"] = "Ada"
+    json.owner.name = "Ada"
+    if case .number(let number) = json["price"] { show(number) }
+    if let number = json["price"].double, let count = json["items"][0]["count"].int { print(number, count) }
+    print(json["name"].stringValue, json["items"][0]["price"].doubleValue, json["name"] == "Ada")
+    for item in json["items"].arrayValue { print(item["name"].stringValue) }
+}

@@ -117,3 +117,12 @@ func stubInline() async throws {
     let u = try await shop.get("u", as: User.self).stub(.json(#"{"id":1,"name":"a"}"#)).sender().value
     show(u)
 }
+
+func errorsOfOnesOwn() async throws {
+    enum WeatherError: Error, Equatable { case unknownCity, quotaExceeded(retryAfter: Int) }
+    try await expectError(WeatherError.quotaExceeded(retryAfter: 60)) { throw WeatherError.unknownCity }
+    let error = try await expectError(WeatherError.self) { throw WeatherError.unknownCity }
+    let sent = try await expectError(.timedOut) { try await shop.get("u", as: User.self).sender().value }
+    let failure = try await expectError(APIError.self) { try await shop.get("u", as: User.self).sender().value }
+    print(error == .unknownCity, sent.code, failure)
+}

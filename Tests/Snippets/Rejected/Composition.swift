@@ -8,7 +8,7 @@ private struct PostList: Codable, Sendable { var posts: [User]; var total: Int; 
 private let first = shop.get("a", as: User.self)
 private let second = shop.get("b", as: [Repo].self)
 
-// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none.
+// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none
 func graphNoModel() async throws {
     var g = RequestGraph()
     let u = g.add("user", shop.get("u"))
@@ -25,12 +25,12 @@ func pagesCursorString() async throws {
     for try await p in shop.get("p", as: PostList.self).pages(by: .cursor("after", at: "next_cursor")) { show(p) }
 }
 
-// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none.
+// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none
 func getStreamUnspecified() async throws {
     for try await l in shop.get("log").stream().lines { print(l) }
 }
 
-// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none.
+// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none
 func getLines() async throws {
     for try await l in shop.get("log").lines { print(l) }
 }
@@ -45,7 +45,7 @@ func streamPostChained() async throws {
     for try await e in shop.stream("chat").post().json(["prompt": "x"]).serverSentEvents() { print(e.data) }
 }
 
-// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none.
+// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none
 func streamPostFirst() async throws {
     for try await e in shop.post("chat").json(["prompt": "x"]).stream().serverSentEvents() { print(e.data) }
 }
@@ -88,7 +88,7 @@ func downloadResponse() async {
     print(r.status as Any, r.file as Any)
 }
 
-// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none.
+// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none
 func downloadFromGetUnspecified() async throws {
     print(try await shop.get("a").download(to: .temporary).sender().value.url)
 }

@@ -101,12 +101,12 @@ func voidSend() async throws {
     _ = try await shop.post("logout", as: Void.self).sender().value
 }
 
-// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none.
+// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none
 func discardEmpty() async throws {
     try await shop.delete("users/1").sender().value
 }
 
-// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none.
+// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none
 func voidModel() async throws {
     let _: Void = try await shop.delete("users/1").sender().value
 }

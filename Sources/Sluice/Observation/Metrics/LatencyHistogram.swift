@@ -61,22 +61,22 @@ public struct LatencyHistogram: Sendable, Hashable {
     /// - Returns: A duration that is off by at most 0.8 %.
     public func percentile(_ percent: Double) -> Duration? {
         guard count > 0 else { return nil }
-        let share = min(max(percent.isNaN ? 0 : percent, 0), 100) / 100
-        let rank = max(1, (share * Double(count)).rounded(.up))
+        let share = Swift.min(Swift.max(percent.isNaN ? 0 : percent, 0), 100) / 100
+        let rank = Swift.max(1, (share * Double(count)).rounded(.up))
         if rank >= Double(count) { return maximum }
         var seen = 0
         for (offset, amount) in counts.enumerated() {
             seen += amount
             if Double(seen) >= rank {
-                return Duration(nanoseconds: min(max(Bucket.middle(of: first + offset), least), most))
+                return Duration(nanoseconds: Swift.min(Swift.max(Bucket.middle(of: first + offset), least), most))
             }
         }
         return maximum
     }
 
     private mutating func extend(_ least: UInt64, _ most: UInt64, sum: UInt64) {
-        self.least = count == 0 ? least : min(self.least, least)
-        self.most = max(self.most, most)
+        self.least = count == 0 ? least : Swift.min(self.least, least)
+        self.most = Swift.max(self.most, most)
         let (total, isOver) = sumOfNanoseconds.addingReportingOverflow(sum)
         sumOfNanoseconds = isOver ? .max : total
     }
@@ -105,7 +105,7 @@ extension LatencyHistogram {
         private static let longest: UInt64 = 1 << 42 - 1
 
         static func index(of nanoseconds: UInt64) -> Int {
-            let value = min(nanoseconds, longest)
+            let value = Swift.min(nanoseconds, longest)
             if value < 64 { return Int(value) }
             let shift = 57 - value.leadingZeroBitCount
             return (shift + 1) * perOctave + Int((value >> UInt64(shift)) & 63)
@@ -172,7 +172,7 @@ extension Duration {
         if let attoseconds = UInt64(exactly: attoseconds) { return attoseconds / 1_000_000_000 }
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        return min(UInt64(seconds), 9_000_000_000) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000
+        return Swift.min(UInt64(seconds), 9_000_000_000) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000
     }
 
     init(nanoseconds: UInt64) {
