@@ -53,6 +53,9 @@ final class CreatingRequestsGuideTests: XCTestCase {
         func motto() -> APIRequest<String, ShopError> {
             server.string.get("motto")
         }
+        func delete(_ id: Int) -> APIRequest<Empty, ShopError> {
+            server.empty.delete("users/\(id)")
+        }
     }
 
     private func shopServer() throws -> LoopbackServer {
@@ -131,6 +134,8 @@ final class CreatingRequestsGuideTests: XCTestCase {
         XCTAssertEqual(grace.name, "Grace")
         let motto = try await ShopService(client: shop).motto().sender().value
         XCTAssertEqual(motto, "Buy less.")
+        _ = try await ShopService(client: shop).delete(3).sender().value
+        XCTAssertEqual(server.requests.last?.method, .delete)
         XCTAssertEqual("\(try Mottos.today().httpRequest())", "GET https://mottos.example/today")
         func name(of request: some TypedRequest<User, ShopError>) async throws -> String {
             try await request.sender().value.name

@@ -13,6 +13,17 @@ final class InterceptorsGuideTests: XCTestCase {
         }
     }
 
+    struct Signed: RequestInterceptor {
+        let vault: Vault
+
+        func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+            if context.tags.contains("unsigned") { return request }
+            var request = request
+            request.headers["X-Signature"] = try await vault.signature(of: request.path)
+            return request
+        }
+    }
+
     struct SlowReports: RequestAdapter {
         func adapt(_ request: inout HTTPRequest, context: RequestContext) {
             if context.tags.contains("report") { request.setTimeouts(idle: .seconds(120)) }
@@ -52,8 +63,9 @@ final class InterceptorsGuideTests: XCTestCase {
         }
     }
 
-    private actor Vault {
+    actor Vault {
         func token() async throws -> String { "v4ult" }
+        func signature(of path: String) async throws -> String { "signed \(path)" }
     }
 
     func testRequestInterceptors() async throws {
@@ -87,6 +99,35 @@ final class InterceptorsGuideTests: XCTestCase {
         _ = try await prices.intercept(Signatures()).sender().value
         XCTAssertEqual(server.requests.last?.headers.values(for: "Signature-Input"), ["sig1=()", "sig2=()"])
         XCTAssertNotEqual(sent.first?["traceparent"]?.prefix(36), sent.last?["traceparent"]?.prefix(36))
+    }
+
+    func testRequestsThatOptOut() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .text("fine"))
+        let vault = Vault()
+        let careful = APIClient(baseURL: server.url) {
+            $0.requestInterceptors = [
+                Signed(vault: vault),
+                BearerToken("t0k3n", when: { !$0.tags.contains("public") }),
+                SuppliedToken(header: "X-Session") { context in
+                    if context.tags.contains("public") { return nil }
+                    return try await vault.token()
+                },
+            ]
+        }
+        let catalogue = careful.string.get("catalogue").tags("unsigned", "public")
+        _ = try await catalogue.sender().value
+        _ = try await careful.string.get("orders").sender().value
+        let sent = server.requests.map(\.headers)
+        XCTAssertEqual(sent.map { $0["X-Signature"] }, [nil, "signed /orders"])
+        XCTAssertEqual(sent.map { $0[.authorization] }, [nil, "Bearer t0k3n"])
+        XCTAssertEqual(sent.map { $0["X-Session"] }, [nil, "Bearer v4ult"])
+        let request = try careful.data.get("a").headers(["X-A": "a", "Accept": "b"]).httpRequest()
+        let text = "X-\(sent.count)"
+        var copy = HTTPHeaders()
+        for field in request.headers where field.name.rawValue.hasPrefix("X-") { copy.append(field.name, field.value) }
+        copy[HTTPHeaderName(text)] = "1"
+        XCTAssertEqual(copy, ["X-A": "a", "X-2": "1"])
     }
 
     func testMembersOfRequestsAndOutcomes() async throws {

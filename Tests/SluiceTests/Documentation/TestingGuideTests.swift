@@ -4,6 +4,15 @@ import XCTest
 
 /// The article on testing.
 final class TestingGuideTests: XCTestCase {
+    enum QuotaError: ErrorSerializable, Equatable {
+        case exceeded(retryAfter: Int)
+        case other
+
+        init(_ failure: RequestFailure) {
+            self = failure.status == .tooManyRequests ? .exceeded(retryAfter: 60) : .other
+        }
+    }
+
     func testStubs() async throws {
         let shop = APIClient(baseURL: "https://shop.example")
         let request = shop.codable.get("users/1", as: User.self)
@@ -116,6 +125,20 @@ final class TestingGuideTests: XCTestCase {
         try await expectNoLeaks(descriptors: false) { leaks in
             let sender = leaks.track(shop.string.get("motto").stub(.text("Onwards")).sender())
             _ = try await sender.value
+        }
+    }
+
+    func testErrorsOfOnesOwn() async throws {
+        let shop = APIClient(baseURL: "https://shop.example")
+        let forecast = shop.get("forecast", as: User.self, error: QuotaError.self).stub(.status(.tooManyRequests))
+        try await expectError(QuotaError.exceeded(retryAfter: 60)) { try await forecast.sender().value }
+        let error = try await expectError(QuotaError.self) { try await forecast.sender().value }
+        XCTAssertEqual(error, .exceeded(retryAfter: 60))
+        do {
+            try await expectError(QuotaError.other) { try await forecast.sender().value }
+            XCTFail("Another error was thrown.")
+        } catch let failure as ExpectationFailure {
+            XCTAssertTrue(failure.description.contains("exceeded(retryAfter: 60)"))
         }
     }
 
