@@ -14,6 +14,14 @@ final class FailuresGuideTests: XCTestCase {
         let message: String
     }
 
+    struct Profile: Target {
+        let id: Int
+
+        var baseURL: String { "https://shop.example" }
+        var path: String { "users/\(id)" }
+        var validation: Validation { Validation(statuses: 200..<300, 404..<405, contentTypes: ["application/json"]) }
+    }
+
     struct ShopFailure: ErrorSerializable {
         let message: String
         let isTemporary: Bool
@@ -59,6 +67,17 @@ final class FailuresGuideTests: XCTestCase {
         for request in [lenient, strict, whole, anything] { _ = try await request.sender().value }
         let code = await shop.data.get("page").sender().response.failure?.code
         XCTAssertEqual(code, .unacceptableContentType)
+    }
+
+    func testRulesOfATarget() async throws {
+        let stubs: [(Stub, SluiceError.Code?)] = [
+            (.json("{}"), nil), (.json("{}", status: .notFound), nil), (.text("x"), .unacceptableContentType),
+            (.json("{}", status: .forbidden), .unacceptableStatus),
+        ]
+        for (stub, code) in stubs {
+            let failure = await APIClient().data.request(Profile(id: 9)).stub(stub).sender().response.failure
+            XCTAssertEqual(failure?.code, code)
+        }
     }
 
     func testErrorModels() async throws {

@@ -55,6 +55,63 @@ public struct WeatherError: ErrorSerializable {
     }
 }
 
+/// The forecasts of weather.example.
+public protocol Forecasts: Sendable {
+    /// The highest temperatures of the next days, in degrees Celsius.
+    func highs(in city: String) async throws(ForecastError) -> [Int]
+}
+
+/// The error of a forecast.
+public enum ForecastError: Error, Equatable {
+    case unknownCity, quotaExceeded(retryAfter: Int), unavailable(String)
+}
+
+/// Forecasts from the server.
+public struct RemoteForecasts: Forecasts {
+    private let client: APIClient
+
+    /// Creates forecasts for the key of an account.
+    public init(apiKey: String) {
+        self.init(apiKey: apiKey) { _ in }
+    }
+
+    init(apiKey: String, configure: (inout APIClient.Configuration) -> Void) {
+        client = APIClient(baseURL: "https://weather.example/v2") {
+            configure(&$0)
+            $0.headers["X-API-Key"] = apiKey
+            $0.secretHeaders.append("X-API-Key")
+        }
+    }
+
+    /// The highest temperatures of the next days, in degrees Celsius.
+    public func highs(in city: String) async throws(ForecastError) -> [Int] {
+        let request = client.get("forecast", as: [DayOfServer].self, error: ForecastFailure.self).query("city", city)
+        do {
+            return try await request.sender().value.map(\.high)
+        } catch {
+            throw error.error
+        }
+    }
+}
+
+/// A day, as the server sends it.
+private struct DayOfServer: Decodable, Sendable {
+    let high: Int
+}
+
+/// The public error, made from a failed request.
+private struct ForecastFailure: ErrorSerializable {
+    let error: ForecastError
+
+    init(_ failure: RequestFailure) {
+        switch failure.status {
+        case .notFound?: error = .unknownCity
+        case .tooManyRequests?: error = .quotaExceeded(retryAfter: 60)
+        default: error = .unavailable(failure.error.description)
+        }
+    }
+}
+
 /// The article on libraries.
 final class LibrariesGuideTests: XCTestCase {
     func testForecast() async throws {
@@ -88,5 +145,17 @@ final class LibrariesGuideTests: XCTestCase {
         let offline = Weather(apiKey: "k3y") { $0.transport = stubs }
         let forecast = try await offline.forecast(for: "Oslo").sender().value
         XCTAssertEqual(forecast.map(\.high), [21])
+    }
+
+    func testALibraryWithoutSluiceInItsInterface() async throws {
+        let stubs = StubTransport()
+        stubs.on(.get("/v2/forecast"), .json(#"[{"high":21},{"high":19}]"#), times: 1)
+        stubs.on(.get("/v2/forecast"), .sequence([.status(.notFound), .status(.tooManyRequests)]))
+        let forecasts = RemoteForecasts(apiKey: "k3y") { $0.transport = stubs }
+        let highs = try await forecasts.highs(in: "Oslo")
+        XCTAssertEqual(highs, [21, 19])
+        try await expectError(ForecastError.unknownCity) { try await forecasts.highs(in: "Atlantis") }
+        try await expectError(ForecastError.quotaExceeded(retryAfter: 60)) { try await forecasts.highs(in: "Oslo") }
+        XCTAssertEqual(stubs.requests.first?.headers["X-API-Key"], "k3y")
     }
 }

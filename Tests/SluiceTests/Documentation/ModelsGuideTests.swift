@@ -71,6 +71,42 @@ final class ModelsGuideTests: XCTestCase {
         XCTAssertNil(nobody)
     }
 
+    func testCreatingJSON() async throws {
+        let server = try shopServer()
+        server.on(.post, "/items") { .data($0.body, contentType: "application/json") }
+        let shop = APIClient(baseURL: server.url)
+        let price = 12.5
+        let note: String? = nil
+        let supplier = 7
+        let season = "spring"
+        var item: JSON = ["name": "Tea", "price": JSON(price), "note": JSON(note), "discount": .null]
+        item["stock"] = 3
+        item["supplier"]["id"] = JSON(supplier)
+        item["tags"] = ["new", JSON(season)]
+        let created = shop.json.post("items").json(item)
+        let echo = try await created.sender().value
+        XCTAssertEqual(echo, item)
+        XCTAssertEqual(echo["supplier", "id"].int, supplier)
+        XCTAssertTrue(echo["note"].isNull)
+        XCTAssertEqual(echo.tags.arrayValue.map(\.stringValue), ["new", "spring"])
+    }
+
+    func testEncoderAndDecoder() async throws {
+        let server = try LoopbackServer()
+        server.on("/concert") { .data($0.body, contentType: "application/json") }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        let both = APIClient(baseURL: server.url) {
+            $0.modelDecoder = decoder
+            $0.encoder = encoder
+        }
+        let date = Date(timeIntervalSince1970: 1_700_000_000)
+        let concert = try await both.post("concert", as: Concert.self).json(["startsAt": date]).sender().value
+        XCTAssertEqual(concert.startsAt, date)
+    }
+
     func testClasses() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)

@@ -7,7 +7,7 @@ final class RecoveryGuideTests: XCTestCase {
     func testRetriesAndHedges() async throws {
         let server = try LoopbackServer()
         let busy = LoopbackResponse.status(.serviceUnavailable, headers: ["Retry-After": "0"])
-        server.on("/report", busy, busy, busy, busy, .text("ok"))
+        server.on("/report", busy, busy, busy, busy, busy, .text("ok"))
         server.on("/orders", busy, .text("ok"))
         server.on("/prices", .hang, .text("ok"))
         let shop = APIClient(baseURL: server.url) {
@@ -22,12 +22,16 @@ final class RecoveryGuideTests: XCTestCase {
         let narrow = RetryPolicy(statuses: [.tooManyRequests, .serviceUnavailable], codes: [.connectionLost])
         XCTAssertEqual([gentle, regular, narrow].map(\.maximumAttempts), [3, 4, 3])
         XCTAssertFalse(regular.backoff.hasJitter)
+        let single = shop.string.get("report").retry(.none)
+        let status = await single.sender().response.status
+        XCTAssertEqual(status, .serviceUnavailable)
+        XCTAssertEqual(server.requests(to: "/report").count, 1)
         XCTAssertEqual(narrow.statuses.count, 2)
         let quick = shop.string.get("prices").hedged(.after(.milliseconds(300)))
         _ = try await patient.sender().value
         _ = try await order.sender().value
         _ = try await quick.sender().value
-        XCTAssertEqual(server.requests(to: "/report").count, 5)
+        XCTAssertEqual(server.requests(to: "/report").count, 6)
         XCTAssertEqual(server.requests(to: "/orders").count, 2)
         XCTAssertEqual(server.requests(to: "/prices").count, 2)
     }
