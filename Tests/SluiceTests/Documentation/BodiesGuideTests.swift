@@ -5,6 +5,32 @@ import XCTest
 
 /// The article on parameters and bodies.
 final class BodiesGuideTests: XCTestCase {
+    enum Catalogue: Target {
+        case items(Parameters)
+        case save(Parameters)
+
+        var baseURL: String { "https://shop.example" }
+        var path: String { "items" }
+        var task: MethodTask {
+            switch self {
+            case .items(let filter): .get(.parameters(filter))
+            case .save(let values): .post(.json(values))
+            }
+        }
+    }
+
+    func testParametersOfATarget() async throws {
+        let shop = APIClient()
+        let settings: [String: any Encodable & Sendable] = ["theme": "dark", "size": 12]
+        let open = shop.json.request(Catalogue.items(["state": "open", "page": 2]))
+        let save = shop.json.request(Catalogue.save(Parameters(settings)))
+        XCTAssertEqual(try open.httpRequest().path, "/items?state=open&page=2")
+        let request = try save.httpRequest()
+        XCTAssertEqual(request.method, .post)
+        let body = try await request.body.collect(upTo: 1 << 10)
+        XCTAssertEqual(try JSON(parsing: body), ["theme": "dark", "size": 12])
+    }
+
     func testParameters() async throws {
         let server = try LoopbackServer()
         server.on("/users", .json("[]"))

@@ -44,6 +44,32 @@ final class CachingGuideTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 2)
     }
 
+    func testTagsOfAClient() async throws {
+        let server = try XCTUnwrap(server)
+        server.on("/prices", .text("1", headers: ["Cache-Control": "max-age=60"]))
+        let store = CacheStore(directory: try XCTUnwrap(directory).url)
+        let catalogue = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.caching.tags = ["catalogue"]
+        }
+        let prices = catalogue.data.get("prices")
+        let partitions = [prices, prices.cachePartition("user-17"), prices.cachePartition("user-18")]
+        func areCached() async -> [Bool] {
+            var found: [Bool] = []
+            for request in partitions { found.append(await request.sender().response.source.isCache) }
+            return found
+        }
+        var found = await areCached()
+        XCTAssertEqual(found, [false, false, false])
+        await store.flush()
+        try await store.partition("user-17").remove(tag: "catalogue")
+        found = await areCached()
+        XCTAssertEqual(found, [true, false, true])
+        try await store.remove(tag: "catalogue")
+        found = await areCached()
+        XCTAssertEqual(found, [false, false, false])
+    }
+
     func testDataSources() async throws {
         let server = try XCTUnwrap(server)
         server.on("/users/1", .json(#"{"id":1,"name":"Ada"}"#))

@@ -94,6 +94,17 @@ final class ConnectionsGuideTests: XCTestCase {
         if let failure = response.failure?.underlyingError as? TLSFailure {
             print(failure.check, failure.certificate?.subject ?? "")
         }
+        if let failure = response.failure?.underlyingError as? TLSFailure {
+            switch failure.check {
+            case .expired, .notYetValid: print("Check the clock.", failure.certificate?.validUntil ?? .distantPast)
+            case .hostName: print("The certificate is for", failure.certificate?.names ?? [])
+            case .selfSigned, .authority, .revoked, .certificate: print("The certificate is not trusted.")
+            case .pin: print("Pin", failure.certificate?.publicKey?.description ?? "")
+            case .clientCertificateRequired, .clientCertificateRejected, .clientCertificateUnreadable: print("Sign in.")
+            case .version, .authoritiesUnreadable, .handshake: print(failure)
+            }
+        }
+        if response.head?.version == .http2 { print("One connection for all requests.") }
         XCTAssertEqual((response.failure?.underlyingError as? TLSFailure)?.check, .expired)
     }
 

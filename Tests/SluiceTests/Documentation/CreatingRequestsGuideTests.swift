@@ -53,6 +53,11 @@ final class CreatingRequestsGuideTests: XCTestCase {
         func motto() -> APIRequest<String, ShopError> {
             server.string.get("motto")
         }
+    }
+
+    struct Removals: WebService {
+        let client: APIClient
+
         func delete(_ id: Int) -> APIRequest<Empty, ShopError> {
             server.empty.delete("users/\(id)")
         }
@@ -134,7 +139,7 @@ final class CreatingRequestsGuideTests: XCTestCase {
         XCTAssertEqual(grace.name, "Grace")
         let motto = try await ShopService(client: shop).motto().sender().value
         XCTAssertEqual(motto, "Buy less.")
-        _ = try await ShopService(client: shop).delete(3).sender().value
+        _ = try await Removals(client: shop).delete(3).sender().value
         XCTAssertEqual(server.requests.last?.method, .delete)
         XCTAssertEqual("\(try Mottos.today().httpRequest())", "GET https://mottos.example/today")
         func name(of request: some TypedRequest<User, ShopError>) async throws -> String {

@@ -21,6 +21,16 @@ final class MetricsGuideTests: XCTestCase {
         XCTAssertTrue(page.contains(#"sluice_requests_total{method="GET",route="users/{}"} 3"#))
         let detailed = RequestMetrics(details: [.gates, .inFlight])
         XCTAssertEqual(detailed.snapshot().inFlight, 0)
+        let limited = APIClient(baseURL: server.url) {
+            $0.observers = [detailed]
+            $0.gates = [ConcurrencyLimit(1)]
+        }
+        _ = try await limited.string.get("users/1").sender().value
+        await limited.observersCaughtUp()
+        let gates = detailed.snapshot()["GET users/{}"]?.phases.gates
+        let longestWait = gates?.percentile(99) ?? .zero
+        XCTAssertEqual(gates?.count, 1)
+        XCTAssertEqual(longestWait, gates?.maximum)
     }
 
     func testHARRecording() async throws {

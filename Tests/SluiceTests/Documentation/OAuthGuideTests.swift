@@ -108,6 +108,28 @@ final class OAuthGuideTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 0)
     }
 
+    func testDeclinedSignInFails() async throws {
+        let server = try LoopbackServer()
+        let oauth = OAuth2(
+            .authorizationCode(id: "app", authorizationURL: "\(server.url)/authorize", redirectURL: "app:/back"),
+            tokenURL: "\(server.url)/token"
+        )
+        let request = try oauth.authorizationRequest()
+        let url = try XCTUnwrap(URL(string: request.url))
+        let state = URLComponents(string: url.absoluteString)?.queryItems?.first { $0.name == "state" }?.value
+        let redirect = "app:/back?error=access_denied&state=\(state ?? "")"
+        do {
+            try await oauth.signIn(redirectedTo: redirect, for: request)
+        } catch {
+            if error.authorizationError?.code == .accessDenied { print("The user declined.") }
+        }
+        XCTAssertEqual(server.requestCount, 0)
+        let declined = try await expectError(.authorizationFailed) {
+            try await oauth.signIn(redirectedTo: redirect, for: oauth.authorizationRequest())
+        }
+        XCTAssertEqual(declined.authorizationError?.code, .stateMismatch)
+    }
+
     func testInvalidClientSecretFails() async throws {
         let server = try LoopbackServer()
         server.on("/token", .json(#"{"error":"invalid_client"}"#, status: .unauthorized))

@@ -64,6 +64,34 @@ final class StreamingGuideTests: XCTestCase {
         XCTAssertEqual(text, Data("x".utf8))
     }
 
+    actor Outgoing {
+        private(set) var bytes = Data()
+        func write(_ chunk: Data) async throws { bytes.append(chunk) }
+    }
+
+    func testRelayedBodies() async throws {
+        let server = try LoopbackServer()
+        server.on(.put, "/films/1") { .data($0.body) }
+        let backend = APIClient(baseURL: server.url)
+        let outgoing = Outgoing()
+        for length in [6, nil] as [Int64?] {
+            let incoming = AsyncStream<Data> { continuation in
+                for text in ["abc", "def"] { continuation.yield(Data(text.utf8)) }
+                continuation.finish()
+            }
+            let body = RequestBody.stream(incoming, length: length, contentType: "video/mp4")
+            let relayed = try await backend.data.put("films/1").body(body).stream().response()
+            print(relayed.head.status)
+            for try await chunk in relayed.bytes { try await outgoing.write(chunk) }
+        }
+        let bytes = await outgoing.bytes
+        XCTAssertEqual(bytes, Data("abcdefabcdef".utf8))
+        let sent = server.requests.map(\.headers)
+        XCTAssertEqual(sent.map { $0["Content-Length"] }, ["6", nil])
+        XCTAssertEqual(sent.map { $0["Transfer-Encoding"] }, [nil, "chunked"])
+        XCTAssertEqual(sent.last?[.contentType], "video/mp4")
+    }
+
     func testServerSentEvents() async throws {
         let (server, shop) = try server("/prices", "id: 1\nretry: 0\ndata: {\"amount\":12.5}\n\n", "text/event-stream")
         let reconnection = Task { [clock] in
