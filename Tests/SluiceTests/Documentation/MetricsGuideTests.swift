@@ -5,6 +5,14 @@ import XCTest
 
 /// The article on metrics and recordings.
 final class MetricsGuideTests: XCTestCase {
+    /// A gate that admits every request, but not at once.
+    struct Turnstile: Gate {
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+            await Task.yield()
+            return Permit()
+        }
+    }
+
     func testMetricsByRoute() async throws {
         let server = try LoopbackServer()
         server.on("/users/*", .text("Ada"))
@@ -23,7 +31,7 @@ final class MetricsGuideTests: XCTestCase {
         XCTAssertEqual(detailed.snapshot().inFlight, 0)
         let limited = APIClient(baseURL: server.url) {
             $0.observers = [detailed]
-            $0.gates = [ConcurrencyLimit(1)]
+            $0.gates = [Turnstile()]
         }
         _ = try await limited.string.get("users/1").sender().value
         await limited.observersCaughtUp()
