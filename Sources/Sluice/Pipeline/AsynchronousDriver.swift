@@ -55,7 +55,7 @@ struct AsynchronousDriver: Sendable {
         switch machine.next {
         case .admit: break
         case .cache, .send:
-            // What is recorded for the gates; if the time is up, nothing.
+            // The admission that the driver in the time limit leaves to be released.
             let admission = Locked(admission)
             driver.outcome = await pipeline.within(call) { [self] in
                 var driver = self

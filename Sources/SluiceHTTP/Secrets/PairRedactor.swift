@@ -127,7 +127,7 @@ extension SecretRules {
             if decoded == text { return false }
             text = decoded
         }
-        // What is still encoded has not been read.
+        // A value that is still encoded has not been read.
         return true
     }
 }
