@@ -123,7 +123,7 @@ let package = Package(
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ]
         ),
-        .testTarget(name: "SluiceURLSessionTests", dependencies: ["SluiceURLSession", "SluiceTesting"]),
+        .testTarget(name: "SluiceURLSessionTests", dependencies: ["Sluice", "SluiceTesting", "SluiceURLSession"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -14,7 +14,8 @@ import FoundationNetworking
 /// - Header fields have no order, and repeated ones are joined by a comma, except `Set-Cookie` of a response.
 /// - A GET with a body fails with ``SluiceError/Code/unsupported``.
 /// - Only default ``ConnectionOptions`` are supported, with the system's proxies. A request with other options fails
-///   with ``SluiceError/Code/unsupported``. ``ConnectionOptions/hosts`` is checked by the client.
+///   with ``SluiceError/Code/unsupported``, and the error says what to do instead. ``ConnectionOptions/hosts`` is
+///   checked by the client.
 /// - ``Timeouts/connect`` has no effect, since the time of connecting is not reported. ``Timeouts/idle`` counts from
 ///   the start.
 ///
@@ -82,30 +83,5 @@ public struct URLSessionTransport: Transport {
             context.cookies?.scheduleSave()
         }
         return response
-    }
-}
-
-extension ConnectionOptions {
-    /// Rejects options that `URLSession` would ignore.
-    ///
-    /// - Throws: ``SluiceError/Code/unsupported``, or the errors of computing the connection plan.
-    func checkSupport(for origin: HTTPOrigin) throws(SluiceError) {
-        let plan = try plan(for: origin)
-        guard plan !== ConnectionPlan.standard, let option = unsupportedOption(of: plan) else { return }
-        throw SluiceError(.unsupported, "URLSession cannot be configured with \(option). Use SocketTransport.")
-    }
-
-    private func unsupportedOption(of plan: ConnectionPlan) -> String? {
-        if plan.tls.pins != nil { return "pinned keys" }
-        if plan.tls.trust != .system { return "custom TLS trust" }
-        if plan.tls.clientCertificate != nil { return "a client certificate" }
-        if plan.tls.minimumVersion != .tls12 { return "a minimum TLS version" }
-        if plan.unixSocket != nil { return "a unix-domain socket" }
-        // `URLSession` applies the system's proxy settings in place of the environment's.
-        if !proxy.isProcessEnvironment { return "proxies" }
-        if !plan.hostAddresses.isEmpty { return "addresses for hosts" }
-        if plan.httpVersion != .automatic { return "an HTTP version" }
-        if plan.addresses != .any { return "an address policy" }
-        return nil
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+import Sluice
 import SluiceHTTP
 import Testing
 
@@ -41,6 +43,17 @@ import Testing
         #expect(error?.reason.contains(row.words) == true)
     }
 
+    /// Without SocketTransport, nobody is sent to it: the advice names what the platform has.
+    @Test(arguments: UnsupportedOption.allCases)
+    func adviceCanBeFollowedOnThePlatform(_ option: UnsupportedOption) {
+        #expect(option.advice(hasSocketTransport: true) == "Use SocketTransport.")
+        let advice = option.advice(hasSocketTransport: false)
+        #expect(!advice.hasPrefix("Use SocketTransport"))
+        #expect(advice.hasSuffix("."))
+        let names = ["NSPinnedDomains", "delegate", "URLSessionConfiguration", ".automatic", "Leave it out"]
+        #expect(names.contains { advice.contains($0) })
+    }
+
     @Test func acceptsDefaultsAndOptionsOfOtherHosts() throws {
         let origin = HTTPOrigin(scheme: "https", authority: "api.example")
         try ConnectionOptions().checkSupport(for: origin)
@@ -60,5 +73,21 @@ import Testing
         }
         #expect(error?.code == .unsupported)
         #expect(error?.request?.path == "/")
+    }
+
+    @Test func customTrustSaysWhatToDo() async {
+        let shop = APIClient(baseURL: "https://shop.example") {
+            $0.transport = URLSessionTransport()
+            $0.connection.tls.trust = .only(.file("own-ca.pem"))
+        }
+        do {
+            _ = try await shop.string.get("motto").sender().value
+            Issue.record("The trust was ignored.")
+        } catch {
+            #expect(error.code == .unsupported)
+            let advice = UnsupportedOption.trust.advice()
+            let sentence = "URLSession cannot be configured with custom TLS trust. \(advice)"
+            #expect(error.localizedDescription.hasSuffix(sentence), "\(error.localizedDescription)")
+        }
     }
 }
