@@ -20,6 +20,18 @@ extension HTTPHeaders {
     public mutating func append(_ name: String, _ value: String) {}
 
     /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The name is a variable: write \"remove(HTTPHeaderName(name))\".")
+    public mutating func remove(_ name: String) {}
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The name is a variable: write \"contains(HTTPHeaderName(name))\".")
+    public func contains(_ name: String) -> Bool { false }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "The name is a variable: write \"values(for: HTTPHeaderName(name))\".")
+    public func values(for name: String) -> [String] { [] }
+
+    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the name first: \"append(\"Accept\", \"text/plain\")\".")
     public mutating func append(_ value: String, for name: HTTPHeaderName, _ hint: Void = ()) {}
 

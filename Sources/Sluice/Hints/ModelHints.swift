@@ -35,7 +35,11 @@ extension JSON {
     public static func number(_ value: some BinaryInteger) -> JSON { .null }
 
     /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
+    @available(
+        *,
+        unavailable,
+        message: "Write \"JSON(value)\" to set a member, and \"json[\"name\"].string\" to read one."
+    )
     public subscript<Value: JSONEncodable>(key: String) -> Value? {
         get { nil }
         set {}

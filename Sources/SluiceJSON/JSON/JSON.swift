@@ -94,6 +94,9 @@ extension JSON {
 // MARK: - Parsing
 
 extension JSON {
+    /// Creates ``null``, which becomes an object or an array when a member or an element is set.
+    public init() { self = .null }
+
     /// Parses a JSON text (RFC 8259) in UTF-8. Parsing is strict: comments, trailing commas and NaN are errors.
     ///
     /// The root can be any value. If an object has several members with the same name, the first is used, as with

@@ -19,6 +19,14 @@ import Testing
         #expect(json == ["a": ["b": ["c": true]], "d": ["e": 1], "list": [["x": "first"]]])
     }
 
+    @Test func newValueIsNull() {
+        var (member, element) = (JSON(), JSON())
+        #expect(member == .null && member.isNull)
+        member["a"] = 1
+        element[0] = 1
+        #expect(member == ["a": 1] && element == [1])
+    }
+
     @Test func settingNilSetsNull() {
         var json: JSON = ["a": 1]
         json["a"] = nil

@@ -24,7 +24,7 @@ final class BodiesGuideTests: XCTestCase {
         let settings: [String: any Encodable & Sendable] = ["theme": "dark", "size": 12]
         let open = shop.json.request(Catalogue.items(["state": "open", "page": 2]))
         let save = shop.json.request(Catalogue.save(Parameters(settings)))
-        XCTAssertEqual(try open.httpRequest().path, "/items?state=open&page=2")
+        XCTAssertEqual(try open.httpRequest().path, "/items?page=2&state=open")
         let request = try save.httpRequest()
         XCTAssertEqual(request.method, .post)
         let body = try await request.body.collect(upTo: 1 << 10)

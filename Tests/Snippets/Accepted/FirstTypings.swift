@@ -160,6 +160,8 @@ func namesOfHeaders(_ name: String, _ fields: [String: String]) {
     headers.append("Accept", "*/*")
     headers.append("X-\(name)", name)
     headers.append(.accept, name)
+    headers.remove("Accept")
+    if headers.contains("X-\(name)") || headers.contains(.accept) { print(headers.values(for: "Accept")) }
     show(headers)
     print(headers["Accept"] ?? "", headers["X-\(name)"] ?? "")
     let copy = HTTPHeaders([("Accept", "text/plain")])
@@ -179,6 +181,9 @@ func policiesThatAreOptional(_ policy: RetryPolicy?) {
 }
 
 func membersOfJSON(_ price: Double, _ name: String?) {
+    var empty = JSON()
+    empty["count"] = 1
+    show(empty)
     var json: JSON = ["price": JSON(price), "name": JSON(name), "tags": ["a", 1, nil]]
     json["price"] = 2.5
     json["count"] = 3

@@ -136,7 +136,7 @@ func integerNumberAsJSON(count: Int) {
     show(json)
 }
 
-// error: Write "JSON(value)"
+// error: Write "JSON(value)" to set a member
 func variableAsMemberOfJSON(price: Double) {
     var json: JSON = [:]
     json["price"] = price
@@ -148,6 +148,28 @@ func optionalAsMemberOfJSON(name: String?) {
     var json: JSON = [:]
     json["name"] = name
     show(json)
+}
+
+// error: "json["name"].string" to read one.
+func memberOfJSONAsText(json: JSON) -> String? {
+    json["name"]
+}
+
+// error: The name is a variable: write "remove(HTTPHeaderName(name))".
+func headerRemovedByAVariable(name: String) {
+    var headers = HTTPHeaders()
+    headers.remove(name)
+    show(headers)
+}
+
+// error: The name is a variable: write "contains(HTTPHeaderName(name))".
+func headerFoundByAVariable(name: String, headers: HTTPHeaders) {
+    print(headers.contains(name))
+}
+
+// error: The name is a variable: write "values(for: HTTPHeaderName(name))".
+func headersOfAVariable(name: String, headers: HTTPHeaders) {
+    print(headers.values(for: name))
 }
 
 // error: Write ".expired".
