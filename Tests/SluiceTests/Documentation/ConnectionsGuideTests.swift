@@ -96,11 +96,11 @@ final class ConnectionsGuideTests: XCTestCase {
         }
         if let failure = response.failure?.underlyingError as? TLSFailure {
             switch failure.check {
-            case .expired, .notYetValid: print("Check the clock.", failure.certificate?.validUntil ?? .distantPast)
+            case .expired, .notYetValid: print("Out of date:", failure.certificate?.validUntil ?? .distantPast)
             case .hostName: print("The certificate is for", failure.certificate?.names ?? [])
             case .selfSigned, .authority, .revoked, .certificate: print("The certificate is not trusted.")
-            case .pin: print("Pin", failure.certificate?.publicKey?.description ?? "")
-            case .clientCertificateRequired, .clientCertificateRejected, .clientCertificateUnreadable: print("Sign in.")
+            case .pin: print("Another key:", failure.certificate?.publicKey?.description ?? "")
+            case .clientCertificateRequired, .clientCertificateRejected, .clientCertificateUnreadable: print(failure)
             case .version, .authoritiesUnreadable, .handshake: print(failure)
             }
         }
