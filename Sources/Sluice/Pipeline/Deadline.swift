@@ -57,14 +57,19 @@ public struct Deadline: Sendable, Hashable, Comparable {
     ///   - isolation: The actor on which the work runs; the caller's by default.
     ///   - work: The work to run. It is not cancelled when the time is up; its requests fail.
     /// - Returns: The value that the work returns.
-    public static func withDeadline<Value>(
+    /// - Throws: The error of the work, with its type if the closure states it: `{ () async throws(APIError) in … }`.
+    public static func withDeadline<Value, Failure: Error>(
         _ duration: Duration,
         on clock: any SluiceClock = SystemClock(),
         isolation: isolated (any Actor)? = #isolation,
-        _ work: () async throws -> Value
-    ) async rethrows -> Value {
+        _ work: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         let deadline = after(duration, on: clock)
-        return try await $current.withValue(current.map { min($0, deadline) } ?? deadline) { try await work() }
+        let earliest = current.map { min($0, deadline) } ?? deadline
+        let result: Result<Value, Failure> = await $current.withValue(earliest) {
+            do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
+        }
+        return try result.get()
     }
 
     /// Returns true if the first deadline is earlier than the second.

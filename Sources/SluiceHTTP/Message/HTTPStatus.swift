@@ -90,6 +90,12 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
     public static let requestTimeout: HTTPStatus = 408
     /// 409
     public static let conflict: HTTPStatus = 409
+    /// 410
+    public static let gone: HTTPStatus = 410
+    /// 412
+    public static let preconditionFailed: HTTPStatus = 412
+    /// 415
+    public static let unsupportedMediaType: HTTPStatus = 415
     /// 422
     public static let unprocessableContent: HTTPStatus = 422
     /// 429

@@ -42,6 +42,36 @@ final class PaginationGuideTests: XCTestCase {
         XCTAssertEqual(titles, ["One", "Two", "Three"])
     }
 
+    @MainActor final class Feed {
+        private(set) var users: [User] = []
+        private var isLoading = false
+        private var pages: Pages<[User], APIError>.Iterator
+
+        init(_ github: APIClient) {
+            pages = github.codable.get("users", as: [User].self).pages(by: .link).makeAsyncIterator()
+        }
+
+        func loadMore() async throws(APIError) {
+            if isLoading { return }
+            isLoading = true
+            var iterator = pages
+            defer { (pages, isLoading) = (iterator, false) }
+            users += try await iterator.next(isolation: #isolation) ?? []
+        }
+    }
+
+    @MainActor func testOnePageAtATime() async throws {
+        let server = try LoopbackServer()
+        let next: HTTPHeaders = ["Link": "<?page=2>; rel=next"]
+        server.on("/users", .json(#"[{"id":1,"name":"Ada"}]"#, headers: next), .json(#"[{"id":2,"name":"Bo"}]"#))
+        let feed = Feed(APIClient(baseURL: server.url))
+        for count in [1, 2, 2] {
+            try await feed.loadMore()
+            XCTAssertEqual(feed.users.count, count)
+        }
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
     func testLinks() async throws {
         let server = try LoopbackServer()
         let next: HTTPHeaders = ["Link": "<?page=2>; rel=next"]

@@ -197,3 +197,16 @@ func membersOfJSON(_ price: Double, _ name: String?) {
     print(json["name"].stringValue, json["items"][0]["price"].doubleValue, json["name"] == "Ada")
     for item in json["items"].arrayValue { print(item["name"].stringValue) }
 }
+
+func deadlineOfTypedErrors() async throws(APIError) {
+    let text = try await Deadline.withDeadline(.seconds(1)) { () async throws(APIError) -> String in
+        try await shop.string.get("x").sender().value
+    }
+    show(text)
+    show(await Deadline.withDeadline(.seconds(1)) { await shop.string.get("x").sender().result })
+}
+
+@MainActor func oneMorePage() async throws(APIError) {
+    var pages = shop.get("users", as: [User].self).pages(by: .link).makeAsyncIterator()
+    show(try await pages.next(isolation: #isolation) ?? [])
+}
