@@ -45,7 +45,10 @@ private func waitForCancellation() async {
 
 /// Answers no request.
 private struct HangingTransport: Transport {
+    let reached = Shared(false)
+
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+        reached.change { $0 = true }
         await waitForCancellation()
         throw SluiceError(.cancelled, "The request was cancelled.", request: request)
     }
@@ -138,11 +141,12 @@ final class CircuitBreakerTimeoutTests: XCTestCase {
 
     func testPluginsInterceptorsAndObserversSeeTheTimeOut() async throws {
         let clock = TestClock()
+        let transport = HangingTransport()
         let seen = Shared<[String]>([])
         let witness = Witness(seen: seen)
         let client = APIClient(baseURL: "http://shop.test") {
             $0.clock = clock
-            $0.transport = HangingTransport()
+            $0.transport = transport
             $0.timeouts.total = .seconds(5)
             $0.plugins = [witness]
             $0.responseInterceptors = [witness]
@@ -150,6 +154,7 @@ final class CircuitBreakerTimeoutTests: XCTestCase {
         }
         async let result = client.string.get("x").sender().result
         await clock.waitForSleepers(1)
+        await eventually { transport.reached.read }
         clock.advance(by: .seconds(5))
         let error = await result.failure
         XCTAssertEqual(error?.code, .timedOut)
@@ -176,6 +181,7 @@ final class CircuitBreakerTimeoutTests: XCTestCase {
             $0.observers = [witness]
         }
         async let result = client.string.get("x").sender().result
+        await clock.waitForSleepers(1)
         await eventually { gate.reached.read }
         clock.advance(by: .seconds(5))
         let error = await result.failure
@@ -186,16 +192,18 @@ final class CircuitBreakerTimeoutTests: XCTestCase {
 
     func testCancellationByTheCallerIsNoTimeOut() async throws {
         let clock = TestClock()
+        let transport = HangingTransport()
         let seen = Shared<[String]>([])
         let client = APIClient(baseURL: "http://shop.test") {
             $0.clock = clock
-            $0.transport = HangingTransport()
+            $0.transport = transport
             $0.timeouts.total = .seconds(5)
             $0.plugins = [Witness(seen: seen)]
         }
         let sender = client.string.get("x").sender()
         async let result = sender.result
         await clock.waitForSleepers(1)
+        await eventually { transport.reached.read }
         sender.cancel()
         let code = await result.failure?.code
         XCTAssertEqual(code, .cancelled)
