@@ -38,7 +38,10 @@ final class Interruption {
         }
     }
 
-    /// Ends the process by a signal. On Linux a signal that all threads block reaches only its dispatch source, which blocks it in threads.
+    /// Ends the process by a signal.
+    ///
+    /// On Linux, Dispatch blocks a signal in each thread that receives it. Once all threads block the signal, its default
+    /// action no longer happens, and only the dispatch source sees it.
     private static func end(by number: Int32) {
         var signals = sigset_t()
         sigemptyset(&signals)

@@ -17,7 +17,7 @@ enum Way: CaseIterable {
 
 /// The steps of a row, besides those that are observed.
 struct EndSetup: Sendable {
-    /// What ends the request.
+    /// The end of the request.
     enum Cause: Sendable {
         /// Nothing else: the request ends by itself.
         case itself
@@ -163,7 +163,7 @@ final class EndBench: Sendable {
     }
 }
 
-/// What the gates were told about a request.
+/// The reports that the gates received about a request.
 struct Told: Sendable, Equatable, CustomStringConvertible {
     /// The classifications of all attempts.
     let breaker: String
