@@ -107,7 +107,7 @@ extension APIResponse {
         _ response: ServerResponse? = nil
     ) {
         let configuration = request.client.pipeline.configuration
-        let envelope = request.draft.options.modelLocation.envelope(orOf: configuration.envelope)
+        let envelope = request.draft.modelLocation.envelope(orOf: configuration.envelope)
         let error = error.naming(request.draft, of: request.client)
         let failure = RequestFailure(
             error: error,
@@ -116,7 +116,7 @@ extension APIResponse {
             envelope: envelope
         )
         let outcome =
-            request.draft.options.modelLocation.isOutcome
+            request.draft.modelLocation.isOutcome
             ? (request.serializer as? any EnvelopeReading<Model>)?.outcome(of: failure) : nil
         self.init(
             request: error.request,
@@ -141,7 +141,7 @@ struct ResponseOrigin<Model: Sendable>: Sendable {
     init<ErrorModel>(_ request: APIRequest<Model, ErrorModel>) {
         pipeline = request.client.pipeline
         serializer = request.serializer
-        envelope = request.draft.options.modelLocation.envelope
+        envelope = request.draft.modelLocation.envelope
     }
 
     var decoding: ResponseDecoding {

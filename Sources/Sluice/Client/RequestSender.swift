@@ -6,41 +6,51 @@ import SluiceHTTP
 /// tasks, give the same outcome. A cancelled task stops waiting at once. The transfer itself stops when the last
 /// waiting task is cancelled, or by ``cancel()``.
 public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
-    /// The request to send.
-    public nonisolated let request: APIRequest<Model, ErrorModel>
+    /// The request and its meter, in one object that all closures share.
+    private final class Shared: Sendable {
+        let request: APIRequest<Model, ErrorModel>
+        let meter: TransferMeter
 
+        init(_ request: APIRequest<Model, ErrorModel>) {
+            self.request = request
+            meter = TransferMeter(clock: request.client.pipeline.clock)
+        }
+    }
+
+    /// The request to send.
+    public nonisolated var request: APIRequest<Model, ErrorModel> { shared.request }
+
+    private nonisolated let shared: Shared
     /// Not isolated, so that a cancellation takes effect without waiting for the actor.
     private nonisolated let flight: SingleFlight<CallOutcome>
-    private nonisolated let meter: TransferMeter
     /// The data source lookup that may answer before the request is sent; nil if the request does not read the cache.
     private nonisolated let dataSource: DataSourceRequest?
     /// The response, once a caller has received the outcome.
     private var decoded: APIResponse<Model, ErrorModel>?
 
     init(_ request: APIRequest<Model, ErrorModel>) {
-        self.request = request
-        let draft = request.draft
+        let shared = Shared(request)
+        self.shared = shared
         let pipeline = request.client.pipeline
-        let meter = TransferMeter(clock: pipeline.clock)
-        self.meter = meter
         let dataSource =
-            !pipeline.mayReadCache(draft)
+            !pipeline.mayReadCache(request.draft)
             ? nil
-            : DataSourceRequest(pipeline, draft, meter) { stored in
-                let response = APIResponse(.success(stored), to: request)
+            : DataSourceRequest(pipeline, request.draft, shared.meter) { stored in
+                let response = APIResponse(.success(stored), to: shared.request)
                 return response.failure == nil ? response : nil
             }
         self.dataSource = dataSource
         flight = SingleFlight(cancelled: CallOutcome.cancelled) { complete, caller in
             let finish: @Sendable (CallOutcome) -> Void = { callOutcome in
-                meter.end(after: callOutcome.outcome)
+                shared.meter.end(after: callOutcome.outcome)
                 // No caller waits any longer, so none reports the end of the request.
                 if !complete(callOutcome), !callOutcome.isShared, let call = callOutcome.call {
                     call.finish(.failure(.cancelled))
-                    call.notifyPlugins(APIResponse(failure: .cancelled, of: request).result)
+                    call.notifyPlugins(APIResponse(failure: .cancelled, of: shared.request).result)
                 }
             }
-            return dataSource?.begin(finish) ?? pipeline.begin(draft, meter, caller: caller, completion: finish)
+            return dataSource?.begin(finish)
+                ?? pipeline.begin(shared.request.draft, shared.meter, caller: caller, completion: finish)
         }
     }
 
@@ -85,35 +95,35 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     public nonisolated func cancel() {
         flight.cancel()
         dataSource?.cancel()
-        meter.end()
+        shared.meter.end()
     }
 
     deinit {
         // Ends the progress sequences of a request that was never sent.
-        meter.end()
+        shared.meter.end()
     }
 
     /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var uploadProgress: TransferProgressSequence {
-        TransferProgressSequence(meter, .upload, clock: request.client.pipeline.clock)
+        TransferProgressSequence(shared.meter, .upload, clock: request.client.pipeline.clock)
     }
 
     /// The progress of the response's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var downloadProgress: TransferProgressSequence {
-        TransferProgressSequence(meter, .download, clock: request.client.pipeline.clock)
+        TransferProgressSequence(shared.meter, .download, clock: request.client.pipeline.clock)
     }
 
     /// The progress of both bodies.
     nonisolated var transferProgress: (upload: TransferProgress, download: TransferProgress) {
-        (meter.snapshot(.upload).progress, meter.snapshot(.download).progress)
+        (shared.meter.snapshot(.upload).progress, shared.meter.snapshot(.download).progress)
     }
 
     /// Decodes the outcome for the first caller, and returns the same response to all later ones. A caller that was
     /// cancelled before there was an outcome gets a cancellation error, which later callers do not get.
     private func response(to callOutcome: CallOutcome?) -> APIResponse<Model, ErrorModel> {
         if let decoded { return decoded }
-        guard let callOutcome else { return APIResponse(failure: .cancelled, of: request) }
-        let response = callOutcome.decoded as? APIResponse ?? APIResponse(callOutcome.outcome, to: request)
+        guard let callOutcome else { return APIResponse(failure: .cancelled, of: shared.request) }
+        let response = callOutcome.decoded as? APIResponse ?? APIResponse(callOutcome.outcome, to: shared.request)
         decoded = response
         if let dataSource, callOutcome.decoded == nil, response.failure == nil,
             case .success(let answer) = callOutcome.outcome

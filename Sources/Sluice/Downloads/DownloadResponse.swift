@@ -68,7 +68,7 @@ extension DownloadResponse {
             error: named,
             body: response?.body ?? Data(),
             decoder: request.errorDecoder ?? configuration.errorDecoder,
-            envelope: request.draft.options.modelLocation.envelope(orOf: configuration.envelope),
+            envelope: request.draft.modelLocation.envelope(orOf: configuration.envelope),
             fileURL: file?.url
         )
         self.init(

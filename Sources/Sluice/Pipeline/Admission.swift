@@ -68,6 +68,7 @@ struct Admission: Sendable {
     ///   - call: The state shared by all attempts.
     /// - Returns: True if a gate asks for a replay.
     func release(_ outcome: TransportOutcome, _ call: Call) async -> Bool {
+        if permits.isEmpty { return false }
         let outcome = serverOutcome(outcome)
         var isReplayed = false
         for (gate, permit) in permits.reversed() {
@@ -79,6 +80,7 @@ struct Admission: Sendable {
     /// Releases all permits in reverse order, where no release is asynchronous. Returns true if a gate asks for a
     /// replay.
     func releaseImmediately(_ outcome: TransportOutcome, _ call: Call) -> Bool {
+        if permits.isEmpty { return false }
         let outcome = serverOutcome(outcome)
         var isReplayed = false
         for (gate, permit) in permits.reversed() {

@@ -121,7 +121,7 @@ struct AttemptTransfer: Sendable {
         return ServerResponse(
             request: request,
             head: response.head,
-            body: response.body.whole?.0 ?? Data(),
+            body: response.body.whole?.data ?? Data(),
             metrics: response.body.metrics ?? TransferMetrics()
         )
     }

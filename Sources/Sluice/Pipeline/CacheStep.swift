@@ -214,7 +214,7 @@ struct CacheStep: Sendable {
             }
             body = ResponseBody(brief, metrics: body.metrics ?? TransferMetrics())
         }
-        let whole = body.whole?.0
+        let whole = body.whole?.data
         guard let kept, attempt.call?.sink != nil, kept.isStreamable, whole == nil else {
             let response = try await attempt.collect(TransportResponse(head: head, body: body), to: request)
             // The response does not contain a body that a sink has received.

@@ -222,6 +222,8 @@ final class Call: Sendable {
     /// Posts an event to the observers interested in its kind. Nothing is posted after the last event.
     func notify(_ kind: RequestEvent.Kinds, _ attempt: Int, _ event: () -> RequestEvent) {
         guard let subject, steps.observers.contains(where: { $0.interests.contains(kind) }) else { return }
+        // Checked first without the event, which takes longer to create than to drop.
+        if state.withLock({ $0.isFinished }) { return }
         let instant = client.pipeline.clock.now
         let message = ObserverMailbox.Message(event(), ObservedRequest(subject, attempt: attempt, instant: instant))
         // Under the lock, so that events keep their order and none follows the last.

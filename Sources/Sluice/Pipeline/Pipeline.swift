@@ -349,20 +349,17 @@ final class Pipeline: Sendable {
     private func call(
         of request: HTTPRequest,
         _ draft: RequestDraft,
-        _ transfer: TransferContext,
+        _ transfer: consuming TransferContext,
         into sink: (any ResponseSink)? = nil
     ) -> Call {
         let stub = stub(of: draft)
         // A stubbed response does not come from the server and must not be stored for other requests.
         let isCacheable = stub == nil && sink?.isCacheable != false
-        var draft = draft
-        if stub != nil, stubMode(of: draft).skipsGates { draft.options.steps.skipsAllGates = true }
         let steps = steps.adding(draft.options.steps)
-        var transfer = transfer
         transfer.recordsRequest = steps.recordsRequests
         return Call(
             request,
-            draft,
+            stub != nil && stubMode(of: draft).skipsGates ? draft.skippingAllGates : draft,
             transfer,
             steps,
             by: APIClient(pipeline: self),
@@ -419,7 +416,7 @@ final class Pipeline: Sendable {
     ) throws(SluiceError) -> Model {
         try validate(response, draft)
         do {
-            return try draft.options.modelLocation.model(in: response, configuration.envelope, by: serializer)
+            return try draft.modelLocation.model(in: response, configuration.envelope, by: serializer)
         } catch {
             throw error.with(request: response.request, response: response.head)
         }

@@ -56,6 +56,16 @@ public struct RequestDraft: ModifiableRequest {
         _read { yield box.options }
         set { box = OptionsBox(newValue) }
     }
+
+    /// The draft, changed to bypass all gates.
+    var skippingAllGates: RequestDraft {
+        var draft = self
+        draft.options.steps.skipsAllGates = true
+        return draft
+    }
+
+    /// The options for the model's place in the response, read without copying all options.
+    var modelLocation: ModelLocation { box.options.modelLocation }
 }
 
 /// The options of a request besides its method, path, headers, query and body.

@@ -185,7 +185,7 @@ final class SynchronousDriver: Sendable {
         case .success(let response):
             machine.advance()
             if machine.next == .redirect, response.head.status.class != .redirection { machine.advance() }
-            guard machine.next == .collect, let (body, metrics) = response.body.whole else {
+            guard machine.next == .collect, let whole = response.body.whole else {
                 // The redirect must be followed, or the body collected.
                 return caller { [self, machine] in handOver(machine, response) }
             }
@@ -194,9 +194,9 @@ final class SynchronousDriver: Sendable {
                 ServerResponse(
                     request: request,
                     head: response.head,
-                    body: body,
-                    metrics: metrics,
-                    trailers: response.body.trailers ?? [:]
+                    body: whole.data,
+                    metrics: whole.metrics,
+                    trailers: whole.trailers
                 )
             )
         }

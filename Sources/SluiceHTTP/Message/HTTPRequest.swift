@@ -3,20 +3,54 @@
 /// The target is stored in the parts that HTTP uses (RFC 9110 §4.2), so that an interceptor can read the origin or
 /// change the path without parsing a URL.
 public struct HTTPRequest: Sendable {
+    /// The stored parts.
+    private struct Parts: Sendable {
+        var method: HTTPMethod
+        var scheme: String
+        var authority: String
+        var path: String
+        var headers: HTTPHeaders
+        var body: RequestBody
+        var timeoutChanges: [TimeoutChange] = []
+    }
+
+    /// One element. An array, because requests are copied often, and its copies share their storage until they change.
+    private var storage: [Parts]
+
     /// The method.
-    public var method: HTTPMethod
+    public var method: HTTPMethod {
+        get { storage[0].method }
+        _modify { yield &storage[0].method }
+    }
     /// The scheme, `http` or `https`, in lowercase.
-    public var scheme: String
+    public var scheme: String {
+        get { storage[0].scheme }
+        _modify { yield &storage[0].scheme }
+    }
     /// The host, with the port unless it is the scheme's default: `api.example.com`, `[::1]:8080`.
-    public var authority: String
+    public var authority: String {
+        get { storage[0].authority }
+        _modify { yield &storage[0].authority }
+    }
     /// The path and query, percent-encoded, beginning with a slash.
-    public var path: String
+    public var path: String {
+        get { storage[0].path }
+        _modify { yield &storage[0].path }
+    }
     /// The header fields.
-    public var headers: HTTPHeaders
+    public var headers: HTTPHeaders {
+        // Yields the value instead of copying it.
+        _read { yield storage[0].headers }
+        _modify { yield &storage[0].headers }
+    }
     /// The body.
-    public var body: RequestBody
+    public var body: RequestBody {
+        // Yields the value instead of copying it.
+        _read { yield storage[0].body }
+        _modify { yield &storage[0].body }
+    }
     /// The time-outs that differ from those of the transfer, in the order in which they were set.
-    package private(set) var timeoutChanges: [TimeoutChange] = []
+    package var timeoutChanges: [TimeoutChange] { storage[0].timeoutChanges }
 
     /// Creates a request from its parts.
     public init(
@@ -27,12 +61,9 @@ public struct HTTPRequest: Sendable {
         headers: HTTPHeaders = [:],
         body: RequestBody = .none
     ) {
-        self.method = method
-        self.scheme = scheme
-        self.authority = authority
-        self.path = path
-        self.headers = headers
-        self.body = body
+        storage = [
+            Parts(method: method, scheme: scheme, authority: authority, path: path, headers: headers, body: body)
+        ]
     }
 
     /// Sets time-outs in an interceptor, a plugin or a client's `requestMapping`. Those that are omitted keep their
@@ -50,9 +81,9 @@ public struct HTTPRequest: Sendable {
     ///   - connect: The time until the connection is established.
     ///   - idle: The time without a byte in either direction.
     public mutating func setTimeouts(total: Duration? = nil, connect: Duration? = nil, idle: Duration? = nil) {
-        if let total { timeoutChanges.append(.total(total)) }
-        if let connect { timeoutChanges.append(.connect(connect)) }
-        if let idle { timeoutChanges.append(.idle(idle)) }
+        if let total { storage[0].timeoutChanges.append(.total(total)) }
+        if let connect { storage[0].timeoutChanges.append(.connect(connect)) }
+        if let idle { storage[0].timeoutChanges.append(.idle(idle)) }
     }
 
     /// Appends an item to the query of ``path``, in an interceptor or a plugin for example.

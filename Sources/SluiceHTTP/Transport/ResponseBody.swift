@@ -124,9 +124,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return body
     }
 
-    /// The complete body and its metrics if it was created from bytes in memory; nil otherwise.
-    package var whole: (Data, TransferMetrics)? {
-        if case .whole(let data, let metrics, _) = source { (data, metrics) } else { nil }
+    /// The complete body, its metrics and its trailers if it was created from bytes in memory; nil otherwise.
+    package var whole: (data: Data, metrics: TransferMetrics, trailers: HTTPHeaders)? {
+        if case .whole(let data, let metrics, let trailers) = source { (data, metrics, trailers) } else { nil }
     }
 
     /// The metrics of the transfer; nil until the whole body has arrived.
@@ -154,7 +154,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// - Returns: The bytes.
     /// - Throws: ``SluiceError/Code/bodyTooLarge`` if the limit is exceeded, or the transfer's error.
     public func collect(upTo limit: Int64? = nil) async throws(SluiceError) -> Data {
-        if let (data, _) = whole {
+        if case .whole(let data, _, _) = source {
             try ResponseBody.check(data.count, limit)
             return data
         }

@@ -2,22 +2,61 @@ import SluiceFoundation
 
 /// A response with its whole body, before it is validated and decoded into a model.
 public struct ServerResponse: Sendable {
+    /// The stored parts.
+    private struct Parts: Sendable {
+        var request: HTTPRequest
+        var head: HTTPResponse
+        var body: Data
+        var metrics: TransferMetrics
+        var source: ResponseSource
+        var trailers: HTTPHeaders
+        var failure: SluiceError?
+        var storedModel: StoredModel?
+    }
+
+    /// One element, in an array for the reason given in ``HTTPRequest``.
+    private var storage: [Parts]
+
     /// The request of the response, after interceptors and redirects.
-    public var request: HTTPRequest
+    public var request: HTTPRequest {
+        get { storage[0].request }
+        _modify { yield &storage[0].request }
+    }
     /// Status, headers and version.
-    public var head: HTTPResponse
+    public var head: HTTPResponse {
+        _read { yield storage[0].head }
+        _modify { yield &storage[0].head }
+    }
     /// The body, decompressed.
-    public var body: Data
+    public var body: Data {
+        get { storage[0].body }
+        _modify { yield &storage[0].body }
+    }
     /// The metrics of the transfer; of the last one if there were redirects.
-    public var metrics: TransferMetrics
+    public var metrics: TransferMetrics {
+        _read { yield storage[0].metrics }
+        _modify { yield &storage[0].metrics }
+    }
     /// The source of the response: the server or the cache.
-    public var source: ResponseSource
+    public var source: ResponseSource {
+        get { storage[0].source }
+        _modify { yield &storage[0].source }
+    }
     /// The trailer section that follows the body (RFC 9110 §6.5); empty if there was none. The cache does not store it.
-    public var trailers: HTTPHeaders
+    public var trailers: HTTPHeaders {
+        get { storage[0].trailers }
+        _modify { yield &storage[0].trailers }
+    }
     /// The error in whose place a stored response is used (`stale-if-error`, RFC 5861 §4); nil otherwise.
-    package var failure: SluiceError?
+    package var failure: SluiceError? {
+        get { storage[0].failure }
+        _modify { yield &storage[0].failure }
+    }
     /// The decoded model of the stored body that this response was made from; nil if the response came from the server.
-    package var storedModel: StoredModel?
+    package var storedModel: StoredModel? {
+        get { storage[0].storedModel }
+        _modify { yield &storage[0].storedModel }
+    }
 
     /// Creates a response.
     public init(
@@ -28,12 +67,9 @@ public struct ServerResponse: Sendable {
         source: ResponseSource = .server,
         trailers: HTTPHeaders = [:]
     ) {
-        self.trailers = trailers
-        self.source = source
-        self.request = request
-        self.head = head
-        self.body = body
-        self.metrics = metrics
+        storage = [
+            Parts(request: request, head: head, body: body, metrics: metrics, source: source, trailers: trailers)
+        ]
     }
 
     /// The status of the head.

@@ -92,7 +92,7 @@ extension EngineTests {
             do {
                 let transport = SocketTransport()
                 _ = transport.begin(request, context: TransferContext()) { result in
-                    guard case .success(let response) = result, let (data, _) = response.body.whole else { return }
+                    guard case .success(let response) = result, let data = response.body.whole?.data else { return }
                     answers.withLock { $0.append(String(decoding: data, as: UTF8.self)) }
                 }
             }

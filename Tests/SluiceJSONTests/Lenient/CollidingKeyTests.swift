@@ -6,7 +6,7 @@ import Testing
 /// Objects with many members, whatever their names, are decoded in linear time. With quadratic time, these tests do not
 /// end.
 @Suite struct CollidingKeyTests {
-    private static let count = 40_000
+    private static let count = 20_000
 
     private struct Model: Decodable {
         var firstName: String?
@@ -32,10 +32,12 @@ import Testing
     ]
 
     @Test(arguments: names.indices)
-    func membersWithTheSameConvertedNameAreLinear(_ index: Int) throws {
+    func membersWithTheSameConvertedNameAreLinear(_ index: Int) async throws {
         let names = Self.names[index]
         #expect(try decode(Model.self, names, .convertFromSnakeCase).last == -1)
         #expect(try decode(Model.self, names).last == -1)
+        // Lets other tests go on, some of which measure time.
+        await Task.yield()
         #expect(try decode([String: Int].self, names)["last"] == -1)
         #expect(try decode(JSON.self, names).last == -1)
     }

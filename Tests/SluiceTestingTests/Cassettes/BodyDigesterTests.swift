@@ -63,9 +63,9 @@ import Testing
     }
 
     /// The digest of a form depends on its fields only, however it is split and whatever its boundary is.
-    @Test func formHasTheSameDigestWithAnyBoundaryAndAnySplit() throws {
+    @Test func formHasTheSameDigestWithAnyBoundaryAndAnySplit() async throws {
         var random = SeededGenerator(seed: 2)
-        for _ in 0..<60 {
+        for _ in 0..<20 {
             let parts = (0..<Int.random(in: 0...4, using: &random)).map { number in
                 let isLong = Int.random(in: 0..<5, using: &random) == 0
                 let count = Int.random(in: 0...(isLong ? 100_000 : 30), using: &random)
@@ -77,6 +77,8 @@ import Testing
                 let type = "multipart/form-data; boundary=\"\(boundary)\""
                 let digest = try Self.digest(Self.pieces(of: form, &random), type)
                 #expect(digest == expected, "\(boundary): \(parts)")
+                // Lets other tests go on, some of which measure time.
+                await Task.yield()
             }
         }
     }

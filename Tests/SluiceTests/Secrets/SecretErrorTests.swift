@@ -59,13 +59,15 @@ import Testing
     }
 
     @Test(arguments: [UInt64](0..<8))
-    func decodingErrorsHaveNoSecret(_ batch: UInt64) {
-        for seed in batch * 8..<(batch + 1) * 8 {
+    func decodingErrorsHaveNoSecret(_ batch: UInt64) async {
+        for seed in batch * 4..<(batch + 1) * 4 {
             var documents = SecretDocuments(seed: seed)
             let search = SecretSearch(documents.secret)
             decode(documents.body().0, search)
             decode(Data(documents.json(depth: 0).utf8), search)
             #expect(search.sightings.isEmpty, "seed \(seed): \(search.sightings)")
+            // Lets other tests go on, some of which measure time.
+            await Task.yield()
         }
     }
 

@@ -167,7 +167,7 @@ extension StreamRequest {
             error: failure.error.naming(draft, of: client),
             body: failure.body,
             decoder: errorDecoder ?? configuration.errorDecoder,
-            envelope: draft.options.modelLocation.envelope(orOf: configuration.envelope)
+            envelope: draft.modelLocation.envelope(orOf: configuration.envelope)
         )
         return errorSerializer?(failure) ?? ErrorModel(failure)
     }

@@ -126,7 +126,7 @@ final class StreamedBody: Sendable {
     /// Returns the next chunk, or nil at the end.
     func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
         do {
-            if let (data, _) = body.whole {
+            if let data = body.whole?.data {
                 let wasRead = isRead.withLock { isRead in
                     defer { isRead = true }
                     return isRead

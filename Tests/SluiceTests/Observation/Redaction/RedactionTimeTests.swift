@@ -20,12 +20,14 @@ import Testing
     ]
 
     @Test(arguments: pieces)
-    func redactsHostileTextInLinearTime(_ piece: String) {
-        let text = String(repeating: piece, count: (16 << 10) / piece.utf8.count)
+    func redactsHostileTextInLinearTime(_ piece: String) async {
+        let text = String(repeating: piece, count: (8 << 10) / piece.utf8.count)
         #expect(!Redaction.standard.url(text).isEmpty)
         #expect(!Redaction.standard.text(text).isEmpty)
         #expect(Redaction.standard.headers(["X-Any": text, "Location": text]).count == 2)
         for type in ["application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b1", nil] {
+            // Lets other tests go on, some of which measure time.
+            await Task.yield()
             _ = Redaction.standard.body(Data(text.utf8), contentType: type)
         }
     }
