@@ -7,9 +7,12 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "sluice", path: "../..")],
     targets: [
+        // Lets libdispatch work while the other code has no descriptors.
+        .target(name: "CStarvation"),
         .executableTarget(
             name: "soak",
             dependencies: [
+                "CStarvation",
                 .product(name: "Sluice", package: "sluice"), .product(name: "SluiceTesting", package: "sluice"),
             ]
         )

@@ -9,65 +9,111 @@ import Testing
 extension EngineTests {
     /// Processes that run out of descriptors, use very many, or share them with a forked process.
     @Suite struct DescriptorTests {
-        private typealias Answer = Result<TransportResponse, SluiceError>
-
+        /// libdispatch ends a process in which work waits while no descriptor is free, and the timers of tasks do not fire. While there are
+        /// no descriptors, this test therefore blocks its thread.
         @Test func exhaustedDescriptorsCloseIdleConnectionsOrDelayRequests() async {
             await #expect(processExitsWith: .exitCode(7)) {
-                let engine = try Engine.withOneLoop()
-                let loop = try #require(engine.loops.first)
-                let server = try LoopbackServer()
+                try Exhaustion().run()
+                exit(7)
+            }
+        }
+
+        private struct Exhaustion {
+            let engine: Engine
+            let loop: EventLoop
+            let server: LoopbackServer
+            let transport = SocketTransport()
+
+            init() throws {
+                engine = try Engine.withOneLoop()
+                loop = try #require(engine.loops.first)
+                server = try LoopbackServer()
                 server.on("/*", .text("ok"))
-                let transport = SocketTransport()
                 try #require(setDescriptorLimit(256))
+            }
+
+            func run() throws {
                 let before = openDescriptors()
-                for index in 0..<4 {
-                    let response = try await transport.exchange(server.request("/", host: "h\(index).test"), .anyHost)
-                    try #require(response.text == "ok")
-                }
+                for index in 0..<4 { try #require(try send(to: "h\(index).test").get() == "ok") }
                 try #require(engine.descriptors.count == 4)
                 var taken = takeDescriptors()
                 try #require(!taken.isEmpty)
 
                 // Each connection replaces one to another host.
                 for index in 4..<12 {
-                    let response = try await transport.exchange(server.request("/", host: "h\(index).test"), .anyHost)
-                    try #require(response.text == "ok")
+                    try #require(try send(to: "h\(index).test").get() == "ok")
                     try #require(engine.descriptors.count == 4)
                 }
 
                 // If no connection is idle, the engine retries at intervals, without a busy loop.
-                while transport.pool?.closeOldestIdle() == true {}
-                try await waitUntil("the connections are closed") { server.openConnections == 0 }
+                closeConnections()
                 taken += takeDescriptors()
-                var shortTimeout = TransferContext.anyHost
-                shortTimeout.timeouts = Timeouts(connect: .seconds(1))
-                let start = await loop.processorTime()
-                let error = await transport.failure(of: server.request("/", host: "early.test"), shortTimeout)
-                let used = await loop.processorTime() - start
+                let start = processorTime()
+                let error = send(to: "early.test", Timeouts(connect: .seconds(1))).error
+                let used = processorTime() - start
                 try #require(error?.code == .connectTimedOut)
                 try #require(used < .milliseconds(200), "\(used)")
 
-                let answer = Locked<Answer?>(nil)
-                _ = transport.begin(server.request("/", host: "late.test"), context: .anyHost) { result in
-                    answer.withLock { $0 = result }
-                }
+                let late = Pending<Result<String, SluiceError>>()
+                begin("late.test", Timeouts(), late)
                 // This call is queued after the first attempt.
-                _ = await loop.processorTime()
-                try #require(answer.withLock { $0 == nil })
+                _ = processorTime()
+                try #require(!late.hasEnded)
                 for descriptor in taken { close(descriptor) }
-                try await waitUntil("the request has ended") { answer.withLock { $0 != nil } }
-                let result = answer.withLock { $0 }
-                let response = try #require(result).get()
-                let (body, _) = await response.body.readToEnd()
-                try #require(body == Data("ok".utf8))
-
-                try await waitUntil("its slot is free") { transport.isQuiet }
-                while transport.pool?.closeOldestIdle() == true {}
+                try #require(try late.wait().get() == "ok")
+                closeConnections()
                 try #require(engine.descriptors.count == 0)
-                try await waitUntil("all descriptors are closed") {
-                    server.openConnections == 0 && openDescriptors() == before
+                while openDescriptors() != before { usleep(1000) }
+            }
+
+            private func send(to host: String, _ timeouts: Timeouts = Timeouts()) -> Result<String, SluiceError> {
+                let answer = Pending<Result<String, SluiceError>>()
+                begin(host, timeouts, answer)
+                return answer.wait()
+            }
+
+            private func begin(_ host: String, _ timeouts: Timeouts, _ answer: Pending<Result<String, SluiceError>>) {
+                var context = TransferContext.anyHost
+                context.timeouts = timeouts
+                _ = transport.begin(server.request("/", host: host), context: context) { result in
+                    answer.end(result.map { String(decoding: $0.body.whole?.data ?? Data(), as: UTF8.self) })
                 }
-                exit(7)
+            }
+
+            /// Closes all connections, and waits until both sides have closed them. A connection is idle a little after its answer.
+            private func closeConnections() {
+                while !transport.isQuiet { usleep(1000) }
+                while transport.pool?.closeOldestIdle() == true {}
+                while server.openConnections > 0 { usleep(1000) }
+            }
+
+            /// The processor time of the loop's thread.
+            private func processorTime() -> Duration {
+                let time = Pending<Duration>()
+                loop.post { _ in
+                    var now = timespec()
+                    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)
+                    time.end(.seconds(now.tv_sec) + .nanoseconds(now.tv_nsec))
+                }
+                return time.wait()
+            }
+        }
+
+        /// A value that another thread provides. A thread that waits for it blocks.
+        private final class Pending<Value: Sendable>: Sendable {
+            private let value = Locked<Value?>(nil)
+
+            var hasEnded: Bool { value.withLock { $0 != nil } }
+
+            func end(_ value: Value) {
+                self.value.withLock { $0 = value }
+            }
+
+            func wait() -> Value {
+                while true {
+                    if let value = value.withLock({ $0 }) { return value }
+                    usleep(1000)
+                }
             }
         }
 

@@ -36,9 +36,9 @@ struct LoopbackConnection {
         while true {
             switch reader.next(connection: number) {
             case .request(let request, let wantsClose):
-                guard answer(request, routes.response(to:)), !wantsClose else { return }
+                guard answer(request, routes.responder(to: request)), !wantsClose else { return }
             case .refused(let request, let response, let wantsClose):
-                guard answer(request, { _ in response }), !wantsClose else { return }
+                guard answer(request, { response }), !wantsClose else { return }
             case .malformed(let reason):
                 refuse(reason)
                 return
@@ -49,10 +49,10 @@ struct LoopbackConnection {
     }
 
     /// Plays the response to a request. Returns true if the connection can take another request.
-    private func answer(_ request: LoopbackRequest, _ respond: (LoopbackRequest) -> LoopbackResponse) -> Bool {
+    private func answer(_ request: LoopbackRequest, _ respond: () -> LoopbackResponse) -> Bool {
         log.record(request)
         var player = ResponsePlayer(socket: socket, log: log, request: request)
-        return player.play(respond(request))
+        return player.play(respond())
     }
 
     private func refuse(_ reason: String) {

@@ -50,7 +50,11 @@ final class RouteTable: Sendable {
         state.withLock { $0.requestInterruption?.takeTurn(afterReading: count) }
     }
 
-    func response(to request: LoopbackRequest) -> LoopbackResponse {
+    /// Selects the response to a request, and returns a closure that creates it.
+    ///
+    /// The response is selected before the request is counted, so that requests that a test sends one after another get the responses of a
+    /// sequence in their order.
+    func responder(to request: LoopbackRequest) -> () -> LoopbackResponse {
         let answer: Answer? = state.withLock { state in
             if let answer = RouteTable.take(request.method, from: &state.exact[request.path]) { return answer }
             guard !state.prefixed.isEmpty else { return nil }
@@ -60,10 +64,12 @@ final class RouteTable: Sendable {
             }
             return nil
         }
-        return switch answer {
-        case .turns(let responses): responses.first ?? .notRouted(request)
-        case .closure(let respond): .answering(request, respond)
-        case nil: .notRouted(request)
+        return {
+            switch answer {
+            case .turns(let responses): responses.first ?? .notRouted(request)
+            case .closure(let respond): .answering(request, respond)
+            case nil: .notRouted(request)
+            }
         }
     }
 

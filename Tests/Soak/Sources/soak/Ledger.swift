@@ -9,6 +9,10 @@ final class Ledger: Sendable {
         var unexpected: [String] = []
         var count = 0
         var unexpectedCount = 0
+        /// The requests in progress.
+        var running: [Int: (kind: String, began: ContinuousClock.Instant)] = [:]
+        var last = 0
+        var isFinished = false
     }
 
     private let state = Mutex(State())
@@ -30,6 +34,30 @@ final class Ledger: Sendable {
         }
     }
 
+    /// Records a request that begins. Returns a number for ``end(_:)``.
+    func begin(_ kind: String) -> Int {
+        state.withLock { state in
+            state.last += 1
+            state.running[state.last] = (kind, .now)
+            return state.last
+        }
+    }
+
+    func end(_ request: Int) {
+        state.withLock { $0.running[request] = nil }
+    }
+
+    /// The request that has been in progress for the longest time; nil if there is none.
+    var longest: (kind: String, time: Duration)? {
+        state.withLock(\.running).values.min { $0.began < $1.began }.map { ($0.kind, ContinuousClock.now - $0.began) }
+    }
+
+    /// Records that no more requests begin, and all have ended.
+    func finish() {
+        state.withLock { $0.isFinished = true }
+    }
+
+    var isFinished: Bool { state.withLock(\.isFinished) }
     var count: Int { state.withLock(\.count) }
     var unexpectedCount: Int { state.withLock(\.unexpectedCount) }
     /// The first outcomes that are not allowed.

@@ -2,37 +2,97 @@ import Foundation
 import Sluice
 import SluiceTesting
 
-/// Sends traffic for some time, and fails if the process holds more resources at the end than after the warm-up.
+/// Sends traffic for some time, and fails if a request does not end as it must, or if the process holds more resources at
+/// the end than after the warm-up.
 @main
 struct Soak {
+    /// The time after which a request that has not ended counts as hanging. No request may take longer than its total
+    /// time-out of 60 seconds.
+    private static let hangs = Duration.seconds(100)
+
     static func main() async throws {
-        let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count >= 3, let seconds = Int(arguments[1]) else {
-            print("usage: soak SECONDS SVG CERTIFICATE [URL …]")
+        guard let options = Options(CommandLine.arguments) else {
+            print(Options.usage)
             exit(64)
         }
-        let certificate = arguments[3]
-        let urls = Array(arguments.dropFirst(3))
+        print("The seed is \(options.seed): Tests/Soak/run --seconds \(options.seconds) --seed \(options.seed)")
         let ledger = Ledger()
-        let traffic = try Traffic(urls, trusting: certificate, ledger)
-        let end = ContinuousClock.now + .seconds(seconds)
-        var samples: [Sample] = []
-        await withTaskGroup(of: Void.self) { group in
-            for worker in 0..<12 {
-                group.addTask { await traffic.run(until: end, seed: UInt64(worker)) }
+        let chaos = Chaos(seed: options.seed, smallFolder: options.smallFolder)
+        let traffic = try Traffic(options, chaos, ledger)
+        let began = ContinuousClock.now
+        let end = began + .seconds(options.seconds)
+        let workers = Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await chaos.run(until: end) }
+                for worker in 0..<12 {
+                    group.addTask { await traffic.run(until: end, seed: options.seed &+ UInt64(worker)) }
+                }
             }
-            let began = ContinuousClock.now
-            while ContinuousClock.now < end {
-                try? await Task.sleep(for: .seconds(min(5, max(1, seconds / 60))))
-                let elapsed = (ContinuousClock.now - began) / .seconds(1)
-                samples.append(Sample.now(after: elapsed, sent: ledger.count))
+            ledger.finish()
+        }
+        var samples: [Sample] = []
+        while !ledger.isFinished {
+            try? await Task.sleep(for: .seconds(min(5, max(1, options.seconds / 60))))
+            if let hanging = ledger.longest, hanging.time > hangs {
+                print("\(hanging.kind) has not ended after \(hanging.time).")
+                exit(1)
+            }
+            // Files cannot be opened for a sample while there are no descriptors.
+            if ContinuousClock.now < end, !chaos.isStarved {
+                samples.append(Sample.now(after: (ContinuousClock.now - began) / .seconds(1), sent: ledger.count))
                 if samples.count % 12 == 0, let last = samples.last { print(last) }
             }
         }
-        try Data(Plot(samples).svg.utf8).write(to: URL(filePath: arguments[2]))
+        await workers.value
+        if let plot = options.plot { try Data(Plot(samples).svg.utf8).write(to: URL(filePath: plot)) }
         print(ledger.summary)
+        print("chaos: \(chaos.summary)")
         let verdict = Verdict(samples, ledger)
         print(verdict)
-        exit(verdict.isGood ? 0 : 1)
+        let left = await traffic.transfersLeft()
+        if left > 0 { print("\(left) transfers are left") }
+        traffic.stop()
+        exit(verdict.isGood && left == 0 ? 0 : 1)
+    }
+}
+
+/// The arguments of the program, which the script passes.
+struct Options: Sendable {
+    static let usage = """
+        usage: soak --seconds N --seed N --certificate FILE --secure URL,URL --mortal URL [--plot FILE] [--small FOLDER]
+                    [--silent-names]
+        """
+
+    let seconds: Int
+    let seed: UInt64
+    let certificate: String
+    /// The servers that use TLS.
+    let secure: [String]
+    /// The server that is killed and started again.
+    let mortal: String
+    let plot: String?
+    /// A folder on a file system of one megabyte; nil if there is none.
+    let smallFolder: URL?
+    /// True if the name server answers no question.
+    let hasSilentNames: Bool
+
+    init?(_ arguments: [String]) {
+        var values: [String: String] = [:]
+        var rest = arguments.dropFirst()
+        while let name = rest.popFirst() {
+            values[name] = name == "--silent-names" ? "" : rest.popFirst()
+        }
+        guard let seconds = values["--seconds"].flatMap({ Int($0) }),
+            let seed = values["--seed"].flatMap({ UInt64($0) }), let certificate = values["--certificate"],
+            let secure = values["--secure"], let mortal = values["--mortal"]
+        else { return nil }
+        self.seconds = seconds
+        self.seed = seed
+        self.certificate = certificate
+        self.secure = secure.split(separator: ",").map(String.init)
+        self.mortal = mortal
+        plot = values["--plot"]
+        smallFolder = values["--small"].map { URL(filePath: $0) }
+        hasSilentNames = values["--silent-names"] != nil
     }
 }

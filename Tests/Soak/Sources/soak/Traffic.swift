@@ -2,62 +2,79 @@ import Foundation
 import Sluice
 import SluiceTesting
 
+/// A kind of request, and the ways in which it may end.
+struct Kind: Sendable {
+    enum End: Sendable {
+        case success
+        case failure(Set<SluiceError.Code>)
+        /// For a server that may be away.
+        case either(Set<SluiceError.Code>)
+    }
+
+    let name: String
+    let end: End
+    let work: @Sendable () async throws -> Void
+
+    init(_ name: String, _ end: End = .success, work: @escaping @Sendable () async throws -> Void) {
+        self.name = name
+        self.end = end
+        self.work = work
+    }
+
+    var maySucceed: Bool {
+        if case .failure = end { false } else { true }
+    }
+
+    func mayFail(with code: SluiceError.Code) -> Bool {
+        switch end {
+        case .success: false
+        case .failure(let codes), .either(let codes): codes.contains(code)
+        }
+    }
+}
+
+/// A response with wrong contents.
+struct UnexpectedResponse: Error, CustomStringConvertible {
+    let description: String
+}
+
+func expect(_ isExpected: Bool, _ description: @autoclosure () -> String) throws {
+    if !isExpected { throw UnexpectedResponse(description: description()) }
+}
+
 /// Sends requests of every kind, chosen at random, and checks the outcome of each.
 final class Traffic: Sendable {
-    struct Item: Codable, Sendable, Hashable {
-        let id: Int
-        let name: String
-    }
-
-    /// A kind of request, and the error codes that are expected; empty for success.
-    struct Kind: Sendable {
-        let name: String
-        let codes: Set<SluiceError.Code>
-        let work: @Sendable () async throws -> Void
-    }
-
     private let faulty: FaultyServer
     private let kinds: [Kind]
     private let ledger: Ledger
+    private let chaos: Chaos
     private let folder: URL
 
-    struct UnexpectedResponse: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    init(_ urls: [String], trusting certificate: String, _ ledger: Ledger) throws {
+    init(_ options: Options, _ chaos: Chaos, _ ledger: Ledger) throws {
         self.ledger = ledger
+        self.chaos = chaos
         let faulty = try FaultyServer()
         self.faulty = faulty
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-soak-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.folder = folder
-        let plain = APIClient(baseURL: faulty.server.url) {
-            $0.timeouts = Timeouts(connect: .seconds(10), idle: .seconds(20), total: .seconds(60))
-            $0.limits.body = 1 << 20
-            $0.gates = [ConcurrencyLimit(16)]
-        }
-        let cached = APIClient(baseURL: faulty.server.url) {
-            $0.cache = CacheStore(directory: folder.appending(path: "cache")) { $0.memory.count = 4 }
-            $0.sharing = .safeMethods
-        }
-        let retrying = APIClient(baseURL: faulty.server.url) {
-            $0.retry = RetryPolicy(maximumAttempts: 2)
-        }
-        let shortTimeout = APIClient(baseURL: faulty.server.url) { $0.timeouts.idle = .milliseconds(300) }
-        var kinds = Traffic.successes(plain, cached) + Traffic.faults(plain, retrying, shortTimeout)
-        kinds += Traffic.bodies(plain, folder)
-        for url in urls {
-            let secure = APIClient(baseURL: url) { $0.connection.tls.trust = .only(.file(certificate)) }
-            let distrusting = APIClient(baseURL: url)
-            kinds += Traffic.secure(secure, distrusting)
-        }
-        self.kinds = kinds
+        let clients = Clients(faulty.server.url, folder, chaos)
+        kinds =
+            ExchangeKinds.all(clients) + FaultKinds.all(clients) + BodyKinds.all(clients, folder)
+            + GateKinds.all(clients) + ChaosKinds.all(clients, options, folder, chaos)
     }
 
-    deinit {
+    func stop() {
         faulty.server.stop()
         try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Returns the number of transfers that are still in progress after a few seconds without requests.
+    func transfersLeft() async -> Int {
+        for _ in 0..<100 where SocketTransport.statistics().activeTransfers > 0 {
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+        return SocketTransport.statistics().activeTransfers
     }
 
     /// Sends requests one after another. Every fifth is cancelled in progress.
@@ -65,45 +82,37 @@ final class Traffic: Sendable {
         var random = SeededGenerator(seed: seed)
         while ContinuousClock.now < end {
             guard let kind = kinds.randomElement(using: &random) else { return }
-            if Int.random(in: 0..<5, using: &random) == 0 {
-                await runAndCancel(kind, after: .microseconds(Int.random(in: 0..<4000, using: &random)))
-            } else {
-                await runToEnd(kind)
-            }
+            let cancelsAfter = Int.random(in: 0..<5, using: &random) == 0 ? Int.random(in: 0..<4000, using: &random) : nil
+            let request = ledger.begin(kind.name)
+            await run(kind, cancelledAfter: cancelsAfter.map { .microseconds($0) })
+            ledger.end(request)
         }
     }
 
-    private func runToEnd(_ kind: Kind) async {
-        do {
-            try await kind.work()
-            if kind.codes.isEmpty {
-                ledger.note(kind.name, "answered")
-            } else {
-                ledger.noteUnexpected(kind.name, "Expected a failure.")
-            }
-        } catch {
-            note(error, of: kind, orCancelled: false)
-        }
-    }
-
-    private func runAndCancel(_ kind: Kind, after delay: Duration) async {
+    private func run(_ kind: Kind, cancelledAfter delay: Duration?) async {
+        let starvation = chaos.starvation
         let task = Task { try await kind.work() }
-        try? await Task.sleep(for: delay)
-        task.cancel()
-        switch await task.result {
-        case .success: ledger.note(kind.name, "answered before it was cancelled")
-        case .failure(let error): note(error, of: kind, orCancelled: true)
+        if let delay {
+            try? await Task.sleep(for: delay)
+            task.cancel()
         }
-    }
-
-    private func note(_ error: any Error, of kind: Kind, orCancelled: Bool) {
-        let failure = (error as? APIError)?.error ?? error as? SluiceError
-        if let failure, kind.codes.contains(failure.code) || orCancelled && failure.isCancellation {
-            ledger.note(kind.name, "\(failure.code)")
-        } else if orCancelled, error is CancellationError {
-            ledger.note(kind.name, "cancelled")
-        } else {
-            ledger.noteUnexpected(kind.name, "\(error)")
+        let result = await task.result
+        let isStarved = starvation == nil || starvation != chaos.starvation
+        switch result {
+        case .success where kind.maySucceed: ledger.note(kind.name, "answered")
+        case .success: ledger.noteUnexpected(kind.name, "Expected a failure.")
+        case .failure(let error):
+            let code = ((error as? APIError)?.error ?? error as? SluiceError)?.code
+            if let code, kind.mayFail(with: code) || delay != nil && code == .cancelled {
+                ledger.note(kind.name, "\(code)")
+            } else if delay != nil, error is CancellationError {
+                ledger.note(kind.name, "cancelled")
+            } else if isStarved, code != .internalFailure {
+                // Without descriptors, all may fail, the checks too. What fails says why.
+                ledger.note("without descriptors", code.map { "\($0)" } ?? "\(type(of: error))")
+            } else {
+                ledger.noteUnexpected(kind.name, "\(error)")
+            }
         }
     }
 }
