@@ -15,7 +15,7 @@ let package = Package(
                 "CStarvation",
                 .product(name: "Sluice", package: "sluice"), .product(name: "SluiceTesting", package: "sluice"),
             ]
-        )
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -57,7 +57,9 @@ enum ExchangeKinds {
             },
             Kind("pages") {
                 var count = 0
-                for try await page in plain.codable.get("pages", as: [Item].self).pages(by: .link) { count += page.count }
+                for try await page in plain.codable.get("pages", as: [Item].self).pages(by: .link) {
+                    count += page.count
+                }
                 try expect(count == 6, "\(count) items")
             },
             Kind("interceptors") {

@@ -82,9 +82,10 @@ final class Traffic: Sendable {
         var random = SeededGenerator(seed: seed)
         while ContinuousClock.now < end {
             guard let kind = kinds.randomElement(using: &random) else { return }
-            let cancelsAfter = Int.random(in: 0..<5, using: &random) == 0 ? Int.random(in: 0..<4000, using: &random) : nil
+            let isCancelled = Int.random(in: 0..<5, using: &random) == 0
+            let delay = isCancelled ? Duration.microseconds(Int.random(in: 0..<4000, using: &random)) : nil
             let request = ledger.begin(kind.name)
-            await run(kind, cancelledAfter: cancelsAfter.map { .microseconds($0) })
+            await run(kind, cancelledAfter: delay)
             ledger.end(request)
         }
     }
