@@ -36,7 +36,8 @@ extension APIClient {
         public var credentials: ChallengeCredentials?
         /// The connection settings: TLS, proxies, name resolution, addresses and versions of HTTP.
         public var connection = ConnectionOptions()
-        /// The decoder of models. The default is the strict `JSONDecoder`.
+        /// The decoder of models. The default is the strict `JSONDecoder`, whose strategies are read when the client is
+        /// created.
         public var modelDecoder: any DataDecoder = JSONDecoder()
         /// The envelope that the API wraps its models in; nil, the default, for none.
         public var envelope: Envelope?

@@ -37,7 +37,7 @@ struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, Decod
             if Model.self == JSON.self, decoder.isJSONDecoder, let json = try JSON(parsing: body) as? Model {
                 return json
             }
-            return try decoder.decoder.decode(Model.self, from: body)
+            return try decoder.decode(Model.self, from: body)
         } catch let error as JSONSyntaxError {
             throw .undecodable(DecodingFailure(Model.self, body: body, error: error))
         } catch {
@@ -52,11 +52,18 @@ final class SharedDecoder: Sendable {
     let readsJSON: Bool
     /// True if the decoder is a `JSONDecoder`.
     let isJSONDecoder: Bool
+    /// The faster decoder with the results of the `JSONDecoder`; nil for other decoders.
+    private let modelDecoder: JSONModelDecoder?
 
     init(_ decoder: any DataDecoder) {
         self.decoder = decoder
         readsJSON = !(decoder is PropertyListDecoder)
         isJSONDecoder = decoder is JSONDecoder
+        modelDecoder = JSONModelDecoder(decoder)
+    }
+
+    func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
+        try modelDecoder?.decode(type, from: data) ?? decoder.decode(type, from: data)
     }
 }
 

@@ -40,7 +40,8 @@ package struct JSONDocument: Sendable {
     /// Parses a UTF-8 text, which may begin with a byte order mark.
     package init(_ data: Data, maximumDepth: Int = JSONParser.maximumDepth) throws(JSONSyntaxError) {
         try self.init(length: data.count, maximumDepth: maximumDepth) { target in
-            data.copyBytes(to: target, count: target.count)
+            // Faster than `copyBytes`, which is generic.
+            data.withUnsafeBytes { UnsafeMutableRawBufferPointer(target).copyMemory(from: $0) }
         }
     }
 

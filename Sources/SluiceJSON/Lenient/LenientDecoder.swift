@@ -24,12 +24,12 @@ final class LenientDecoder: JSONValueDecoder {
     private(set) var isPartOfModel = false
 
     /// Creates the decoder of the root value.
-    init(_ input: LenientInput) {
+    init(_ input: LenientInput, for type: Any.Type? = nil) {
         self.input = input
         node = input.document.root
         parent = nil
         key = nil
-        type = nil
+        self.type = type
         depth = 0
     }
 
@@ -59,7 +59,12 @@ final class LenientDecoder: JSONValueDecoder {
     func absentChild(under key: any CodingKey) -> LenientDecoder { absentChild(under: key, .null) }
 
     private func absentChild(under key: any CodingKey, _ document: JSONDocument) -> LenientDecoder {
-        let absent = LenientInput(document, decoder: input.decoder, cache: input.cache)
+        let absent = LenientInput(
+            document,
+            decoder: input.decoder,
+            mirrorsJSONDecoder: input.mirrorsJSONDecoder,
+            cache: input.cache
+        )
         return LenientDecoder(absent, node: absent.document.root, parent: self, key: key, type: nil, depth: depth + 1)
     }
 

@@ -9,6 +9,8 @@ final class LenientInput {
     /// The decoder's conversions, copied for fast access.
     let conversions: LenientJSONDecoder.Conversions
     let convertsNames: Bool
+    /// True if the results are those of a `JSONDecoder`. The decoder then has no conversions.
+    let mirrorsJSONDecoder: Bool
     /// The cache, shared with the JSON texts inside strings of this document.
     let cache: Cache
 
@@ -18,14 +20,28 @@ final class LenientInput {
         var names: [String: String] = [:]
         /// The offsets of properties in the mirrors of types with default values.
         var properties: [ObjectIdentifier: [String: Int]] = [:]
+        /// True if a `JSONDecoder` may have returned another value.
+        var isDoubtful = false
     }
 
-    init(_ document: JSONDocument, decoder: LenientJSONDecoder, cache: Cache = Cache()) {
+    init(
+        _ document: JSONDocument,
+        decoder: LenientJSONDecoder,
+        mirrorsJSONDecoder: Bool = false,
+        cache: Cache = Cache()
+    ) {
         self.document = document
+        self.mirrorsJSONDecoder = mirrorsJSONDecoder
         self.decoder = decoder
         self.cache = cache
         conversions = decoder.conversions
         if case .useDefaultKeys = decoder.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
+    }
+
+    /// Records that a `JSONDecoder` may return another value than this decoder, if its results are required.
+    @inline(never)
+    func doubt() {
+        if mirrorsJSONDecoder { cache.isDoubtful = true }
     }
 
     @inline(__always)

@@ -14,7 +14,11 @@ struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// Returns true if the value is null or missing.
     func decodeNil(forKey key: Key) -> Bool {
-        decoder.presentMember(key.stringValue) == nil
+        guard let node = decoder.member(key.stringValue) else {
+            decoder.input.doubt()
+            return true
+        }
+        return decoder.input.kind(of: node) == .null
     }
 
     @inline(__always)

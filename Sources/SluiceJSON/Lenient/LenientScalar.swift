@@ -14,6 +14,8 @@ extension LenientScalar where Self: FixedWidthInteger {
     static func read(_ node: JSONDocument.Node, of input: LenientInput) -> Self? {
         let entry = input.document.tape[node.index]
         if entry.kind == .number, entry.isPlain, let value = shortInteger(node, of: input) { return value }
+        // 1.0 is an integer, but each decoder has its limits.
+        if entry.kind == .number, !entry.isPlain || Self.bitWidth > 64 { input.doubt() }
         if entry.kind.isBool, input.conversions.contains(.numbersFromBools) { return entry.kind == .true ? 1 : 0 }
         return input.withNumberText(of: node) { NumberLiteral($0)?.integer($0) }
     }
@@ -51,7 +53,9 @@ extension LenientScalar where Self: BinaryFloatingPoint & LosslessStringConverti
             }
             fallthrough
         default:
-            return input.withNumberText(of: node) { NumberLiteral($0)?.floating($0) }
+            let value: Self? = input.withNumberText(of: node) { NumberLiteral($0)?.floating($0) }
+            if value == nil { input.doubt() }
+            return value
         }
     }
 }
@@ -116,7 +120,8 @@ extension Decimal: LenientScalar {
         let kind = input.kind(of: node)
         if kind.isBool, input.conversions.contains(.numbersFromBools) { return kind == .true ? 1 : 0 }
         return input.withNumberText(of: node) { text in
-            NumberLiteral(text).flatMap { _ in Decimal(string: String(decoding: text, as: UTF8.self)) }
+            if text.count > 38 { input.doubt() }
+            return NumberLiteral(text).flatMap { _ in Decimal(string: String(decoding: text, as: UTF8.self)) }
         }
     }
 }

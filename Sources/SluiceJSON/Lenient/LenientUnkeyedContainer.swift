@@ -70,6 +70,7 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
     @inline(__always)
     private func element(_ expected: Any.Type) throws -> JSONDocument.Node {
         guard !isAtEnd else {
+            decoder.input.doubt()
             throw DecodingError.valueNotFound(
                 expected,
                 DecodingError.Context(

@@ -19,8 +19,21 @@ extension LenientDecoder {
 
     /// Decodes a value inside this decoder's value.
     func decode<Value: Decodable>(_ type: Value.Type, at node: Node, under key: any CodingKey) throws -> Value {
+        // The elements of arrays arrive here, most of which have one of these types. A comparison is much faster than a cast to the
+        // protocol, and the types are equal, so that the bits are those of the value.
+        if type == String.self { return unsafeBitCast(try common(String.self, at: node, under: key), to: type) }
+        if type == Int.self { return unsafeBitCast(try common(Int.self, at: node, under: key), to: type) }
+        if type == Double.self { return unsafeBitCast(try common(Double.self, at: node, under: key), to: type) }
+        if type == Bool.self { return unsafeBitCast(try common(Bool.self, at: node, under: key), to: type) }
         if let scalar = scalarType(type, at: node) { return try read(scalar, as: type, at: node, under: key) }
         return try child(at: node, under: key, type: type).decodeOwnValue(type)
+    }
+
+    @inline(__always)
+    private func common<Value: LenientScalar>(_ type: Value.Type, at node: Node, under key: any CodingKey) throws
+        -> Value
+    {
+        try scalar(at: node) ?? neutralValue(ofNull: node, under: key)
     }
 
     /// Decodes another type from this decoder's own value.
@@ -56,7 +69,7 @@ extension LenientDecoder {
     }
 
     /// Decodes the type that this decoder was created for. Null is replaced with a neutral value if allowed.
-    private func decodeOwnValue<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    func decodeOwnValue<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard kind == .null else { return try decodeByType(type) }
         do {
             return try decodeByType(type)
@@ -96,7 +109,8 @@ extension LenientDecoder {
         case .iso8601:
             guard kind == .string else { throw mismatch(Date.self) }
             let date = input.withTrimmedString(of: node) { text in
-                try? Date(String(decoding: text, as: UTF8.self), strategy: .iso8601)
+                if text.count + 2 != input.document.withBytes(of: node, \.count) { input.doubt() }
+                return try? Date(String(decoding: text, as: UTF8.self), strategy: .iso8601)
             }
             guard let date else { throw corrupted("Expected a date and time in ISO 8601 format.") }
             return date
@@ -153,7 +167,10 @@ extension LenientDecoder {
 
     /// Returns the replacement for a value that is missing or null, or decodes the type from null.
     func replacement<Value: Decodable>(_ type: Value.Type, for key: any CodingKey) throws -> Value {
-        if let type = type as? any OptionalValue.Type, let value = type.absent as? Value { return value }
+        if let type = type as? any OptionalValue.Type, let value = type.absent as? Value {
+            if member(key.stringValue) == nil { input.doubt() }
+            return value
+        }
         if let value: Value = defaultValue(for: key) { return value }
         guard let node = member(key.stringValue) else {
             guard let value = neutralValue(of: type) else { throw missing(key) }
@@ -211,7 +228,9 @@ extension Set: LenientCollection {}
 extension Data: LenientCollection {}
 
 /// The properties of a model with default values.
-struct PropertyDefaults {
+///
+/// A class, because few decoders have one.
+final class PropertyDefaults {
     private let type: ObjectIdentifier
     private let mirror: Mirror
 
