@@ -1,5 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
+import SluiceJSON
 
 /// A serializer that uses a decoder.
 protocol DecodingSerializer {

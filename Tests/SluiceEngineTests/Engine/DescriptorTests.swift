@@ -33,7 +33,7 @@ extension EngineTests {
             }
 
             func run() throws {
-                let before = openDescriptors()
+                let before = openSockets()
                 for index in 0..<4 { try #require(try send(to: "h\(index).test").get() == "ok") }
                 try #require(engine.descriptors.count == 4)
                 var taken = takeDescriptors()
@@ -46,7 +46,7 @@ extension EngineTests {
                 }
 
                 // If no connection is idle, the engine retries at intervals, without a busy loop.
-                closeConnections()
+                try closeConnections()
                 taken += takeDescriptors()
                 let start = processorTime()
                 let error = send(to: "early.test", Timeouts(connect: .seconds(1))).error
@@ -61,9 +61,9 @@ extension EngineTests {
                 try #require(!late.hasEnded)
                 for descriptor in taken { close(descriptor) }
                 try #require(try late.wait().get() == "ok")
-                closeConnections()
+                try closeConnections()
                 try #require(engine.descriptors.count == 0)
-                while openDescriptors() != before { usleep(1000) }
+                try block("all sockets are closed") { openSockets() == before }
             }
 
             private func send(to host: String, _ timeouts: Timeouts = Timeouts()) -> Result<String, SluiceError> {
@@ -81,10 +81,19 @@ extension EngineTests {
             }
 
             /// Closes all connections, and waits until both sides have closed them. A connection is idle a little after its answer.
-            private func closeConnections() {
-                while !transport.isQuiet { usleep(1000) }
+            private func closeConnections() throws {
+                try block("the slots are free") { transport.isQuiet }
                 while transport.pool?.closeOldestIdle() == true {}
-                while server.openConnections > 0 { usleep(1000) }
+                try block("the connections are closed") { server.openConnections == 0 }
+            }
+
+            /// Blocks the thread until a condition is true.
+            private func block(_ description: Comment, until condition: () -> Bool) throws {
+                let end = ContinuousClock.now + .seconds(30)
+                while !condition() {
+                    try #require(ContinuousClock.now < end, description)
+                    usleep(1000)
+                }
             }
 
             /// The processor time of the loop's thread.
@@ -217,9 +226,12 @@ private func takeDescriptors(upTo number: Int32 = .max) -> [Int32] {
     return taken
 }
 
-/// The number of descriptors below 256 that are open.
-private func openDescriptors() -> Int {
+/// The number of sockets with descriptors below 256. Other descriptors come and go with libdispatch.
+private func openSockets() -> Int {
     let all: Range<Int32> = 0..<256
-    return all.count(where: { fcntl($0, F_GETFD) >= 0 })
+    return all.count { descriptor in
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
 }
 #endif
