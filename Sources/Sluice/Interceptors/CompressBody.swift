@@ -20,7 +20,6 @@ import SluiceHTTP
 public struct CompressBody: RequestInterceptor {
     /// Bodies longer than this many bytes are compressed on a dispatch queue, off the task's thread.
     private static let inlineLimit = 32 << 10
-    private static let queue = DispatchQueue(label: "sluice.compression", attributes: .concurrent)
     /// The fields that refer to the exact bytes of a body, or to its coding.
     private static let boundToBytes: [HTTPHeaderName] = [
         .contentEncoding, "Content-Range", "Content-Digest", "Digest", "Content-MD5",
@@ -84,7 +83,7 @@ public struct CompressBody: RequestInterceptor {
 
     private func smaller(_ data: Data) async -> Data? {
         if data.count <= CompressBody.inlineLimit { return GzipEncoder.smaller(data, level: level) }
-        return await CompressBody.queue.result { [level] in GzipEncoder.smaller(data, level: level) }
+        return await BlockingQueues.next.result { [level] in GzipEncoder.smaller(data, level: level) }
     }
 }
 

@@ -120,14 +120,28 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
 
 /// The requests sent so far, used to detect a page that leads back to an earlier one.
 struct PageHistory: Sendable {
-    private struct Entry: Hashable, Sendable {
-        let method: HTTPMethod
-        let url: String
-        let headers: HTTPHeaders
-        let body: Data?
+    /// A digest of a request, which is short however long the request is. The hashes have random seeds, so that no server can construct
+    /// requests with the same digest.
+    private struct Digest: Hashable, Sendable {
+        let first: Int
+        let second: Int
+
+        init(_ request: HTTPRequest, _ body: Data?) {
+            func hash(_ salt: Int) -> Int {
+                var hasher = Hasher()
+                hasher.combine(salt)
+                hasher.combine(request.method)
+                hasher.combine(request.url)
+                hasher.combine(request.headers)
+                hasher.combine(body)
+                return hasher.finalize()
+            }
+            first = hash(1)
+            second = hash(2)
+        }
     }
 
-    private var entries: Set<Entry> = []
+    private var entries: Set<Digest> = []
 
     /// Records a request.
     ///
@@ -141,8 +155,7 @@ struct PageHistory: Sendable {
         // A stream may have different content each time.
         case .file, .stream, .deferred, .encoded: return
         }
-        let entry = Entry(method: request.method, url: request.url, headers: request.headers, body: body)
-        guard entries.insert(entry).inserted else {
+        guard entries.insert(Digest(request, body)).inserted else {
             throw SluiceError(
                 .paginationLoop,
                 "The pages form a loop: page \(entries.count) leads back to an earlier page.",

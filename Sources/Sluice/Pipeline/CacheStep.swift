@@ -174,8 +174,8 @@ struct CacheStep: Sendable {
             return try await fetch(next, isLast: true, isBackground: isBackground)
         case .stored(let serving):
             let entries = reception.storing.compactMap { cache.keep($0, of: request, received: nil, by: ticket) }
-            // Reads the body to its end, because the connection cannot be reused otherwise.
-            _ = try? await answer.body.collect(upTo: 64 << 10)
+            // Reads the body to its end, within limits, because the connection cannot be reused otherwise.
+            _ = await answer.body.collectedBriefly()
             let failure = serving.isRevalidated ? nil : SluiceError.unacceptableStatus(answer.head, request)
             if let failure, !isBackground {
                 attempt.call?.notify(.received, attempt.number) { .received(.failure(failure)) }

@@ -68,8 +68,6 @@ package final class Dial: LoopHandler {
 
     /// The delay before an attempt that failed for lack of a resource is repeated.
     private static let postponement = Duration.milliseconds(20)
-    /// A queue for blocking reads of certificate files.
-    private static let files = DispatchQueue(label: "sluice.tls", attributes: .concurrent)
 
     let pool: ConnectionPool
     let group: ConnectionPool.State.GroupID
@@ -151,7 +149,7 @@ package final class Dial: LoopHandler {
         if let context = TLSContext.cached(for: policy, offering: protocols) {
             return completion(.success(context), thread)
         }
-        Dial.files.async { [self] in
+        BlockingQueues.next.async { [self] in
             let result = Result { () throws(TLSFailure) in
                 try TLSContext.context(for: policy, offering: protocols)
             }

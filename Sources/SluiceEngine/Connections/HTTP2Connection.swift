@@ -125,6 +125,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             if state.session.count == 1 { state.liveness.begin(at: now) }
             if thread == nil, state.session.count <= HTTP2Connection.directStreams {
                 push(&state, limit: Transaction.inlineBody, now: now, &effects)
+                // A stream may have failed before its head was sent.
+                if state.session.hasTouched { effects.wantsTurn = true }
             } else if !state.awaitsTurn {
                 state.awaitsTurn = true
                 effects.wantsTurn = true
@@ -158,6 +160,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             state.timerAt = .distantFuture
             expire(&state, &effects, on: thread)
             push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
+            if state.session.hasTouched { effects.wantsTurn = true }
             setTimer(for: nil, &state, &effects, now: thread.now)
             state.session.forEach { setTimer(for: $0, &state, &effects, now: thread.now) }
         }

@@ -242,6 +242,9 @@ final class HTTP2Session {
         undecoded.removeAll { !$0.hasUndecoded }
     }
 
+    /// True if ``takeTouched()`` returns streams.
+    var hasTouched: Bool { !touched.isEmpty }
+
     /// Takes the streams that have received something.
     func takeTouched() -> [HTTP2Stream] {
         guard !touched.isEmpty else { return [] }
@@ -333,9 +336,11 @@ final class HTTP2Session {
             }
             return 0
         }
-        nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, user in
+        nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, code, user in
             guard let frame, frame.pointee.hd.type == NGHTTP2_HEADERS.rawValue else { return 0 }
-            HTTP2Session.of(user)?.streamClosed(frame.pointee.hd.stream_id, NGHTTP2_REFUSED_STREAM.rawValue)
+            let (session, stream) = (HTTP2Session.of(user), frame.pointee.hd.stream_id)
+            if code == NGHTTP2_ERR_FRAME_SIZE_ERROR.rawValue { session?.fail(stream, .requestHeadTooLarge) }
+            session?.streamClosed(stream, NGHTTP2_REFUSED_STREAM.rawValue)
             return 0
         }
         nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, length, user in

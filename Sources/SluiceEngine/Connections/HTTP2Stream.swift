@@ -112,6 +112,7 @@ final class HTTP2Stream: Transaction {
         }
         let response = fields.takeResponse()
         switch response.status.rawValue {
+        case ..<100: failure = ResponseSyntaxError.malformedStatusLine.error
         case 101: failure = ResponseSyntaxError.unexpectedUpgrade.error
         case ..<200:
             informationalCount += 1

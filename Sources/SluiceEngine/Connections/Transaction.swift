@@ -277,6 +277,22 @@ class Transaction {
     /// True if received bytes wait to be decoded.
     var hasUndecoded: Bool { !encoded.isEmpty || encodedHasMore }
 
+    /// The maximum number of bytes in a row that a decoder may consume without output. Empty members and blocks, skippable frames
+    /// and padding have none, and a server can send them without end.
+    private static let maximumBarrenInput: Int64 = 1 << 20
+    /// The number of bytes that the decoder has consumed since its last output.
+    private var barrenInput: Int64 = 0
+
+    /// Checks encoded bytes that had no output. Returns the error if there are too many of them, or in the whole body.
+    private func checkBarrenInput() -> SluiceError? {
+        if barrenInput > Transaction.maximumBarrenInput { return .barrenEncoding }
+        // A body that cannot be compressed becomes a little longer.
+        guard let limit = call.context.limits.body, receivedEncoded > Transaction.maximumBarrenInput,
+            (receivedEncoded - Transaction.maximumBarrenInput) / 9 * 8 > limit
+        else { return nil }
+        return .bodyTooLarge(limit: limit)
+    }
+
     /// Decodes bytes from an earlier turn.
     final func decodeRest(budget: inout Int) -> Status {
         encodedHasMore = false
@@ -292,16 +308,21 @@ class Transaction {
 
     private func decode(_ bytes: UnsafeRawBufferPointer, from position: inout Int, budget: inout Int) -> Status {
         guard let decoder else { return .needsInput }
+        var start = position
         while true {
             if budget <= 0 || isPaused { return .blocked }
             switch decoder.next(from: bytes, at: &position) {
             case .output(let data):
                 budget -= data.count
+                start = position
+                barrenInput = 0
                 if let error = count(data.count) { return .failed(error) }
                 if pending.isEmpty { pending = data } else { pending.append(data) }
                 if pending.count >= call.pool.configuration.responseBufferSize { flushPending() }
             case .again: budget -= ContentDecoder.pieceSize
-            case .needsInput: return .needsInput
+            case .needsInput:
+                barrenInput += Int64(position - start)
+                return checkBarrenInput().map { .failed($0) } ?? .needsInput
             case .failed: return .failed(.damagedEncoding)
             }
         }
@@ -489,6 +510,18 @@ struct ConnectionTimings: Sendable {
 extension SluiceError {
     static var damagedEncoding: SluiceError {
         SluiceError(.invalidResponse, "The response's content encoding is damaged or unknown.")
+    }
+
+    static var barrenEncoding: SluiceError {
+        SluiceError(
+            .bodyTooLarge,
+            "The response's body has more than 1 MiB of compressed data in a row without contents."
+        )
+    }
+
+    /// The head of a request that libnghttp2 refuses to send.
+    static var requestHeadTooLarge: SluiceError {
+        SluiceError(.headersTooLarge, "The request's header fields are over the limit of 64 KiB for HTTP/2.")
     }
 
     static var truncatedEncoding: SluiceError {

@@ -62,11 +62,15 @@ struct CertificateFile {
     }
 
     init(_ path: String) throws(Unreadable) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        // The system would cut such a path off at the NUL.
+        if path.utf8.contains(0) { throw Unreadable(reason: "\(path): its path contains a NUL character") }
+        // A pipe without a writer does not hold the thread.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw CertificateFile.unreadable(path, errno) }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw CertificateFile.unreadable(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Unreadable(reason: "\(path): it is not a regular file") }
         var contents: [UInt8] = []
         var chunk = max(4096, min(Int(status.st_size) + 1, CertificateFile.maximumSize))
         while true {

@@ -97,6 +97,13 @@ extension RequestBody {
     static func opened(_ url: URL) async throws(SluiceError) -> RequestBody {
         let opened = try await FileReader.open(url)
         let length = opened.length
+        // The files of /proc have contents and a length of zero. A request without a body would be complete before it is noticed.
+        if length == 0, try await opened.read(upTo: 1) != nil {
+            throw SluiceError(
+                .bodyUnavailable,
+                "The file “\(url.path)” has contents, but its length is 0. Read it, and send its contents as data."
+            )
+        }
         // The first reader takes ownership of the open file. The file closes at its end or when the reader is released,
         // even if the body itself is kept longer.
         let unread = Locked<FileReader?>(opened)

@@ -13,15 +13,15 @@ import Darwin
 package final class FileReader: Sendable {
     /// The default size of a piece, large enough that the cost of switching to the queue and back is negligible.
     package static let pieceSize = 256 << 10
-    private static let queue = DispatchQueue(label: "sluice.files", attributes: .concurrent)
-
     /// The file's length when it was opened.
     package let length: Int64
     private let descriptor: Int32
     private let path: String
+    private let queue: DispatchQueue
     private let buffers = ReadBuffers(size: pieceSize)
 
-    private init(descriptor: Int32, length: Int64, path: String) {
+    private init(descriptor: Int32, length: Int64, path: String, queue: DispatchQueue) {
+        self.queue = queue
         self.descriptor = descriptor
         self.length = length
         self.path = path
@@ -37,6 +37,7 @@ package final class FileReader: Sendable {
             throw SluiceError(.bodyUnavailable, "A URL with the scheme “\(scheme)” is not a file URL.")
         }
         let path = url.path
+        let queue = BlockingQueues.next
         return try await queue.result { () -> Result<FileReader, SluiceError> in
             // The system would cut such a path off at the NUL.
             if path.utf8.contains(0) { return .failure(.cannotRead(path, "its path contains a NUL character")) }
@@ -48,7 +49,7 @@ package final class FileReader: Sendable {
                 let isDirectory = status.st_mode & S_IFMT == S_IFDIR
                 return .failure(.cannotRead(path, isDirectory ? "it is a directory" : "it is not a regular file"))
             }
-            return .success(FileReader(descriptor: descriptor, length: Int64(status.st_size), path: path))
+            return .success(FileReader(descriptor: descriptor, length: Int64(status.st_size), path: path, queue: queue))
         }.get()
     }
 
@@ -56,7 +57,7 @@ package final class FileReader: Sendable {
     ///
     /// A piece that is shorter than requested is the last one.
     package func read(upTo count: Int = pieceSize) async throws(SluiceError) -> Data? {
-        try await FileReader.queue.result { [self] () -> Result<Data?, SluiceError> in
+        try await queue.result { [self] () -> Result<Data?, SluiceError> in
             var error: Int32 = 0
             let piece = buffers.piece(upTo: count) { buffer in
                 let filled = SystemFile.fill(buffer, from: descriptor)

@@ -63,7 +63,7 @@ extension SluiceError {
         public static let truncatedBody = Code("truncatedBody")
         /// The received data is not valid HTTP: a bad status line, header, chunk or encoding.
         public static let invalidResponse = Code("invalidResponse")
-        /// The response's head exceeds the limit.
+        /// The response's head exceeds the limit, or the request's head that of HTTP/2.
         public static let headersTooLarge = Code("headersTooLarge")
         /// The response's body exceeds the limit.
         public static let bodyTooLarge = Code("bodyTooLarge")

@@ -50,6 +50,9 @@ package struct PrivateFile: Sendable {
                     "Other users can read or write the file “\(path)”. If none of them has done so, make it private with “chmod 600”."
             )
         }
+        guard acceptsShared || status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw Failure(description: "The file “\(path)” belongs to another user, who may have written it.")
+        }
         guard status.st_size <= limit else {
             throw Failure(description: "The file “\(path)” is too large for \(contentName).")
         }

@@ -9,7 +9,9 @@ package final class ResponsePipe: Sendable {
     fileprivate typealias Waiter = UnsafeContinuation<Result<[Data], SluiceError>, Never>
 
     fileprivate struct State {
+        /// The received chunks. Those before `first` have been read and are empty.
         var chunks: [Data] = []
+        var first = 0
         var bytes = 0
         var waiter: Waiter?
         var end: Result<TransferMetrics, SluiceError>?
@@ -123,7 +125,7 @@ package final class ResponsePipe: Sendable {
     private func abandon() {
         let isOver = state.withLock { state in
             state.isAbandoned = true
-            state.chunks = []
+            state.removeChunks()
             return state.end != nil
         }
         if !isOver { onAbandon() }
@@ -165,14 +167,26 @@ extension SluiceError {
 extension ResponsePipe.State {
     fileprivate mutating func read(_ amount: ResponsePipe.Amount) -> Result<[Data], SluiceError>? {
         if chunks.isEmpty { return end.map { $0.map { _ in [] } } }
-        if amount == .all || chunks.count == 1 {
-            defer { chunks = [] }
+        if amount == .all || chunks.count == first + 1 {
+            defer { removeChunks() }
             bytes = 0
-            return .success(chunks)
+            return .success(first == 0 ? chunks : Array(chunks[first...]))
         }
-        let chunk = chunks.removeFirst()
+        let chunk = chunks[first]
+        chunks[first] = Data()
+        first += 1
+        // Moving the rest for each chunk would take quadratic time.
+        if first > chunks.count / 2 {
+            chunks.removeFirst(first)
+            first = 0
+        }
         bytes -= chunk.count
         return .success([chunk])
+    }
+
+    fileprivate mutating func removeChunks() {
+        chunks = []
+        first = 0
     }
 
     /// Returns true if `onDemand` must be called: a paused writer may continue, or the buffer is empty after

@@ -133,7 +133,8 @@ extension JSON {
             self = .array(elements)
         case .object:
             var members: [String: JSON] = [:]
-            members.reserveCapacity(document.count(of: node))
+            // Without members, it would allocate a table.
+            if document.count(of: node) > 0 { members.reserveCapacity(document.count(of: node)) }
             for (key, value) in document.members(of: node) {
                 let key = document.string(of: key)
                 if let first = members.updateValue(JSON(document, value), forKey: key) { members[key] = first }

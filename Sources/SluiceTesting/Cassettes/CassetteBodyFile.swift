@@ -17,8 +17,6 @@ final class BodyFile: Sendable {
         var isMoved = false
     }
 
-    private static let queue = DispatchQueue(label: "sluice.cassette.bodies", attributes: .concurrent)
-
     let url: URL
     private let state: Locked<State>
 
@@ -30,7 +28,7 @@ final class BodyFile: Sendable {
     deinit {
         let (descriptor, isMoved) = state.withLock { ($0.descriptor, $0.isMoved) }
         // Removing a large file takes time.
-        Self.queue.async { [url] in
+        BlockingQueues.next.async { [url] in
             if descriptor >= 0 { close(descriptor) }
             if !isMoved { unlink(url.path) }
         }
@@ -44,7 +42,7 @@ final class BodyFile: Sendable {
     /// - Returns: The open file.
     /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
     static func create(in folder: URL, isPrivate: Bool) async throws(SluiceError) -> BodyFile {
-        try await queue.result { () -> Result<BodyFile, SluiceError> in
+        try await BlockingQueues.next.result { () -> Result<BodyFile, SluiceError> in
             do {
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             } catch {
@@ -63,7 +61,7 @@ final class BodyFile: Sendable {
     /// - Parameter piece: The bytes.
     /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
     func append(_ piece: Data) async throws(SluiceError) {
-        let error = await Self.queue.result { [self] in
+        let error = await BlockingQueues.next.result { [self] in
             SystemFile.write(piece, to: state.withLock { $0.descriptor })
         }
         guard error == 0 else { throw .unwritableBody(url, error) }
@@ -74,7 +72,7 @@ final class BodyFile: Sendable {
     /// - Parameter destination: The final name, in the same folder.
     /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
     func move(to destination: URL) async throws(SluiceError) {
-        let error = await Self.queue.result { [self] () -> Int32 in
+        let error = await BlockingQueues.next.result { [self] () -> Int32 in
             let descriptor = state.withLock { state in
                 defer { state.descriptor = -1 }
                 return state.descriptor

@@ -96,6 +96,14 @@ final class TLSTrustTests {
         #expect(try await failure(of: client(.right, missing)).0.check == .authoritiesUnreadable)
         let additional = TLSConfiguration(trust: .systemAnd(.file("/no/such/file.pem")))
         for _ in 0..<2 { #expect(try await failure(of: client(.right, additional)).0.check == .authoritiesUnreadable) }
+        // A pipe without a writer would hold the thread.
+        let pipe = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)").path
+        #expect(mkfifo(pipe, 0o600) == 0)
+        defer { unlink(pipe) }
+        for path in [pipe, "/dev/zero", "\(server.authority.certificate)\0.other"] {
+            let trust = TLSConfiguration(trust: .only(.file(path)))
+            #expect(try await failure(of: client(.right, trust)).0.check == .authoritiesUnreadable, "\(path)")
+        }
         let invalid = TLSConfiguration(trust: .only(.pem("nonsense")))
         #expect(try await failure(of: client(.right, invalid)).0.check == .authoritiesUnreadable)
     }

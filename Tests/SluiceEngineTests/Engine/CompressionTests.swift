@@ -48,6 +48,33 @@ extension EngineTests {
             }
         }
 
+        /// Encoded bytes without contents. Each repetition is followed by an end with the contents “x”.
+        private static let barren: [(coding: String, unit: [UInt8], end: [UInt8], isPadding: Bool)] = [
+            ("gzip", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3] + [UInt8](repeating: 0, count: 9), gzipX, false),
+            ("deflate", [0, 0, 0, 0xff, 0xff], [1, 1, 0, 0xfe, 0xff, 0x78], false),
+            ("zstd", [0x50, 0x2a, 0x4d, 0x18, 8, 0, 0, 0] + [UInt8](repeating: 7, count: 8), [], false),
+            ("gzip", [0], gzipX, true),
+        ]
+        private static let gzipX = Array(CodingSamples.gzip(Data("x".utf8)))
+
+        /// A server can send them without end, and no limit on the contents is ever reached.
+        @Test(arguments: barren.indices)
+        func encodedBytesWithoutContentsAreLimited(_ index: Int) async throws {
+            let (coding, unit, end, isPadding) = Self.barren[index]
+            for (length, isRefused) in [(100_000, false), (3 << 20, true)] {
+                let barren = Array(repeatElement(unit, count: length / unit.count).joined())
+                let data = Data(isPadding ? end + barren : barren + end)
+                let response = LoopbackResponse.data(data, headers: ["Content-Encoding": coding])
+                do {
+                    let body = try await Self.get(response, from: SocketTransport()).body
+                    #expect(!isRefused, "\(coding)")
+                    #expect(body == Data((end.isEmpty ? "" : "x").utf8), "\(coding)")
+                } catch let error as SluiceError {
+                    #expect(isRefused && error.code == .bodyTooLarge, "\(coding): \(error)")
+                }
+            }
+        }
+
         @Test func disabledDecompressionReturnsTheEncodedBytes() async throws {
             var configuration = SocketTransport.Configuration()
             configuration.decompressesResponses = false

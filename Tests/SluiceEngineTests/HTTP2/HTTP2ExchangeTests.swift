@@ -70,6 +70,20 @@ extension EngineTests {
             #expect(try await plain.value.get().metrics?.sentRequest == nil)
         }
 
+        /// libnghttp2 sends no head over 64 KiB. The request fails at once, and others are not held up.
+        @Test func tooLargeRequestHeadFailsAtOnce() async throws {
+            let server = try ScriptedHTTP2Server.answering()
+            _ = try await exchange(server.request()).value.get()
+            var large = server.request()
+            large.headers["X-Large"] = String(repeating: "é", count: 40_000)
+            let began = ContinuousClock.now
+            let error = await exchange(large).value.error
+            #expect(error?.code == .headersTooLarge)
+            // Without a turn of the connection, the next PING after ten seconds would notice it.
+            #expect(ContinuousClock.now - began < .seconds(5))
+            #expect(try await exchange(server.request()).value.get().metrics?.isConnectionReused == true)
+        }
+
         @Test func sendsTheSettingsOfTheClient() async throws {
             let server = try ScriptedHTTP2Server.answering()
             _ = try await exchange(server.request()).value.get()

@@ -39,6 +39,8 @@ extension EngineTests {
             Case("two statuses", [head([":status: 200", ":status: 200"])]),
             Case("a status of letters", [head([":status: abc"])]),
             Case("a status of two digits", [head([":status: 20"])]),
+            Case("a status below 100", [head([":status: 099"])]),
+            Case("a status of zero", [head([":status: 000"], ends: false), data("a")]),
             Case("a status after a field", [head(["x: 1", ":status: 200"])]),
             Case("an unknown pseudo-header field", [head([":status: 200", ":other: 1"])]),
             Case("a pseudo-header field of requests", [head([":status: 200", ":path: /"])]),

@@ -34,6 +34,19 @@ import Darwin
         #expect(read.reduce(Data(), +) == data)
     }
 
+    #if os(Linux)
+    /// Such a file would be sent as an empty body.
+    @Test func fileWithContentsAndALengthOfZeroIsRefused() async throws {
+        let error = await #expect(throws: SluiceError.self) {
+            try await RequestBody.opened(URL(filePath: "/proc/self/status"))
+        }
+        #expect(error?.code == .bodyUnavailable)
+        let empty = try TemporaryFile(Data())
+        defer { empty.remove() }
+        #expect(try await RequestBody.opened(empty.url).length == 0)
+    }
+    #endif
+
     @Test func readReturnsAtMostTheRequestedBytes() async throws {
         let file = try TemporaryFile(Data("abcde".utf8))
         defer { file.remove() }

@@ -31,6 +31,26 @@ final class OfflineTests: XCTestCase {
         XCTAssertEqual(error?.code, .gateFailed)
     }
 
+    /// A server that is in trouble may not even end the body of its error.
+    func testStaleIfErrorDoesNotWaitForBodyOfError() async throws {
+        let server = try LoopbackServer()
+        server.on(
+            "/feed",
+            .json(#"{"id":7,"name":"Feed"}"#, headers: ["Cache-Control": "max-age=0, stale-if-error=86400"]),
+            .headersThenHang(status: .internalServerError, headers: ["Content-Length": "100"])
+        )
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = CacheStore(storage: nil)
+            $0.timeouts.idle = .seconds(600)
+        }
+        for _ in 0..<2 {
+            // The body is given a second.
+            let user = try await client.codable.get("feed", as: User.self).timeout(total: .seconds(60)).sender().value
+            XCTAssertEqual(user.name, "Feed")
+        }
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
     func testStaleIfErrorCoversFailedGateAndUnreachableServer() async throws {
         let server = try LoopbackServer()
         server.on(

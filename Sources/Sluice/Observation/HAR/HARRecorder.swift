@@ -16,8 +16,6 @@ import SluiceHTTP
 /// reason in `_error`. Secrets are removed before anything is stored. The recorder keeps the newest entries up to a
 /// limit, and bodies up to a limit of their own.
 public final class HARRecorder: RequestObserver, RecordingObserver {
-    private static let queue = DispatchQueue(label: "sluice.har", attributes: .concurrent)
-
     private let assembly: Locked<HARAssembly>
 
     /// Creates an empty recorder.
@@ -65,7 +63,7 @@ public final class HARRecorder: RequestObserver, RecordingObserver {
     /// - Throws: A ``SluiceError`` of code ``SluiceError/Code/internalFailure`` if the file cannot be written.
     public func write(to url: URL) async throws(SluiceError) {
         let har = har()
-        try await HARRecorder.queue.result { () -> Result<Void, SluiceError> in
+        try await BlockingQueues.next.result { () -> Result<Void, SluiceError> in
             do throws(SluiceError) {
                 return .success(try har.write(to: url))
             } catch {

@@ -99,12 +99,18 @@ extension CacheDatabase {
             limit: tuning.statementLimit
         )
         if connection.isReadOnly { return nil }
+        try connection.configure()
+        // The settings below are written to the file, and must not change that of another program.
+        switch try schema.prepare(connection, isReadOnly: true) {
+        case .foreign: return (connection, .foreign)
+        case .newer(let version): return (connection, .newer(version))
+        case .current, .older: break
+        }
         try configureToWrite(connection)
         return (connection, try schema.prepare(connection, isReadOnly: false))
     }
 
     private func configureToWrite(_ connection: SQLiteConnection) throws(SQLiteFailure) {
-        try connection.configure()
         // Must be set before the database contains tables.
         try connection.run("PRAGMA auto_vacuum = INCREMENTAL")
         let mode = try connection.withStatement("PRAGMA journal_mode = WAL") { statement throws(SQLiteFailure) in

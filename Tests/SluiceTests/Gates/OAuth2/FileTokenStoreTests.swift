@@ -34,6 +34,17 @@ private final class Folder {
         scope: "x y"
     )
 
+    /// The superuser can read a private file of anyone.
+    @Test(.enabled(if: geteuid() == 0, "Only the superuser can give a file away."))
+    func fileOfAnotherUserIsRefused() async throws {
+        let folder = try Folder()
+        let store = FileTokenStore(folder.file)
+        try await store.save(Self.token)
+        #expect(chown(folder.file.path, 65_534, 65_534) == 0)
+        let error = await #expect(throws: SluiceError.self) { try await store.load() }
+        #expect(error?.reason.contains("belongs to another user") == true, "\(String(describing: error))")
+    }
+
     @Test func savesLoadsAndDeletesToken() async throws {
         let folder = try Folder()
         let store = FileTokenStore(folder.file)

@@ -15,7 +15,8 @@ final class Chaos: Sendable {
     }
 
     private let seed: UInt64
-    private let smallFolder: URL?
+    /// A folder on a file system of one megabyte; nil if there is none.
+    let smallFolder: URL?
     private let state = Mutex(State())
 
     init(seed: UInt64, smallFolder: URL?) {

@@ -5,10 +5,10 @@ import SluiceTesting
 /// Requests to servers over TLS, to one that is killed and started again, to names that nobody resolves, and to a disk
 /// that is full at times.
 enum ChaosKinds {
-    static func all(_ clients: Clients, _ options: Options, _ folder: URL, _ chaos: Chaos) -> [Kind] {
+    static func all(_ clients: Clients, _ options: Options, _ folder: URL, _ smallFolder: URL?) -> [Kind] {
         options.secure.flatMap { secure($0, options.certificate) } + mortal(options.mortal, folder)
             + (options.hasSilentNames ? silentNames() : [])
-            + (options.smallFolder.map { fullDisk(clients, $0) } ?? [])
+            + (smallFolder.map { fullDisk(clients, $0) } ?? [])
     }
 
     private static func secure(_ url: String, _ certificate: String) -> [Kind] {

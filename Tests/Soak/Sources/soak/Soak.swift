@@ -17,7 +17,11 @@ struct Soak {
         }
         print("The seed is \(options.seed): Tests/Soak/run --seconds \(options.seconds) --seed \(options.seed)")
         let ledger = Ledger()
-        let chaos = Chaos(seed: options.seed, smallFolder: options.smallFolder)
+        let smallFolder = options.smallFolder?.appending(path: "soak-\(UUID().uuidString)")
+        if let smallFolder {
+            try FileManager.default.createDirectory(at: smallFolder, withIntermediateDirectories: true)
+        }
+        let chaos = Chaos(seed: options.seed, smallFolder: smallFolder)
         let traffic = try Traffic(options, chaos, ledger)
         let began = ContinuousClock.now
         let end = began + .seconds(options.seconds)
@@ -52,6 +56,7 @@ struct Soak {
         let left = await traffic.transfersLeft()
         if left > 0 { print("\(left) transfers are left") }
         traffic.stop()
+        if let smallFolder { try? FileManager.default.removeItem(at: smallFolder) }
         exit(verdict.isGood && left == 0 ? 0 : 1)
     }
 }

@@ -61,7 +61,7 @@ final class Traffic: Sendable {
         let clients = Clients(faulty.server.url, folder, chaos)
         kinds =
             ExchangeKinds.all(clients) + FaultKinds.all(clients) + BodyKinds.all(clients, folder)
-            + GateKinds.all(clients) + ChaosKinds.all(clients, options, folder, chaos)
+            + GateKinds.all(clients) + ChaosKinds.all(clients, options, folder, chaos.smallFolder)
     }
 
     func stop() {
