@@ -35,6 +35,10 @@ extension SluiceError {
         SluiceError(.cannotWriteFile, "The file “\(path)” cannot be written: \(reason).", step: .file)
     }
 
+    static func partWasReplaced(_ path: String) -> SluiceError {
+        cannotWrite(path, "its partial file was removed or replaced by another program")
+    }
+
     static func cannotUseFolder(_ path: String, _ error: Int32) -> SluiceError {
         if error == ENOSPC || error == EDQUOT { return cannotWrite(path, error) }
         return SluiceError(

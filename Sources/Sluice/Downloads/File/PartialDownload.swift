@@ -56,7 +56,7 @@ final class PartialDownload: Sendable {
     deinit {
         // No other reference is left, so there is no work to wait for.
         guard !state.withLock({ $0.hasEnded }) else { return }
-        if lease == nil { location.remove() }
+        if lease == nil { removeFiles() }
         release()
     }
 
@@ -138,17 +138,30 @@ final class PartialDownload: Sendable {
     /// Releases the partial file. It is kept for a later send if it can be resumed, and removed otherwise.
     func close() async {
         await end { part in
-            guard part.isResumable, part.descriptor.sync() == 0 else { return part.location.remove() }
+            guard part.isResumable, part.hasName, part.descriptor.sync() == 0 else { return part.removeFiles() }
             part.state.withLock { $0.synced = $0.completed }
             let hasOlder = part.state.withLock { $0.hasJournal }
             // An older journal describes fewer bytes, but is correct. Without any journal the partial file is useless.
-            if !part.writeJournal(isSynced: true), !hasOlder { part.location.remove() }
+            if !part.writeJournal(isSynced: true), !hasOlder { part.removeFiles() }
+        }
+    }
+
+    /// True if the partial file still has its name. If another program has removed or replaced it, the names may belong
+    /// to another process.
+    var hasName: Bool { descriptor.holder(of: location.part) == .thisFile }
+
+    /// Removes the partial file and its journal, unless they belong to another process by now.
+    private func removeFiles() {
+        switch descriptor.holder(of: location.part) {
+        case .thisFile: location.remove()
+        case .noFile: location.removeJournal()
+        case .otherFile: break
         }
     }
 
     /// Releases the partial file and removes it.
     func discard() async {
-        await end { $0.location.remove() }
+        await end { $0.removeFiles() }
     }
 
     /// Runs work that may block on the queue: in parallel with other work, or alone with `.barrier`. Fails if the
@@ -316,7 +329,8 @@ extension PartialDownload {
     /// - Parameter expected: The required SHA-256, in hexadecimal digits of either case; nil to accept any file.
     /// - Returns: The file at its destination.
     /// - Throws: `lengthMismatch`; `checksumMismatch`, and the partial file is removed; `fileExists`, and the partial
-    ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, `insufficientSpace`;
+    ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, also if another program has
+    ///   removed or replaced the partial file; `insufficientSpace`;
     ///   `cancelled` while the checksum is computed.
     func moveToDestination(sha256 expected: String? = nil) async throws(SluiceError) -> DownloadedFile {
         let length = try await perform(flags: .barrier) { part throws(SluiceError) in try part.wholeLength() }
@@ -381,6 +395,7 @@ extension PartialDownload {
 
     /// Syncs the file and renames it. Must run alone.
     private func syncAndMove(_ length: Int64, sha256: String?) throws(SluiceError) -> DownloadedFile {
+        guard hasName else { throw .partWasReplaced(subject) }
         var error = state.withLock { $0.failure }
         if error == 0, descriptor.length != length { error = descriptor.setLength(length) }
         if error == 0, let mode = location.fileMode { error = descriptor.setMode(mode) }
@@ -392,7 +407,7 @@ extension PartialDownload {
         let (resource, resumed) = state.withLock { ($0.resource, $0.resumed) }
         let path: String
         do throws(SluiceError) {
-            path = try location.moveToDestination(resource)
+            path = try location.moveToDestination(resource, of: descriptor)
         } catch {
             // The file remains a partial file, readable by its owner only.
             _ = descriptor.setMode(0o600)

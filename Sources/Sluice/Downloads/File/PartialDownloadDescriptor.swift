@@ -83,14 +83,28 @@ struct PartialDownloadDescriptor: Sendable {
 
     private func pathState(at path: String) -> PathState {
         var opened = stat()
-        var named = stat()
         guard fstat(number, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG, opened.st_uid == geteuid() else {
             return .foreign
         }
-        guard lstat(path, &named) == 0, named.st_dev == opened.st_dev, named.st_ino == opened.st_ino else {
-            return .moved
-        }
+        guard holder(of: path) == .thisFile else { return .moved }
         return opened.st_nlink > 1 ? .linked : .sole
+    }
+
+    /// The file that a path leads to.
+    enum Holder { case thisFile, noFile, otherFile }
+
+    /// Compares this file with the file at a path. A symbolic link is another file.
+    ///
+    /// Another program can remove or replace the file at any time, and this descriptor then refers to a file without a
+    /// name.
+    func holder(of path: String) -> Holder {
+        var opened = stat()
+        var named = stat()
+        guard lstat(path, &named) == 0 else { return errno == ENOENT ? .noFile : .otherFile }
+        guard fstat(number, &opened) == 0, named.st_dev == opened.st_dev, named.st_ino == opened.st_ino else {
+            return .otherFile
+        }
+        return .thisFile
     }
 
     /// Releases the lock, also for copies of the descriptor in child processes, and closes the file.

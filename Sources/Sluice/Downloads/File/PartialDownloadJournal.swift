@@ -87,7 +87,7 @@ extension PartialDownload {
                 bootID: BootID.current
             )
         }
-        guard lease != nil, let snapshot, let contents = try? JSONEncoder().encode(snapshot),
+        guard lease != nil, hasName, let snapshot, let contents = try? JSONEncoder().encode(snapshot),
             contents.count <= PartialDownloadJournal.limit,
             SystemFile.replace(location.journal, with: contents, by: location.newJournal, isSynced: isSynced) == 0
         else { return false }
@@ -136,7 +136,7 @@ extension PartialDownload {
             defer { state.hasJournal = false }
             return state.hasJournal
         }
-        guard hasJournal else { return }
+        guard hasJournal, hasName else { return }
         location.removeJournal()
         SystemFile.syncFolder(of: location.journal)
     }

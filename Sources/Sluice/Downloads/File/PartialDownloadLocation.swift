@@ -187,10 +187,26 @@ extension PartialDownloadLocation {
 
     /// Renames the partial file to the download's name, by the rule for conflicts. Blocks.
     ///
-    /// - Parameter resource: The resource, for its name.
+    /// The system renames by path, so the file is compared with the descriptor before and after it. Bytes that were
+    /// verified through the descriptor are never reported for another file.
+    ///
+    /// - Parameters:
+    ///   - resource: The resource, for its name.
+    ///   - descriptor: The open partial file.
     /// - Returns: The path of the file.
-    /// - Throws: `fileExists` or `cannotWriteFile`; the partial file then keeps its name.
-    func moveToDestination(_ resource: RemoteResource?) throws(SluiceError) -> String {
+    /// - Throws: `fileExists`, or `cannotWriteFile` also if another file is in place of the partial file or of the
+    ///   destination; the partial file then keeps its name.
+    func moveToDestination(
+        _ resource: RemoteResource?,
+        of descriptor: PartialDownloadDescriptor
+    ) throws(SluiceError) -> String {
+        guard descriptor.holder(of: part) == .thisFile else { throw .partWasReplaced(subject(resource)) }
+        let path = try moveByPath(resource)
+        guard descriptor.holder(of: path) == .thisFile else { throw .partWasReplaced(path) }
+        return path
+    }
+
+    private func moveByPath(_ resource: RemoteResource?) throws(SluiceError) -> String {
         let name = name(of: resource)
         let path = path(of: name)
         if conflict == .overwrite {

@@ -1,0 +1,28 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Downloads to folders in which other programs create, replace and remove files.
+final class DownloadTenantTests: XCTestCase {
+    func testDownloadWhosePartialFileWasReplacedFails() async throws {
+        for replaces in [false, true] {
+            let fixture = try DownloadFixture()
+            let signal = LoopbackSignal()
+            fixture.server.on("/file", .resource(fixture.resource).paused(after: 500_000, until: signal))
+            try Data("precious".utf8).write(to: fixture.file)
+            let sender = fixture.client.download("file", to: .file(fixture.file, ifExists: .overwrite)).sender()
+            let response = Task { await sender.response }
+            await fixture.wait(for: 500_000, of: sender)
+            let name = try XCTUnwrap(fixture.names.first { $0.hasSuffix(".sluicepart") })
+            let part = fixture.folder.appending(path: name)
+            try FileManager.default.removeItem(at: part)
+            if replaces { try Data("of another process".utf8).write(to: part) }
+            signal.fire()
+            let failure = await response.value.failure
+            XCTAssertEqual(failure?.code, .cannotWriteFile)
+            XCTAssertEqual(failure?.step, .file)
+            XCTAssertEqual(fixture.saved, Data("precious".utf8))
+            XCTAssertEqual(try? Data(contentsOf: part), replaces ? Data("of another process".utf8) : nil)
+        }
+    }
+}
