@@ -38,12 +38,12 @@ import Darwin
     /// Such a file would be sent as an empty body.
     @Test func fileWithContentsAndALengthOfZeroIsRefused() async throws {
         let error = await #expect(throws: SluiceError.self) {
-            try await RequestBody.opened(URL(filePath: "/proc/self/status"))
+            try await RequestBody.file(URL(filePath: "/proc/self/status")).prepared(within: nil)
         }
         #expect(error?.code == .bodyUnavailable)
         let empty = try TemporaryFile(Data())
         defer { empty.remove() }
-        #expect(try await RequestBody.opened(empty.url).length == 0)
+        #expect(try await RequestBody.file(empty.url).prepared(within: nil).length == 0)
     }
     #endif
 

@@ -41,8 +41,8 @@ private final class Folder {
         let store = FileTokenStore(folder.file)
         try await store.save(Self.token)
         #expect(chown(folder.file.path, 65_534, 65_534) == 0)
-        let error = await #expect(throws: SluiceError.self) { try await store.load() }
-        #expect(error?.reason.contains("belongs to another user") == true, "\(String(describing: error))")
+        let error = await #expect(throws: TokenStoreError.self) { try await store.load() }
+        #expect(error.map { "\($0)" }?.contains("belongs to another user") == true, "\(String(describing: error))")
     }
 
     @Test func savesLoadsAndDeletesToken() async throws {
