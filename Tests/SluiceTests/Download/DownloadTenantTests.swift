@@ -25,4 +25,18 @@ final class DownloadTenantTests: XCTestCase {
             XCTAssertEqual(try? Data(contentsOf: part), replaces ? Data("of another process".utf8) : nil)
         }
     }
+
+    func testDownloadToASpecialFileFailsBeforeSending() async throws {
+        for kind in SpecialFile.allCases {
+            let fixture = try DownloadFixture(bytes: 10)
+            fixture.server.on("/file", .resource(fixture.resource))
+            guard try kind.create(at: fixture.file) else { continue }
+            let download = fixture.client.download("file", to: .file(fixture.file, ifExists: .overwrite))
+            let failure = await download.sender().response.failure
+            XCTAssertEqual(failure?.code, .cannotWriteFile)
+            XCTAssertTrue(failure?.description.contains(kind.reason) == true, "\(kind)")
+            XCTAssertTrue(kind.isPresent(at: fixture.file), "\(kind)")
+            XCTAssertEqual(fixture.server.requestCount, 0)
+        }
+    }
 }

@@ -15,7 +15,7 @@ public struct DownloadDestination: Sendable, Hashable {
         /// The download fails with ``SluiceError/Code/fileExists``. It fails before the transfer if the name is known
         /// in advance.
         case fail
-        /// The file is replaced atomically. A folder is never replaced.
+        /// The file is replaced atomically. A folder, a device, a pipe or a socket is never replaced.
         case overwrite
         /// The download gets the next free name: `name 2.ext`, `name 3.ext`.
         case keepBoth

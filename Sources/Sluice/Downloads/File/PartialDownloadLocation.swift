@@ -136,18 +136,28 @@ extension PartialDownloadLocation {
         guard error == 0 else { throw .cannotUseFolder(folder, error) }
         guard case .chosen(let name) = finalName else { return }
         let path = path(of: name)
+        if try isFile(at: path), conflict == .fail { throw .fileExists(path) }
+    }
+
+    /// Returns true if a path leads to a file that the rule for conflicts applies to, or false if nothing is there. A
+    /// symbolic link is such a file, and with `keepBoth` a folder is too. Blocks.
+    ///
+    /// - Throws: `cannotWriteFile` for anything else, such as a device. With enough rights, a rename would replace it.
+    private func isFile(at path: String) throws(SluiceError) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else {
-            if errno == ENOENT { return }
+            if errno == ENOENT { return false }
             throw .cannotWrite(path, errno)
         }
-        switch conflict {
-        case .keepBoth: break
-        case .overwrite:
-            if status.st_mode & S_IFMT == S_IFDIR { throw .cannotWrite(path, "it is a folder") }
-        case .fail:
-            if status.st_mode & S_IFMT == S_IFDIR { throw .cannotWrite(path, "it is a folder") }
-            throw .fileExists(path)
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFLNK: return true
+        case S_IFDIR:
+            if conflict == .keepBoth { return true }
+            throw .cannotWrite(path, "it is a folder")
+        case S_IFCHR, S_IFBLK: throw .cannotWrite(path, "it is a device")
+        case S_IFIFO: throw .cannotWrite(path, "it is a named pipe")
+        case S_IFSOCK: throw .cannotWrite(path, "it is a socket")
+        default: throw .cannotWrite(path, "it is not a regular file")
         }
     }
 
@@ -209,6 +219,7 @@ extension PartialDownloadLocation {
     private func moveByPath(_ resource: RemoteResource?) throws(SluiceError) -> String {
         let name = name(of: resource)
         let path = path(of: name)
+        if try isFile(at: path), conflict == .fail { throw .fileExists(path) }
         if conflict == .overwrite {
             guard rename(part, path) == 0 else { throw .cannotWrite(path, errno) }
             return path

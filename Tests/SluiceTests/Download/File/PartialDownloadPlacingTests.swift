@@ -163,6 +163,37 @@ import Testing
         #expect(try await folder.open().moveToDestination().resumedBytes == 10)
     }
 
+    private static let conflicts: [DownloadDestination.Conflict] = [.fail, .overwrite, .keepBoth]
+
+    @Test(arguments: SpecialFile.allCases, conflicts)
+    func specialFileIsNeverReplaced(_ kind: SpecialFile, _ conflict: DownloadDestination.Conflict) async throws {
+        let folder = try DownloadFolder()
+        let destination = DownloadDestination.file(folder.file, ifExists: conflict)
+        guard try kind.create(at: folder.file) else { return }
+        let error = await #expect(throws: SluiceError.self) { try await folder.open(destination) }
+        #expect(error?.code == .cannotWriteFile)
+        #expect(error?.description.contains(kind.reason) == true)
+        #expect(kind.isPresent(at: folder.file))
+        #expect(folder.names == ["file.bin"])
+    }
+
+    @Test(arguments: SpecialFile.allCases, conflicts)
+    func specialFileCreatedMeanwhileIsNeverReplaced(
+        _ kind: SpecialFile,
+        _ conflict: DownloadDestination.Conflict
+    ) async throws {
+        let folder = try DownloadFolder()
+        let part = try await folder.beginPart("0123456789", .file(folder.file, ifExists: conflict))
+        guard try kind.create(at: folder.file) else { return }
+        let error = await #expect(throws: SluiceError.self) { try await part.moveToDestination() }
+        #expect(error?.code == .cannotWriteFile)
+        #expect(error?.description.contains(kind.reason) == true)
+        #expect(kind.isPresent(at: folder.file))
+        await part.close()
+        try FileManager.default.removeItem(at: folder.file)
+        #expect(try await folder.open().moveToDestination().resumedBytes == 10)
+    }
+
     @Test func symbolicLinkIsReplacedAndNotFollowed() async throws {
         let folder = try DownloadFolder()
         try folder.write("precious", to: "victim")
