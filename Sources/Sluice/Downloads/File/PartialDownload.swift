@@ -330,8 +330,7 @@ extension PartialDownload {
     /// - Returns: The file at its destination.
     /// - Throws: `lengthMismatch`; `checksumMismatch`, and the partial file is removed; `fileExists`, and the partial
     ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, also if another program has
-    ///   removed or replaced the partial file; `insufficientSpace`;
-    ///   `cancelled` while the checksum is computed.
+    ///   removed or replaced the partial file; `insufficientSpace`; `cancelled` while the checksum is computed.
     func moveToDestination(sha256 expected: String? = nil) async throws(SluiceError) -> DownloadedFile {
         let length = try await perform(flags: .barrier) { part throws(SluiceError) in try part.wholeLength() }
         var digest: String?
@@ -398,11 +397,12 @@ extension PartialDownload {
         guard hasName else { throw .partWasReplaced(subject) }
         var error = state.withLock { $0.failure }
         if error == 0, descriptor.length != length { error = descriptor.setLength(length) }
-        if error == 0, let mode = location.fileMode { error = descriptor.setMode(mode) }
         if error == 0 {
             error = descriptor.sync()
             if error != 0 { state.withLock { [error] in $0.failure = error } }
         }
+        // A sync can take long. Until it ends, the file is readable by its owner only.
+        if error == 0, hasName, let mode = location.fileMode { error = descriptor.setMode(mode) }
         guard error == 0 else { throw .cannotWrite(subject, error) }
         let (resource, resumed) = state.withLock { ($0.resource, $0.resumed) }
         let path: String
@@ -410,7 +410,7 @@ extension PartialDownload {
             path = try location.moveToDestination(resource, of: descriptor)
         } catch {
             // The file remains a partial file, readable by its owner only.
-            _ = descriptor.setMode(0o600)
+            _ = descriptor.setMode(PartialDownloadDescriptor.privateMode)
             throw error
         }
         SystemFile.syncFolder(of: path)

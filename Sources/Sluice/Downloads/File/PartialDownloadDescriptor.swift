@@ -24,28 +24,42 @@ struct PartialDownloadDescriptor: Sendable {
     /// The number of buffers in one `pwritev` call, below the system's limit.
     private static let vectorLimit = 64
 
-    private let number: Int32
+    /// The mode of a partial file: readable and writable by its owner only.
+    static let privateMode: mode_t = S_IRUSR | S_IWUSR
 
-    /// Opens or creates a file and locks it. It must be a regular file owned by this user, with no other name.
+    private let number: Int32
+    /// Writes the file to the disk. Tests replace it to look at the file at this moment.
+    private let syncFile: @Sendable (Int32) -> Int32
+
+    /// Opens or creates a file, locks it, and makes it private. It must be a regular file owned by this user, with no
+    /// other name.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - isNew: True if the file must not exist yet.
+    ///   - syncFile: The function that writes the file to the disk and returns an error number.
     /// - Returns: The open file, or the reason for the failure.
-    static func open(_ path: String, isNew: Bool) -> Opening {
+    static func open(
+        _ path: String,
+        isNew: Bool,
+        syncFile: @escaping @Sendable (Int32) -> Int32 = SystemFile.sync
+    ) -> Opening {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
         // Retry if the file was renamed between opening and locking. More than one retry is rare.
         for _ in 0..<16 {
             let number = openToWrite(path, flags)
             guard number >= 0 else { return .failed(errno) }
-            let descriptor = PartialDownloadDescriptor(number: number)
+            let descriptor = PartialDownloadDescriptor(number: number, syncFile: syncFile)
             if flock(number, LOCK_EX | LOCK_NB) != 0 {
                 let error = errno
                 closeNumber(number)
                 return error == EWOULDBLOCK ? .locked : .failed(error)
             }
             switch descriptor.pathState(at: path) {
-            case .sole: return .opened(descriptor)
+            case .sole:
+                // File systems without modes refuse this.
+                if descriptor.mode != Self.privateMode { _ = descriptor.setMode(Self.privateMode) }
+                return .opened(descriptor)
             case .moved: break
             // A crash happened between the two steps of renaming. The other name is that of the complete download.
             case .linked: unlink(path)
@@ -70,7 +84,7 @@ struct PartialDownloadDescriptor: Sendable {
             closeNumber(number)
             return nil
         }
-        let descriptor = PartialDownloadDescriptor(number: number)
+        let descriptor = PartialDownloadDescriptor(number: number, syncFile: SystemFile.sync)
         switch descriptor.pathState(at: path) {
         case .sole, .linked: return descriptor
         case .moved, .foreign: break
@@ -123,12 +137,18 @@ struct PartialDownloadDescriptor: Sendable {
         SystemFile.uninterrupted { Int(ftruncate(number, off_t(length))) } == 0 ? 0 : errno
     }
 
+    /// The permissions, including the set-user-ID and similar bits; nil if the system does not provide them.
+    private var mode: mode_t? {
+        var status = stat()
+        return fstat(number, &status) == 0 ? status.st_mode & ~S_IFMT : nil
+    }
+
     func setMode(_ mode: mode_t) -> Int32 {
         fchmod(number, mode) == 0 ? 0 : errno
     }
 
     func sync() -> Int32 {
-        SystemFile.sync(number)
+        syncFile(number)
     }
 
     /// The number of bytes that an unprivileged user can still write; nil if the system does not provide it.
@@ -235,7 +255,7 @@ struct PartialDownloadDescriptor: Sendable {
 // Free functions, because inside the type its own `open` and `close` hide the system's.
 
 private func openToWrite(_ path: String, _ flags: Int32) -> Int32 {
-    open(path, flags, S_IRUSR | S_IWUSR)
+    open(path, flags, PartialDownloadDescriptor.privateMode)
 }
 
 @discardableResult

@@ -32,6 +32,13 @@ final class DownloadFolder: Sendable {
         (try? Data(contentsOf: url.appending(path: name))).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The properties of a file, of a symbolic link itself.
+    func status(of name: String) throws -> stat {
+        var status = stat()
+        guard lstat(url.appending(path: name).path, &status) == 0 else { throw CocoaError(.fileReadNoSuchFile) }
+        return status
+    }
+
     func write(_ text: String, to name: String = "file.bin") throws {
         try Data(text.utf8).write(to: url.appending(path: name))
     }

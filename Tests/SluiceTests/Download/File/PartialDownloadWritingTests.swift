@@ -91,6 +91,47 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
+    @Test(arguments: [0o644, 0o666, 0o755, 0o4777, 0o400, 0o600])
+    func partialFileThatOthersCanReadBecomesPrivate(_ mode: Int) async throws {
+        let folder = try DownloadFolder()
+        await (try folder.beginPart()).close()
+        let path = try folder.place().part
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        // A file that its owner cannot write is opened by root only. Others use a private one.
+        let part = try await folder.open()
+        for name in folder.names where name.hasSuffix(".sluicepart") {
+            let status = try folder.status(of: name)
+            #expect(status.st_mode & ~S_IFMT == 0o600 || status.st_mode & ~S_IFMT == 0o400)
+            #expect(part.completed.isEmpty || status.st_mode & ~S_IFMT == 0o600)
+        }
+        #expect(mode & 0o200 == 0 || part.completed.prefix == 5)
+        await part.discard()
+    }
+
+    @Test func fileIsReadableByOthersOnlyAfterItWasSynced() async throws {
+        let folder = try DownloadFolder()
+        let place = try folder.place()
+        let modes = Shared<[mode_t?]>([])
+        let opening = PartialDownloadDescriptor.open(place.part, isNew: true) { number in
+            var status = stat()
+            let isKnown = fstat(number, &status) == 0
+            modes.change { $0.append(isKnown ? status.st_mode & ~S_IFMT : nil) }
+            return 0
+        }
+        guard case .opened(let descriptor) = opening else {
+            Issue.record("The partial file could not be created.")
+            return
+        }
+        let part = PartialDownload(location: place, descriptor: descriptor, lease: nil)
+        try await part.begin(.digits)
+        try await part.write("0123456789", at: 0)
+        _ = try await part.moveToDestination()
+        #expect(!modes.read.isEmpty)
+        #expect(modes.read.allSatisfy { $0 == 0o600 })
+        try folder.write("any", to: "any")
+        #expect(try folder.status(of: "file.bin").st_mode == folder.status(of: "any").st_mode)
+    }
+
     @Test func partialFilesAreAccessibleToTheirOwnerOnly() async throws {
         let folder = try DownloadFolder()
         await (try folder.beginPart()).close()
