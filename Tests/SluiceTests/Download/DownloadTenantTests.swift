@@ -26,6 +26,16 @@ final class DownloadTenantTests: XCTestCase {
         }
     }
 
+    func testTemporaryFileIsReadableByItsOwnerOnly() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on("/file", .resource(fixture.resource))
+        let url = try await fixture.client.download("file", to: .temporary).sender().responseURL
+        defer { try? FileManager.default.removeItem(at: url) }
+        let attributes = try FileManager.default.attributesOfItem(atPath: url.path)
+        XCTAssertEqual((attributes[.posixPermissions] as? NSNumber)?.intValue, 0o600)
+        XCTAssertEqual(try Data(contentsOf: url), fixture.contents)
+    }
+
     func testDownloadToASpecialFileFailsBeforeSending() async throws {
         for kind in SpecialFile.allCases {
             let fixture = try DownloadFixture(bytes: 10)

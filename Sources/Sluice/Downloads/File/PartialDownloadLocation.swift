@@ -238,8 +238,9 @@ extension PartialDownloadLocation {
 
     /// The mode that new files of this process get in the folder, determined by the umask or the folder's rules. It is
     /// read from a file created for this purpose, because a umask cannot be read without changing it for all threads.
-    /// Nil if no file can be created.
+    /// Nil if no file can be created, and for a temporary file, which remains readable by its owner only.
     var fileMode: mode_t? {
+        if finalName == .temporary { return nil }
         let path = newJournal
         unlink(path)
         let rights = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH

@@ -151,6 +151,8 @@ import Testing
         let temporary = FileManager.default.temporaryDirectory.resolvingSymlinksInPath().path
         #expect(file.url.deletingLastPathComponent().resolvingSymlinksInPath().path == temporary)
         #expect(try Data(contentsOf: file.url) == Data("0123456789".utf8))
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
     @Test func folderIsNeverReplaced() async throws {
