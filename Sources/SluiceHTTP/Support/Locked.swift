@@ -98,18 +98,13 @@ extension Locked: CustomReflectable {
 extension DispatchQueue {
     /// Runs work, which may block, on the queue and suspends the calling task until it ends.
     ///
-    /// - Parameters:
-    ///   - flags: `.barrier` on a concurrent queue for work that requires exclusive access.
-    ///   - work: The work.
+    /// - Parameter work: The work.
     /// - Returns: The result of the work.
-    package func result<Value: Sendable>(
-        flags: DispatchWorkItemFlags = [],
-        of work: @escaping @Sendable () -> Value
-    ) async -> Value {
+    package func result<Value: Sendable>(of work: @escaping @Sendable () -> Value) async -> Value {
         let fence = Locked(())
         defer { fence.synchronize() }
         return await withUnsafeContinuation { continuation in
-            self.async(flags: flags) {
+            self.async {
                 let value = work()
                 fence.synchronize()
                 continuation.resume(returning: value)

@@ -14,7 +14,7 @@ import Darwin
 ///
 /// Created by ``open(key:destination:lease:)`` and ended by ``moveToDestination(sha256:)``, ``close()`` or
 /// ``discard()``. Later calls do nothing, or fail if they have work to do. Several tasks may write at once, at
-/// different offsets.
+/// different offsets; the writes run one after the other.
 ///
 /// The journal never describes more than is there: it is written after the bytes it describes, and removed before they
 /// are lost.
@@ -43,13 +43,26 @@ final class PartialDownload: Sendable {
     /// The lease of the sender that holds the partial file. Nil for a private partial file, which is not resumed.
     let lease: PartialDownloadLease?
     let state: Locked<State>
-    /// Concurrent for writers. Work that ends the partial file runs as a barrier.
-    private let queue = DispatchQueue(label: "sluice.part", attributes: .concurrent)
+    /// The queue of all work on the files.
+    private let queue: DispatchQueue
 
-    init(location: PartialDownloadLocation, descriptor: PartialDownloadDescriptor, lease: PartialDownloadLease?) {
+    /// Returns a queue for the work on one partial file, which blocks for as long as the disk does.
+    ///
+    /// It is serial: Dispatch runs serial queues on threads that do not count towards the limit of its pool. On Linux
+    /// that pool also runs Swift's tasks, so that blocked work on concurrent queues would stop every task of the
+    /// process.
+    static func makeQueue() -> DispatchQueue { DispatchQueue(label: "sluice.part") }
+
+    init(
+        location: PartialDownloadLocation,
+        descriptor: PartialDownloadDescriptor,
+        lease: PartialDownloadLease?,
+        queue: DispatchQueue
+    ) {
         self.location = location
         self.descriptor = descriptor
         self.lease = lease
+        self.queue = queue
         state = Locked(State(schedule: JournalSchedule(now: .now)))
     }
 
@@ -79,7 +92,7 @@ final class PartialDownload: Sendable {
     /// - Throws: `insufficientSpace` if the length is known and the disk does not have enough space.
     @discardableResult
     func begin(_ resource: RemoteResource) async throws(SluiceError) -> Int {
-        try await perform(flags: .barrier) { part throws(SluiceError) in
+        try await perform { part throws(SluiceError) in
             part.reset()
             let generation = part.state.withLock { state in
                 state.resource = resource
@@ -129,7 +142,7 @@ final class PartialDownload: Sendable {
     ///   `lengthMismatch` for bytes after the end of the resource. Bytes written before the error count.
     func write(_ chunks: [Data], at offset: Int64, in generation: Int? = nil) async throws(SluiceError) {
         try await perform { part throws(SluiceError) in
-            // The generation cannot change here, because a new start waits for writers.
+            // The generation cannot change here, because the queue is serial.
             if let generation, generation != part.generation { throw .resourceChanged }
             try part.writeAll(chunks, at: offset)
         }
@@ -164,13 +177,11 @@ final class PartialDownload: Sendable {
         await end { $0.removeFiles() }
     }
 
-    /// Runs work that may block on the queue: in parallel with other work, or alone with `.barrier`. Fails if the
-    /// partial file has ended.
+    /// Runs work that may block, after all earlier work. Fails if the partial file has ended.
     func perform<Value: Sendable>(
-        flags: DispatchWorkItemFlags = [],
         _ work: @escaping @Sendable (PartialDownload) throws(SluiceError) -> Value
     ) async throws(SluiceError) -> Value {
-        try await queue.result(flags: flags) { () -> Result<Value, SluiceError> in
+        try await queue.result { () -> Result<Value, SluiceError> in
             Result { () throws(SluiceError) in
                 if self.state.withLock({ $0.hasEnded }) {
                     throw SluiceError(
@@ -189,16 +200,16 @@ final class PartialDownload: Sendable {
         queue.async { self.journal(step) }
     }
 
-    /// Runs the last work, once and alone.
+    /// Runs the last work, once.
     private func end(_ work: @escaping @Sendable (PartialDownload) -> Void) async {
-        await queue.result(flags: .barrier) {
+        await queue.result {
             if self.state.withLock({ $0.hasEnded }) { return }
             work(self)
             self.finish()
         }
     }
 
-    /// Marks the partial file as ended and releases it. Must run alone.
+    /// Marks the partial file as ended and releases it. Runs on the queue.
     func finish() {
         state.withLock { $0.hasEnded = true }
         release()
@@ -245,9 +256,6 @@ final class PartialDownload: Sendable {
 // MARK: - Opening
 
 extension PartialDownload {
-    /// The queue for work on folders and files before a partial file is open.
-    private static let opening = DispatchQueue(label: "sluice.parts", attributes: .concurrent)
-
     /// Opens or creates the partial file of a download.
     ///
     /// The partial file is used by one sender at a time. If another process or sender holds it, a fresh one is used,
@@ -271,7 +279,8 @@ extension PartialDownload {
         isRepeatable: Bool = true
     ) async throws(SluiceError) -> PartialDownload {
         let location = try PartialDownloadLocation(key: key, destination: destination)
-        try await opening.result {
+        let queue = makeQueue()
+        try await queue.result {
             Result { () throws(SluiceError) in
                 try location.prepare()
                 PartialDownloadSweep(folder: location.folder, claims: .shared).run()
@@ -279,26 +288,30 @@ extension PartialDownload {
         }.get()
         guard isRepeatable else {
             if lease.isEnding { throw .cancelled }
-            return try await opening.result { Result { () throws(SluiceError) in try fresh(beside: location) } }.get()
+            return try await queue.result { Result { () throws(SluiceError) in try fresh(beside: location, queue) } }
+                .get()
         }
         guard try await PartialDownloadClaims.shared.claim(location.part, for: lease) else {
-            return try await opening.result { Result { () throws(SluiceError) in try fresh(beside: location) } }.get()
+            return try await queue.result { Result { () throws(SluiceError) in try fresh(beside: location, queue) } }
+                .get()
         }
-        return try await opening.result { () -> Result<PartialDownload, SluiceError> in
-            let opened = Result { () throws(SluiceError) in try claimed(location, by: lease) }
+        return try await queue.result { () -> Result<PartialDownload, SluiceError> in
+            let opened = Result { () throws(SluiceError) in try claimed(location, by: lease, queue) }
             // Release the claim if it is not used. A partial file with a lease releases its claim itself.
             if (try? opened.get())?.lease == nil { PartialDownloadClaims.shared.release(location.part, from: lease) }
             return opened
         }.get()
     }
 
-    private static func claimed(_ location: PartialDownloadLocation, by lease: PartialDownloadLease) throws(SluiceError)
-        -> PartialDownload
-    {
+    private static func claimed(
+        _ location: PartialDownloadLocation,
+        by lease: PartialDownloadLease,
+        _ queue: DispatchQueue
+    ) throws(SluiceError) -> PartialDownload {
         guard case .opened(let descriptor) = PartialDownloadDescriptor.open(location.part, isNew: false) else {
-            return try fresh(beside: location)
+            return try fresh(beside: location, queue)
         }
-        let part = PartialDownload(location: location, descriptor: descriptor, lease: lease)
+        let part = PartialDownload(location: location, descriptor: descriptor, lease: lease, queue: queue)
         let error = part.restore()
         guard error == 0 else { throw .cannotWrite(part.subject, error) }
         return part
@@ -306,13 +319,16 @@ extension PartialDownload {
 
     /// Creates a partial file for this sender only, because the usual one is in use or is not a usable file, or because
     /// the download is not repeatable.
-    private static func fresh(beside location: PartialDownloadLocation) throws(SluiceError) -> PartialDownload {
+    private static func fresh(
+        beside location: PartialDownloadLocation,
+        _ queue: DispatchQueue
+    ) throws(SluiceError) -> PartialDownload {
         // A sweep of another download may hold and remove a file between its creation and its lock.
         for _ in 0..<16 {
             let location = location.unique
             switch PartialDownloadDescriptor.open(location.part, isNew: true) {
             case .opened(let descriptor):
-                return PartialDownload(location: location, descriptor: descriptor, lease: nil)
+                return PartialDownload(location: location, descriptor: descriptor, lease: nil, queue: queue)
             case .locked: continue
             case .failed(let error): throw .cannotUseFolder(location.folder, error)
             }
@@ -332,7 +348,7 @@ extension PartialDownload {
     ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, also if another program has
     ///   removed or replaced the partial file; `insufficientSpace`; `cancelled` while the checksum is computed.
     func moveToDestination(sha256 expected: String? = nil) async throws(SluiceError) -> DownloadedFile {
-        let length = try await perform(flags: .barrier) { part throws(SluiceError) in try part.wholeLength() }
+        let length = try await perform { part throws(SluiceError) in try part.wholeLength() }
         var digest: String?
         if expected != nil { digest = try await sha256(upTo: length) }
         if let expected, expected.lowercased() != digest {
@@ -340,7 +356,7 @@ extension PartialDownload {
             await discard()
             throw error
         }
-        return try await perform(flags: .barrier) { [digest] part throws(SluiceError) in
+        return try await perform { [digest] part throws(SluiceError) in
             try part.syncAndMove(length, sha256: digest)
         }
     }
@@ -392,7 +408,7 @@ extension PartialDownload {
         }
     }
 
-    /// Syncs the file and renames it. Must run alone.
+    /// Syncs the file and renames it. Runs on the queue.
     private func syncAndMove(_ length: Int64, sha256: String?) throws(SluiceError) -> DownloadedFile {
         guard hasName else { throw .partWasReplaced(subject) }
         var error = state.withLock { $0.failure }

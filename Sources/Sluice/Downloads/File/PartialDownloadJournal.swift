@@ -57,7 +57,7 @@ extension PartialDownloadJournal {
 // MARK: - Writing and reading
 
 extension PartialDownload {
-    /// Performs a step of the schedule, in parallel with writers.
+    /// Performs a step of the schedule. Runs on the queue, so writes wait for it.
     func journal(_ step: JournalSchedule.Step) {
         let completed = state.withLock { $0.hasEnded || $0.failure != 0 ? nil : $0.completed }
         if let completed {
@@ -95,8 +95,8 @@ extension PartialDownload {
         return true
     }
 
-    /// Restores the state that an earlier send has left, as far as it is reliable, and empties the file otherwise. Must
-    /// run alone.
+    /// Restores the state that an earlier send has left, as far as it is reliable, and empties the file otherwise. Runs
+    /// on the queue.
     func restore() -> Int32 {
         let length = descriptor.length ?? 0
         if case .contents(let data) = SystemFile.contents(
@@ -126,7 +126,7 @@ extension PartialDownload {
     }
 
     /// Drops the bytes that are there and removes the journal from the disk first: after a crash no journal may
-    /// describe bytes that have been overwritten. Must run alone.
+    /// describe bytes that have been overwritten. Runs on the queue.
     func reset() {
         let hasJournal = state.withLock { state in
             state.resource = nil

@@ -37,6 +37,38 @@ import Testing
         #expect(try await folder.open().completed.prefix == 5)
     }
 
+    @Test func hungDiskHoldsUpNeitherTasksNorOtherDownloads() async throws {
+        let folder = try DownloadFolder()
+        // More than the threads that run tasks, and fewer than the threads that Dispatch creates at most.
+        let count = min(200, max(64, 4 * ProcessInfo.processInfo.activeProcessorCount))
+        var parts: [PartialDownload] = []
+        for index in 0..<count {
+            let destination = DownloadDestination.file(folder.url.appending(path: "hung \(index)"))
+            parts.append(try await folder.open(destination))
+        }
+        let disk = DispatchSemaphore(value: 0)
+        let deadline = DispatchTime.now() + 20
+        let blocked = Shared(0)
+        let hung = parts.map { part in
+            Task {
+                try await part.perform { _ in
+                    blocked.change { $0 += 1 }
+                    return disk.wait(timeout: deadline) == .success
+                }
+            }
+        }
+        await eventually { blocked.read == count }
+        let other = try await folder.beginPart("0123456789")
+        #expect(try await other.moveToDestination().length == 10)
+        #expect(await Task.detached { folder.text() }.value == "0123456789")
+        for _ in parts { disk.signal() }
+        var isInTime = true
+        for task in hung { isInTime = try await task.value && isInTime }
+        #expect(isInTime, "Tasks waited for work on files.")
+        for part in parts { await part.discard() }
+        #expect(folder.names == ["file.bin"])
+    }
+
     @Test func openAfterCancellationWaitsAndResumes() async throws {
         let folder = try DownloadFolder()
         let lease = PartialDownloadLease()

@@ -122,7 +122,12 @@ import Testing
             Issue.record("The partial file could not be created.")
             return
         }
-        let part = PartialDownload(location: place, descriptor: descriptor, lease: nil)
+        let part = PartialDownload(
+            location: place,
+            descriptor: descriptor,
+            lease: nil,
+            queue: PartialDownload.makeQueue()
+        )
         try await part.begin(.digits)
         try await part.write("0123456789", at: 0)
         _ = try await part.moveToDestination()
