@@ -74,6 +74,27 @@ import Testing
         #expect(folder.text(of: "victim") == "precious")
     }
 
+    @Test func fileThatIsReportedIsTheVerifiedOneDespiteARace() async throws {
+        for round in 0..<200 {
+            let folder = try DownloadFolder()
+            let path = try folder.place().part
+            let part = try await folder.beginPart("0123456789", .file(folder.file, ifExists: .overwrite))
+            let replacing = Task.detached {
+                for _ in 0..<round { await Task.yield() }
+                try? FileManager.default.moveItem(atPath: path, toPath: folder.url.appending(path: "moved").path)
+                try? Data("abcdefghij".utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
+            }
+            do throws(SluiceError) {
+                _ = try await part.moveToDestination(sha256: Self.digest)
+                #expect(folder.text() == "0123456789")
+            } catch {
+                #expect(error.code == .cannotWriteFile)
+            }
+            await replacing.value
+            await part.close()
+        }
+    }
+
     @Test func filesAreComparedByIdentityAndLinksAreNotFollowed() async throws {
         let folder = try DownloadFolder()
         let place = try folder.place()
