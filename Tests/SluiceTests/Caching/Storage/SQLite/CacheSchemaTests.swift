@@ -95,11 +95,18 @@ import Testing
     }
 
     @Test func databaseOfAnotherProgramIsNotChanged() async throws {
-        try make("CREATE TABLE accounts (name TEXT)", "INSERT INTO accounts VALUES ('ada')", "PRAGMA journal_mode = DELETE")
+        try make(
+            "CREATE TABLE accounts (name TEXT)",
+            "INSERT INTO accounts VALUES ('ada')",
+            "PRAGMA journal_mode = DELETE"
+        )
         let before = try Data(contentsOf: URL(filePath: folder.files.database))
         let error = await cacheFailure { try await folder.storage().store(CacheEntry("a")) }
         #expect(error?.description.contains("a database of another program") == true)
-        #expect(try Data(contentsOf: URL(filePath: folder.files.database)) == before, "Not even its journal mode changes.")
+        #expect(
+            try Data(contentsOf: URL(filePath: folder.files.database)) == before,
+            "Not even its journal mode changes."
+        )
         #expect(try folder.connection().integer("SELECT COUNT(*) FROM accounts") == 1)
         #expect(folder.eventNames == ["unavailable"])
     }
