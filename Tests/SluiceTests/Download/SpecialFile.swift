@@ -27,12 +27,15 @@ enum SpecialFile: CaseIterable, Sendable {
     /// - Returns: False if the user has no right to create it, as for devices of users other than root, or for sockets
     ///   by this call on Apple's platforms.
     func create(at url: URL) throws -> Bool {
+        if self == .pipe {
+            guard mkfifo(url.path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            return true
+        }
         // The device number 1:3 as Linux encodes it.
-        let error = mknod(url.path, type | 0o600, self == .characterDevice ? 0x103 : 0) == 0 ? 0 : errno
-        if error == 0 { return true }
-        // Containers do not permit devices even to root.
-        if self != .pipe, [EPERM, EACCES, EINVAL].contains(error) { return false }
-        throw CocoaError(.fileWriteUnknown)
+        if mknod(url.path, type | 0o600, self == .characterDevice ? 0x103 : 0) == 0 { return true }
+        // Some containers do not permit devices even to root.
+        guard [EPERM, EACCES, EINVAL].contains(errno) else { throw CocoaError(.fileWriteUnknown) }
+        return false
     }
 
     /// True if a path leads to a file of this type.
