@@ -44,7 +44,12 @@ struct Clients: Sendable {
         retrying = client { $0.retry = RetryPolicy(maximumAttempts: 2) }
         shortTimeout = client { $0.timeouts.idle = .milliseconds(300) }
         authorized = client {
-            $0.gates = [OAuth2(.clientCredentials(id: "soak", secret: "s3cret"), tokenURL: url + "/token")]
+            $0.gates = [
+                OAuth2(.clientCredentials(id: "soak", secret: "s3cret"), tokenURL: url + "/token") {
+                    // Tokens end by use, and each time that the clock is set.
+                    $0.refreshLimit = OAuth2.RefreshLimit(count: 100_000)
+                }
+            ]
         }
         limited = client { $0.gates = [RateLimit(500, every: .seconds(1), burst: 50)] }
         protected = client { $0.gates = [CircuitBreaker(openFor: .milliseconds(200), upTo: .seconds(1))] }

@@ -45,8 +45,8 @@ struct Verdict: CustomStringConvertible {
         var lines: [String] = []
         var isGood = ledger.unexpected.isEmpty && !samples.isEmpty
         for (name, figure, slack) in [
-            ("memory in MiB", { $0.memory }, 8), ("descriptors", { Double($0.descriptors) }, 4),
-            ("threads", { Double($0.threads) }, 4),
+            ("memory in MiB", { $0.memory }, 16), ("descriptors", { Double($0.descriptors) }, 16),
+            ("threads", { Double($0.threads) }, 16),
         ] as [(String, (Sample) -> Double, Double)] {
             let before = early.map(figure).min() ?? 0
             let after = late.map(figure).min() ?? 0
