@@ -54,7 +54,8 @@ extension LenientScalar where Self: BinaryFloatingPoint & LosslessStringConverti
             fallthrough
         default:
             let value: Self? = input.withNumberText(of: node) { NumberLiteral($0)?.floating($0) }
-            if value == nil { input.doubt() }
+            // Foundation refuses some integers that a Float cannot represent, and rounds others.
+            if value == nil || Self.significandBitCount < 52 { input.doubt() }
             return value
         }
     }
