@@ -54,8 +54,10 @@ extension LenientScalar where Self: BinaryFloatingPoint & LosslessStringConverti
             fallthrough
         default:
             let value: Self? = input.withNumberText(of: node) { NumberLiteral($0)?.floating($0) }
-            // Foundation refuses some integers that a Float cannot represent, and rounds others.
-            if value == nil || Self.significandBitCount < 52 { input.doubt() }
+            // Foundation rejects some zeros with an exponent, such as 0e3.
+            if value == nil || value == 0 && input.document.withBytes(of: node, { $0.contains { $0 | 0x20 == 0x65 } }) {
+                input.doubt()
+            }
             return value
         }
     }
