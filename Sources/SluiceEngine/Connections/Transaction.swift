@@ -308,21 +308,22 @@ class Transaction {
 
     private func decode(_ bytes: UnsafeRawBufferPointer, from position: inout Int, budget: inout Int) -> Status {
         guard let decoder else { return .needsInput }
-        var start = position
         while true {
             if budget <= 0 || isPaused { return .blocked }
-            switch decoder.next(from: bytes, at: &position) {
+            let start = position
+            let step = decoder.next(from: bytes, at: &position)
+            barrenInput += Int64(position - start)
+            switch step {
             case .output(let data):
                 budget -= data.count
-                start = position
                 barrenInput = 0
                 if let error = count(data.count) { return .failed(error) }
                 if pending.isEmpty { pending = data } else { pending.append(data) }
                 if pending.count >= call.pool.configuration.responseBufferSize { flushPending() }
-            case .again: budget -= ContentDecoder.pieceSize
-            case .needsInput:
-                barrenInput += Int64(position - start)
-                return checkBarrenInput().map { .failed($0) } ?? .needsInput
+            case .again:
+                budget -= ContentDecoder.pieceSize
+                if let error = checkBarrenInput() { return .failed(error) }
+            case .needsInput: return checkBarrenInput().map { .failed($0) } ?? .needsInput
             case .failed: return .failed(.damagedEncoding)
             }
         }
