@@ -21,6 +21,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     public nonisolated var request: APIRequest<Model, ErrorModel> { shared.request }
 
     private nonisolated let shared: Shared
+
     /// Not isolated, so that a cancellation takes effect without waiting for the actor.
     private nonisolated let flight: SingleFlight<CallOutcome>
     /// The data source lookup that may answer before the request is sent; nil if the request does not read the cache.

@@ -13,6 +13,7 @@ import Darwin
 package final class FileReader: Sendable {
     /// The default size of a piece, large enough that the cost of switching to the queue and back is negligible.
     package static let pieceSize = 256 << 10
+
     /// The file's length when it was opened.
     package let length: Int64
     private let descriptor: Int32

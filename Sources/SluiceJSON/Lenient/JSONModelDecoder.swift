@@ -1,6 +1,6 @@
 import SluiceFoundation
 
-/// Decodes models with the results and errors of a `JSONDecoder`, in less than half of its time.
+/// Decodes models with the results and errors of a `JSONDecoder`, with less work.
 ///
 /// The decoder is that of ``LenientJSONDecoder``, without conversions. If decoding fails, or if the results could differ, the
 /// `JSONDecoder` decodes the text again, so that values and errors are always its own.

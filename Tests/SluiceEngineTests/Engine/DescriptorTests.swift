@@ -111,17 +111,19 @@ extension EngineTests {
         /// A value that another thread provides. A thread that waits for it blocks.
         private final class Pending<Value: Sendable>: Sendable {
             private let value = Locked<Value?>(nil)
+            private let signal = DispatchSemaphore(value: 0)
 
             var hasEnded: Bool { value.withLock { $0 != nil } }
 
             func end(_ value: Value) {
                 self.value.withLock { $0 = value }
+                signal.signal()
             }
 
             func wait() -> Value {
                 while true {
+                    signal.wait()
                     if let value = value.withLock({ $0 }) { return value }
-                    usleep(1000)
                 }
             }
         }

@@ -6,8 +6,7 @@ import SluiceTesting
 /// the end than after the warm-up.
 @main
 struct Soak {
-    /// The time after which a request that has not ended counts as hanging. No request may take longer than its total
-    /// time-out of 60 seconds.
+    /// The time after which a request that has not ended counts as hanging. Retries take the longest, up to 80 seconds.
     private static let hangs = Duration.seconds(100)
 
     static func main() async throws {
