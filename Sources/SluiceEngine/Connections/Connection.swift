@@ -28,8 +28,6 @@ package final class Connection: LoopHandler, RequestCarrier {
         var writeFailure: String?
         var requests = 0
         var idleSince: MonotonicTime
-        /// The time for which the timer is set.
-        var timerAt = MonotonicTime.distantFuture
     }
 
     let pool: ConnectionPool
@@ -125,7 +123,7 @@ package final class Connection: LoopHandler, RequestCarrier {
 
     package func deadlinePassed(on thread: LoopThread) {
         locked(0, on: thread) { state, effects, _ in
-            state.timerAt = .distantFuture
+            self.state.removeDeadline()
             expire(&state, &effects, on: thread)
             setTimer(&state, &effects, now: thread.now)
         }
@@ -194,9 +192,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     private func setTimer(_ state: inout State, _ effects: inout Effects, now: MonotonicTime) {
         guard state.isOpen else { return }
         let deadline = state.transaction?.deadline(hasOutput: !state.output.isEmpty) ?? idleDeadline(state)
-        guard deadline < state.timerAt || state.timerAt <= now, deadline != .distantFuture else { return }
-        state.timerAt = deadline
-        effects.timer = deadline
+        if self.state.moveDeadline(to: deadline, at: now) { effects.setsTimer = true }
     }
 
     // MARK: Writing
@@ -524,7 +520,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         var isClosed = false
         /// True if the connection was idle and must be removed from the pool.
         var leavesPool = false
-        var timer: MonotonicTime?
+        var setsTimer = false
         var wantsTurn = false
     }
 
@@ -536,7 +532,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         if effects.isClosed {
             registration.unregister(on: thread)
         } else {
-            if let timer = effects.timer { registration.setTimer(at: timer, on: thread) }
+            if effects.setsTimer { registration.setTimer(at: self.state.deadline, on: thread) }
             if effects.wantsTurn { registration.runAgain(self, on: thread) }
         }
         if effects.leavesPool { pool.remove(.http1(self), on: thread) }

@@ -16,6 +16,8 @@ struct ConnectionLock<State>: ~Copyable, Sendable {
     /// Requests whose callers have left.
     private let abandoned = Locked<[Call]>([])
     private let hasAbandoned = Atomic(false)
+    /// The time for which the timer is set or about to be set, in nanoseconds.
+    private let timer = Atomic(MonotonicTime.distantFuture.nanoseconds)
 
     init(_ state: State) {
         self.state = Locked(unchecked: state)
@@ -62,6 +64,26 @@ struct ConnectionLock<State>: ~Copyable, Sendable {
     func takeMissedEvents() -> UInt32 {
         missedEvents.exchange(0, ordering: .sequentiallyConsistent)
     }
+
+    // MARK: Timer
+
+    /// The time for which the timer is to be set.
+    var deadline: MonotonicTime { MonotonicTime(nanoseconds: timer.load(ordering: .sequentiallyConsistent)) }
+
+    /// Changes ``deadline``, unless the timer fires before that anyway. Call it with the lock held.
+    ///
+    /// - Returns: True if the caller must set the timer to ``deadline`` after it has released the lock.
+    func moveDeadline(to time: MonotonicTime, at now: MonotonicTime) -> Bool {
+        let deadline = deadline
+        guard time < deadline || deadline <= now, time != .distantFuture else { return false }
+        timer.store(time.nanoseconds, ordering: .sequentiallyConsistent)
+        return true
+    }
+
+    /// Records that the timer has fired. Call it with the lock held.
+    func removeDeadline() {
+        timer.store(MonotonicTime.distantFuture.nanoseconds, ordering: .sequentiallyConsistent)
+    }
 }
 
 /// A connection's registration on its loop, usable from any thread.
@@ -80,10 +102,14 @@ struct LoopRegistration: Sendable {
         loop.post { [registration] in $0.unregister(registration) }
     }
 
-    /// Sets the deadline of the connection.
-    func setTimer(at deadline: MonotonicTime, on thread: LoopThread?) {
-        if let thread { return thread.setTimer(registration, at: deadline) }
-        loop.post { [registration] in $0.setTimer(registration, at: deadline) }
+    /// Sets the timer of the connection.
+    ///
+    /// - Parameters:
+    ///   - deadline: The time, read on the loop. Two threads may post in another order than they changed it.
+    ///   - thread: The thread of the loop, if the caller runs on it.
+    func setTimer(at deadline: @autoclosure @escaping @Sendable () -> MonotonicTime, on thread: LoopThread?) {
+        if let thread { return thread.setTimer(registration, at: deadline()) }
+        loop.post { [registration] in $0.setTimer(registration, at: deadline()) }
     }
 
     /// Gives the connection another turn, after all other handlers.

@@ -253,11 +253,12 @@ package final class ConnectionPool: LoopHandler {
         }
         guard isEarlier else { return }
         loop.post { [self] thread in
-            let registration = deadlineTimer.withLock { timer in
+            // The earliest time: two threads may post in another order than they changed it.
+            let (registration, time) = deadlineTimer.withLock { timer in
                 if timer.registration == nil { timer.registration = thread.register(self) }
-                return timer.registration
+                return (timer.registration, timer.time)
             }
-            if let registration { thread.setTimer(registration, at: next) }
+            if let registration { thread.setTimer(registration, at: time) }
         }
     }
 

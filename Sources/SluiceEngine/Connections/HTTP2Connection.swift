@@ -32,8 +32,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var liveness: HTTP2Liveness
         /// True while a requested turn will write the submitted requests.
         var awaitsTurn = false
-        /// The time for which the timer is set.
-        var timerAt = MonotonicTime.distantFuture
     }
 
     let pool: ConnectionPool
@@ -157,7 +155,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     func deadlinePassed(on thread: LoopThread) {
         locked(0, on: thread) { state, effects, _ in
-            state.timerAt = .distantFuture
+            self.state.removeDeadline()
             expire(&state, &effects, on: thread)
             push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
             if state.session.hasTouched { effects.wantsTurn = true }
@@ -197,7 +195,10 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if state.isOpen, let failure = state.session.failure {
             connectionLost(&state, failure, isProtocolError: true, &effects, thread.now)
         }
+        // The timer may have fired while the lock was held. Setting it again makes up for that.
+        let isDue = self.state.deadline <= thread.now
         setTimer(for: nil, &state, &effects, now: thread.now)
+        if isDue { state.session.forEach { setTimer(for: $0, &state, &effects, now: thread.now) } }
     }
 
     // MARK: Writing
@@ -545,9 +546,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var deadline = state.liveness.deadline(awaitsResponse: !isIdle)
         if isIdle { deadline = min(deadline, idleDeadline(state)) }
         if let stream, !stream.isClosed { deadline = min(deadline, stream.deadline(hasOutput: false)) }
-        guard deadline < state.timerAt || state.timerAt <= now, deadline != .distantFuture else { return }
-        state.timerAt = deadline
-        effects.timer = deadline
+        if self.state.moveDeadline(to: deadline, at: now) { effects.setsTimer = true }
     }
 
     // MARK: Effects
@@ -559,8 +558,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         }
         if effects.isClosed {
             registration.unregister(on: thread)
-        } else if !effects.isGone, let timer = effects.timer {
-            registration.setTimer(at: timer, on: thread)
+        } else if !effects.isGone, effects.setsTimer {
+            registration.setTimer(at: self.state.deadline, on: thread)
         }
         if effects.wantsTurn { registration.runAgain(self, on: effects.isGone ? nil : thread) }
         if effects.leavesPool { pool.remove(.http2(self), on: thread) }

@@ -18,7 +18,7 @@ struct HTTP2Effects {
     var isClosed = false
     /// True if the socket was closed in this turn or an earlier one. The connection is then not registered on the loop.
     var isGone = false
-    var timer: MonotonicTime?
+    var setsTimer = false
     var wantsTurn = false
 }
 #endif

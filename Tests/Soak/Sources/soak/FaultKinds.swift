@@ -12,7 +12,9 @@ enum FaultKinds {
             Kind("reset", .failure([.connectionLost, .truncatedBody]), work: data(plain, "reset")),
             Kind("closed", .failure([.connectionLost]), work: data(plain, "closed")),
             Kind("garbage", .failure([.invalidResponse, .connectionLost]), work: data(plain, "garbage")),
-            Kind("stalled", .failure([.idleTimedOut]), work: data(clients.shortTimeout, "stalled")),
+            Kind("stalled", .failure([.idleTimedOut])) {
+                try await promptly { _ = try await clients.shortTimeout.data.get("stalled").sender().value }
+            },
             Kind("endless", .failure([.bodyTooLarge]), work: data(plain, "endless")),
             Kind("around", .failure([.redirectLoop]), work: data(plain, "around")),
             Kind("missing", .failure([.unacceptableStatus]), work: data(plain, "missing")),
@@ -22,8 +24,10 @@ enum FaultKinds {
                 let _: ExchangeKinds.Item = try await plain.codable.get("broken").sender().value
             },
             Kind("deadline", .failure([.timedOut])) {
-                try await Deadline.withDeadline(.milliseconds(100), on: plain.configuration.clock) {
-                    _ = try await plain.data.get("stalled").sender().value
+                try await promptly {
+                    try await Deadline.withDeadline(.milliseconds(100), on: plain.configuration.clock) {
+                        _ = try await plain.data.get("stalled").sender().value
+                    }
                 }
             },
             Kind("left unread") {

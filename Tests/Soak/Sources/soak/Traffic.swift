@@ -42,6 +42,16 @@ func expect(_ isExpected: Bool, _ description: @autoclosure () -> String) throws
     if !isExpected { throw UnexpectedResponse(description: description()) }
 }
 
+/// Runs work that takes a moment, and throws if it takes longer than 10 seconds.
+func promptly(_ work: () async throws -> Void) async throws {
+    let began = ContinuousClock.now
+    let result: Result<Void, any Error>
+    do { result = .success(try await work()) } catch { result = .failure(error) }
+    let time = ContinuousClock.now - began
+    try expect(time < .seconds(10), "The end came after \(time).")
+    try result.get()
+}
+
 /// Sends requests of every kind, chosen at random, and checks the outcome of each.
 final class Traffic: Sendable {
     private let faulty: FaultyServer
