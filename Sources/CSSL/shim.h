@@ -244,9 +244,35 @@ static inline int sluice_tls_attach(SSL *ssl, const BIO_METHOD *method, struct s
     return 1;
 }
 
+static inline int sluice_tls_cipher_count(const STACK_OF(SSL_CIPHER) *ciphers) { return sk_SSL_CIPHER_num(ciphers); }
+
+static inline const SSL_CIPHER *sluice_tls_cipher(const STACK_OF(SSL_CIPHER) *ciphers, int position) {
+    return sk_SSL_CIPHER_value(ciphers, position);
+}
+
+// Removes the cipher suites of TLS 1.2 with a Diffie-Hellman group of the server's choice from those that the system allows. The server
+// could choose a group of 10,000 bits, which takes a client a second. Returns 1 on success.
+static inline int sluice_tls_remove_dhe(SSL_CTX *context) {
+    char names[8192];
+    size_t length = 0;
+    STACK_OF(SSL_CIPHER) *ciphers = SSL_CTX_get_ciphers(context);
+    for (int i = 0; i < sluice_tls_cipher_count(ciphers); i++) {
+        const SSL_CIPHER *cipher = sluice_tls_cipher(ciphers, i);
+        int exchange = SSL_CIPHER_get_kx_nid(cipher);
+        const char *name = SSL_CIPHER_get_name(cipher);
+        size_t room = sizeof(names) - length;
+        // The suites of TLS 1.3 are in a list of their own.
+        if (exchange == NID_kx_any || exchange == NID_kx_dhe || exchange == NID_kx_dhe_psk) continue;
+        if (strlen(name) + 2 > room) return 0;
+        length += (size_t)snprintf(names + length, room, "%s%s", length > 0 ? ":" : "", name);
+    }
+    // A system may allow TLS 1.3 only.
+    return length == 0 ? 1 : SSL_CTX_set_cipher_list(context, names);
+}
+
 // Applies the settings that all client contexts share. Returns 1 on success.
 static inline int sluice_tls_prepare(SSL_CTX *context, int version) {
-    if (!SSL_CTX_set_min_proto_version(context, version)) return 0;
+    if (!SSL_CTX_set_min_proto_version(context, version) || !sluice_tls_remove_dhe(context)) return 0;
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_mode(
         context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);

@@ -12,6 +12,8 @@ import SluiceHTTP
 package final class Connection: LoopHandler, RequestCarrier {
     /// The maximum number of bytes that one turn reads, writes or decodes, about a tenth of a millisecond of work.
     static let turnBytes = 256 << 10
+    /// The number of bytes that a read counts as at least.
+    static let leastReadCost = 4 << 10
 
     struct State {
         var isOpen = true
@@ -263,7 +265,8 @@ package final class Connection: LoopHandler, RequestCarrier {
             case .wouldBlock: continue
             case .bytes(let count):
                 transaction.lastActivity = now
-                input -= count
+                // Many small reads take as long as a few large ones.
+                input -= max(count, Connection.leastReadCost)
                 guard handle(status, &state, transaction, &effects, now) else { return }
             case .end(let isClean): return inputEnded(&state, transaction, isClean: isClean, &effects, now)
             case .failed: return connectionLost(&state, transaction, lossError(state), &effects)

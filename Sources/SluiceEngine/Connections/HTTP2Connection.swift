@@ -239,7 +239,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             switch state.stream.read(into: thread.scratch) {
             case .wouldBlock: continue
             case .bytes(let count):
-                input -= count
+                input -= max(count, Connection.leastReadCost)
                 recordInput(&state, &effects, at: now)
                 let bytes = UnsafeRawBufferPointer(rebasing: thread.scratch[..<count])
                 state.session.receive(bytes, budget: &output, at: now)

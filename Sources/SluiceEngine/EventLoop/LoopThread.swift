@@ -177,7 +177,9 @@ package final class LoopThread {
     private func wait() {
         // Jobs may have posted other jobs without a wake-up.
         let timeout = maySleep && runnable.isEmpty ? timers.earliest.milliseconds(after: .now) : 0
-        let count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), timeout)
+        var count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), timeout)
+        // The process may have been stopped (SIGSTOP), with events and deadlines in the meantime. The events come first.
+        if count < 0 { count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), 0) }
         now = .now
         for event in events.prefix(Int(max(0, count))) where event.data.u64 != .max {
             let token = event.data.u64

@@ -92,10 +92,11 @@ struct SocketStream {
         }
     }
 
-    /// Reads until the buffer is full or no input is available.
+    /// Reads until the buffer is full, no input is available, or many reads have given little.
     mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> (count: Int, last: IOResult) {
-        var filled = 0
-        while filled < buffer.count {
+        var (filled, reads) = (0, 0)
+        while filled < buffer.count, reads < 64 {
+            reads += 1
             let result = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
             guard case .bytes(let count) = result else {
                 // The next read reports the end of the connection again.

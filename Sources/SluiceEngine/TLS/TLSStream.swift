@@ -36,6 +36,10 @@ package final class TLSStream {
     /// The maximum number of bytes received without any application data. A record has at most 16 KiB, so only a peer that sends endless
     /// TLS messages reaches the limit.
     private static let allowance = 64 << 10
+    /// The number of bytes on the wire that each byte of data allows. A record of one byte has at most 70.
+    private static let allowancePerByte = 128
+    /// The number of records that one read decrypts, so that many tiny ones do not keep the loop.
+    private static let maximumRecords = 64
     /// The maximum number of tickets received without any application data. Servers send one or two.
     private static let maximumTickets = 32
     /// The maximum number of stored tickets of one connection.
@@ -48,7 +52,7 @@ package final class TLSStream {
     private let outer: TLSStream?
     private let context: TLSContext
     /// The owned SSL object.
-    private let connection: OpaquePointer
+    let connection: OpaquePointer
     /// The owned state of the socket for the BIO.
     private let socket: UnsafeMutablePointer<sluice_tls_socket>
     /// The identity that certificates must match. Nil only if any certificate is accepted and the host cannot stand in a certificate.
@@ -275,7 +279,7 @@ package final class TLSStream {
         if let end { return end }
         guard state == .open else { return .failed(errno: 0) }
         guard let start = buffer.baseAddress, !buffer.isEmpty else { return .bytes(0) }
-        var filled = 0
+        var (filled, records) = (0, 0)
         // One call of SSL_read returns one record at most.
         repeat {
             clearErrors()
@@ -290,9 +294,11 @@ package final class TLSStream {
                 return filled > 0 ? .bytes(filled) : step
             }
             filled += Int(result)
+            records += 1
             tickets = 0
-            socket.pointee.allowance = TLSStream.allowance
-        } while filled < buffer.count && SSL_has_pending(connection) == 1
+            let allowance = socket.pointee.allowance + Int(result) * TLSStream.allowancePerByte
+            socket.pointee.allowance = min(TLSStream.allowance, allowance)
+        } while filled < buffer.count && records < TLSStream.maximumRecords && SSL_has_pending(connection) == 1
         return .bytes(filled)
     }
 

@@ -239,6 +239,47 @@ import Testing
         #expect(client.write("a") == .failed(errno: 0))
     }
 
+    @Test func keyUpdatesBetweenBytesFailTheConnection() throws {
+        let client = try client { connection in
+            for _ in 0..<1000 {
+                for _ in 0..<100 {
+                    guard SSL_key_update(connection.ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1,
+                        SSL_do_handshake(connection.ssl) == 1
+                    else { return }
+                }
+                guard connection.write([0x61]) else { return }
+            }
+        }
+        var received = 0
+        while case (.bytes(let count), _) = client.read(), count > 0 { received += count }
+        #expect(received < 100)
+        #expect(client.read().0 == .failed(errno: 0))
+        #expect(client.stream.failureDetail == "the server sent too many TLS messages")
+    }
+
+    @Test func recordsOfOneByteAreRead() throws {
+        let client = try client { connection in
+            for _ in 0..<5000 { guard connection.write([0x61]) else { return } }
+        }
+        var received = 0
+        while received < 5000, case (.bytes(let count), _) = client.read() { received += count }
+        #expect(received == 5000)
+    }
+
+    /// The server could choose a group that takes the client a second.
+    @Test func noCipherUsesAGroupOfTheServer() throws {
+        let client = try client()
+        let ciphers = SSL_get_ciphers(client.stream.connection)
+        var names: [String] = []
+        for index in 0..<sluice_tls_cipher_count(ciphers) {
+            names.append(String(cString: SSL_CIPHER_get_name(sluice_tls_cipher(ciphers, index))))
+        }
+        #expect(names.contains("ECDHE-RSA-AES256-GCM-SHA384"))
+        #expect(names.contains("TLS_AES_256_GCM_SHA384"))
+        #expect(!names.contains { $0.hasPrefix("DHE-") })
+        client.stream.close()
+    }
+
     @Test func contextCanBeUsedOnManyThreads() throws {
         let server = try TestTLSServer(certificates.right)
         let answers = Locked(0)
