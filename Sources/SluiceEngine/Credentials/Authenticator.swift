@@ -152,7 +152,7 @@ package struct Authenticator: Sendable {
     private func nextNonce(in headers: HTTPHeaders) -> String? {
         for value in headers.fieldValues(for: credentials.infoField) {
             guard let text = value.exactText, let nonce = AuthenticationChallenge.parameters(in: text)["nextnonce"],
-                !nonce.isEmpty, nonce.isFieldText
+                !nonce.isEmpty, nonce.canBeSentBack
             else { continue }
             return nonce
         }
@@ -163,8 +163,9 @@ package struct Authenticator: Sendable {
         var digest: DigestChallenge?
         var basic: Offer?
         for value in headers.fieldValues(for: credentials.challengeField) {
-            // A realm that is not valid UTF-8 could not be sent back unchanged.
-            guard let text = value.exactText else { continue }
+            // A realm that is not valid UTF-8 could not be sent back unchanged. A longer field could not either, and comparing its text
+            // can take long, because Swift normalizes it.
+            guard value.bytes.count <= 8 << 10, let text = value.exactText else { continue }
             for challenge in AuthenticationChallenge.all(in: text) {
                 if challenge.scheme == "basic" {
                     if basic == nil { basic = .basic(realm: challenge["realm"] ?? "") }

@@ -61,9 +61,8 @@ package struct DigestChallenge: Sendable, Hashable {
         hashesUser = challenge["userhash"]?.lowercased() == "true"
         isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
         domain = (challenge["domain"] ?? "").split { " \t".contains($0) }.map(String.init)
-        // Values that are sent back must be valid in a header field.
         let texts = [realm, nonce, opaque ?? ""]
-        guard !protections.isEmpty, hash.isAvailable, texts.allSatisfy(\.isFieldText) else { return nil }
+        guard !protections.isEmpty, hash.isAvailable, texts.allSatisfy(\.canBeSentBack) else { return nil }
     }
 
     /// Returns the protection for a message with a body, or nil if none of the offered ones is possible.
@@ -84,8 +83,9 @@ package struct DigestChallenge: Sendable, Hashable {
 }
 
 extension String {
-    /// True if the text has no control characters, so that it can stand in a quoted string of a field.
-    var isFieldText: Bool { !utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+    /// True if the value of a challenge can stand in a quoted string of later requests: it has no control characters and at most 8 KiB, the
+    /// usual limit of servers on a field.
+    var canBeSentBack: Bool { utf8.count <= 8 << 10 && !utf8.contains { $0 < 0x20 || $0 == 0x7F } }
 }
 
 /// A nonce in use, and the number of answers that were made with it (RFC 7616 §3.4 and §3.6).

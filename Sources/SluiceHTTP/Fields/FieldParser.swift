@@ -249,7 +249,10 @@ extension HTTPHeaders {
         // Most messages have none, and the check allocates nothing.
         guard contains(name) else { return [] }
         return values(for: name).flatMap { value in
-            FieldElements(value.utf8[...]).map { Substring($0).lowercased() }
+            FieldElements(value.utf8[...]).map { element in
+                // An option and a coding are tokens (RFC 9110 §5.6.2). Comparing other text can take long, because Swift normalizes it.
+                element.allSatisfy { $0 < 0x80 } ? Substring(element).lowercased() : "?"
+            }
         }
     }
 }

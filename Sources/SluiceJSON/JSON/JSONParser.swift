@@ -187,7 +187,13 @@ package struct JSONParser {
     /// Parses the name of a member and the colon.
     private mutating func parseName() throws(Failure) {
         guard bytes[position] == UInt8(ascii: "\"") else { throw unexpected("a member name is expected") }
+        let start = position
         try parseString()
+        let name = tape[tape.count - 1]
+        if !name.isASCII || !name.isPlain, position - start > JSONMarks.limit {
+            let text = UnsafeBufferPointer(start: bytes + start, count: position - start)
+            guard JSONMarks.areFew(in: text) else { throw Failure(JSONMarks.reason, at: start) }
+        }
         skipWhiteSpace()
         guard bytes[position] == UInt8(ascii: ":") else { throw unexpected("a colon is expected") }
         position += 1

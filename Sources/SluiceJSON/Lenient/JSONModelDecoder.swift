@@ -34,14 +34,26 @@ package struct JSONModelDecoder: Sendable {
     ///   - type: The type to decode. Its `init(from:)` may run twice.
     ///   - data: A JSON text.
     /// - Returns: The value that the `JSONDecoder` returns.
-    /// - Throws: The error that the `JSONDecoder` throws.
+    /// - Throws: The error that the `JSONDecoder` throws. A text that it would take too long to decode is `dataCorrupted`.
     package func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try decodeDirectly(type, from: data) ?? original.decode(type, from: data)
+        do {
+            if let value = decodeDirectly(type, from: try JSONDocument(data)) { return value }
+        } catch {
+            // The `JSONDecoder` reports other errors.
+            guard error.reason == JSONMarks.reason else { return try original.decode(type, from: data) }
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
+            )
+        }
+        return try original.decode(type, from: data)
     }
 
     /// Decodes a value without the `JSONDecoder`. Returns nil for an error, and if the results could differ.
     package func decodeDirectly<Value: Decodable>(_ type: Value.Type, from data: Data) -> Value? {
-        guard let document = try? JSONDocument(data) else { return nil }
+        (try? JSONDocument(data)).flatMap { decodeDirectly(type, from: $0) }
+    }
+
+    private func decodeDirectly<Value: Decodable>(_ type: Value.Type, from document: JSONDocument) -> Value? {
         let input = LenientInput(document, decoder: machine, mirrorsJSONDecoder: true)
         let decoder = LenientDecoder(input, for: type)
         let isContainer = decoder.kind == .object || decoder.kind == .array

@@ -211,8 +211,19 @@ import Testing
         let next = Conversation(in: first.spaces)
         #expect(next.request() == "m, \"m\" 00000001")
         next.accept(#"nextnonce="""#)
+        let third = Conversation(in: first.spaces)
+        #expect(third.request() == "m, \"m\" 00000002")
+        third.accept("nextnonce=\"\(String(repeating: "x", count: 8193))\"")
         let last = Conversation(in: first.spaces)
-        #expect(last.request() == "m, \"m\" 00000002")
+        #expect(last.request() == "m, \"m\" 00000003")
+    }
+
+    @Test func challengesOverTheLimitAreIgnored() {
+        for scheme in ["Basic realm", "Digest nonce=n, realm"] {
+            let field = { (length: Int) in "\(scheme)=\"\(String(repeating: "r", count: length))\"" }
+            #expect(Conversation().challenge(field(8000)))
+            #expect(!Conversation().challenge(field(8192)))
+        }
     }
 
     @Test func acceptedBasicIsSentWithLaterRequests() {

@@ -36,6 +36,16 @@ import Testing
         #expect(all(text).isEmpty)
     }
 
+    @Test(arguments: ["realm", "nonce", "opaque"])
+    func rejectsValuesThatAreTooLongToBeSentBack(_ name: String) {
+        func challenges(_ length: Int) -> Int {
+            let values = ["realm": "r", "nonce": "n"].merging([name: String(repeating: "x", count: length)]) { $1 }
+            return all("Digest " + values.map { "\($0)=\"\($1)\"" }.joined(separator: ", ")).count
+        }
+        #expect(challenges(8192) == 1)
+        #expect(challenges(8193) == 0)
+    }
+
     @Test(
         arguments: [
             ("", [.plain]), (#", qop="""#, [.plain]), (", qop=auth", [.auth]), (#", qop="auth-int""#, [.authInt]),

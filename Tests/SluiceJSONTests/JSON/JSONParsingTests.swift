@@ -22,6 +22,13 @@ import Testing
         #expect(json.dictionaryValue.keys.filter { $0 != "b" }.count == 1)
     }
 
+    /// A text of 3 bytes for each object must not cost a table of members for each.
+    @Test func emptyObjectsAllocateNoTable() throws {
+        let json = try JSON(parsing: #"[{},{"a":{}}]"#)
+        #expect(json[0].dictionaryValue.capacity == 0)
+        #expect(json[1]["a"].dictionaryValue.capacity == 0)
+    }
+
     @Test func parsesSliceOfData() throws {
         let data = Data("xxx[1,2]yyy".utf8)
         #expect(try JSON(parsing: data.dropFirst(3).dropLast(3)) == [1, 2])

@@ -1,0 +1,51 @@
+import Foundation
+import SluiceHTTP
+import Testing
+
+@testable import Sluice
+@testable import SluiceJSON
+
+/// Combining characters in member names, which are sorted in quadratic time when names are compared.
+@Suite(.timeLimit(.minutes(1))) struct JSONMarksTests {
+    private struct Model: Decodable {
+        var a: Int?
+    }
+
+    private static let marks = ["\u{301}", "\u{323}", "\u{5B0}", "\u{1E000}", "\u{1D165}"]
+
+    private func text(_ name: String) -> Data { Data(#"{"a":1,"\#(name)":2}"#.utf8) }
+
+    /// Returns the name as it is, and with each UTF-16 code unit as an escape.
+    private func forms(_ name: String) -> [String] {
+        [name, name.utf16.map { "\\u" + String(0x10000 + Int($0), radix: 16).dropFirst() }.joined()]
+    }
+
+    @Test(arguments: marks) func namesHaveALimit(_ mark: String) throws {
+        for name in forms("e" + String(repeating: mark, count: 128) + "f" + String(repeating: mark, count: 128)) {
+            #expect(try JSON(parsing: text(name)).count == 2)
+            #expect(try JSONDecoder().decode(Model.self, from: text(name)).a == 1)
+        }
+        for name in forms("e" + String(repeating: mark, count: 129)) {
+            let error = #expect(throws: JSONSyntaxError.self) { try JSON(parsing: text(name)) }
+            #expect(error?.reason == "a member name has more than 128 combining characters in a row")
+        }
+    }
+
+    @Test func longNamesAreRefusedAtOnce() throws {
+        let data = text("e" + String(repeating: "\u{301}\u{323}", count: 200_000))
+        let decoder = try #require(JSONModelDecoder(JSONDecoder()))
+        for _ in 0..<3 {
+            #expect(throws: DecodingError.self) { try decoder.decode(Model.self, from: data) }
+            #expect(throws: DecodingError.self) { try decoder.decode([String: Int].self, from: data) }
+            #expect(throws: (any Error).self) { try LenientJSONDecoder().decode(Model.self, from: data) }
+            #expect(throws: JSONSyntaxError.self) { try JSON(parsing: data) }
+        }
+    }
+
+    @Test func valuesAndOrdinaryNamesHaveNoLimit() throws {
+        let marks = String(repeating: "\u{301}", count: 1000)
+        #expect(try JSON(parsing: Data(#"["e\#(marks)"]"#.utf8)).count == 1)
+        let words = String(repeating: "Ünïcödé und हिन्दी ", count: 1000)
+        #expect(try JSON(parsing: text(words)).count == 2)
+    }
+}
