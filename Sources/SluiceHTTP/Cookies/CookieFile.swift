@@ -100,7 +100,7 @@ final class CookieFile: Sendable {
         }
         do throws(PrivateFile.Failure) {
             let contents = try file.read() ?? Data()
-            jar.addMissing(contents.split(separator: 10).compactMap { CookieLine($0) })
+            jar.addMissing(Self.lines(contents))
             state.withLock { $0.reading = .done }
             return .success(())
         } catch {
@@ -125,6 +125,23 @@ final class CookieFile: Sendable {
         } catch {
             return .failure(.cookieFile(error))
         }
+    }
+
+    /// The number of cookies that are read from a file: more than a jar keeps.
+    private static let maximumCookies = 10_000
+    /// The length of a line above which it is skipped: more than a cookie may have.
+    private static let maximumLine = 16 << 10
+
+    /// Returns the cookies of a file, up to the limit.
+    static func lines(_ contents: Data) -> [CookieLine] {
+        var lines: [CookieLine] = []
+        var rest = contents[...]
+        while !rest.isEmpty, lines.count < maximumCookies {
+            let line = rest.prefix { $0 != 10 }
+            if line.count <= maximumLine, let cookie = CookieLine(line) { lines.append(cookie) }
+            rest = rest.dropFirst(line.count + 1)
+        }
+        return lines
     }
 
     /// Returns the contents of the file. Python's `http.cookiejar` requires the first line.

@@ -20,7 +20,7 @@ package struct CookieLine: Sendable, Hashable {
         let isHTTPOnly = line.starts(with: Self.httpOnly)
         if isHTTPOnly { line = line.dropFirst(Self.httpOnly.count) }
         if line.first == UInt8(ascii: "#") { return nil }
-        var fields = line.split(separator: 9, omittingEmptySubsequences: false)
+        var fields = line.split(separator: 9, maxSplits: 7, omittingEmptySubsequences: false)
         // The tab before an empty value may be missing.
         if fields.count == 6 { fields.append([]) }
         guard fields.count == 7 else { return nil }

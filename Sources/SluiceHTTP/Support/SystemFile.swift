@@ -64,7 +64,19 @@ package enum SystemFile {
         return count
     }
 
-    /// Replaces a file's contents atomically: writes a temporary file, then renames it.
+    /// Returns the error if a path names a device, a pipe, a socket or a folder, which must not be replaced by a file; 0 for none. The
+    /// owner of a folder, such as root, could otherwise replace `/dev/null`.
+    package static func replacementError(_ path: String) -> Int32 {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return 0 }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFLNK: return 0
+        case S_IFDIR: return EISDIR
+        default: return EEXIST
+        }
+    }
+
+    /// Replaces a file's contents atomically: writes a temporary file, then renames it. Only a file or a link is replaced.
     ///
     /// - Parameters:
     ///   - path: The file.
@@ -73,10 +85,14 @@ package enum SystemFile {
     ///   - isSynced: True to return only after the file and its name are on disk.
     /// - Returns: The error, 0 for success.
     package static func replace(_ path: String, with contents: Data, by temporary: String, isSynced: Bool) -> Int32 {
+        let refusal = replacementError(path)
+        guard refusal == 0 else { return refusal }
         // An existing file may belong to another user or have hard links, so it is not reused.
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR)
         guard descriptor >= 0 else { return errno }
+        // The mask of the process may remove the rights of the owner.
+        fchmod(descriptor, S_IRUSR | S_IWUSR)
         var error = write(contents, to: descriptor)
         if error == 0, isSynced { error = sync(descriptor) }
         if close(descriptor) != 0, error == 0 { error = errno }

@@ -34,6 +34,19 @@ private final class Folder: Sendable {
         "a.example\tFALSE\t/\tFALSE\t0\t\(name)\t\(value)\n"
     }
 
+    @Test func filesWithoutEndAreReadInParts() async throws {
+        let folder = try Folder()
+        let long = Self.line("long", String(repeating: "v", count: 20_000))
+        let tabs = String(repeating: "\t", count: 10_000) + "\n"
+        let many = (0..<12_000).map { Self.line("n\($0)", "v") }.joined()
+        try folder.write(long + tabs + many)
+        let jar = CookieJar(file: folder.path)
+        let names = await jar.cookies.map(\.name)
+        #expect(names.contains("n0"))
+        #expect(!names.contains("long"))
+        #expect(!names.contains("n10000"))
+    }
+
     @Test func jarWithoutAFileHoldsCookiesInMemory() async throws {
         let jar = CookieJar()
         #expect(await jar.cookies.isEmpty)

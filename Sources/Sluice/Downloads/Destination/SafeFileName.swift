@@ -114,11 +114,11 @@ extension Substring {
 
 extension Unicode.Scalar {
     /// True for invisible characters that change the reading of a name: controls, line separators, direction marks,
-    /// zero-width spaces.
+    /// zero-width spaces, tags.
     fileprivate var isDeceptive: Bool {
         switch value {
         case 0x00...0x1F, 0x7F...0x9F, 0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0x2028...0x202E, 0x2060...0x206F,
-            0xFEFF, 0xFFF9...0xFFFB:
+            0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F:
             true
         default: properties.isNoncharacterCodePoint
         }

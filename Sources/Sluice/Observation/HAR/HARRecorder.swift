@@ -77,6 +77,8 @@ extension HAR {
     fileprivate func write(to url: URL) throws(SluiceError) {
         let data = try data()
         do {
+            // A device or a pipe is not replaced.
+            guard SystemFile.replacementError(url.path) == 0 else { throw CocoaError(.fileWriteFileExists) }
             try data.write(to: url, options: .atomic)
         } catch {
             throw SluiceError(

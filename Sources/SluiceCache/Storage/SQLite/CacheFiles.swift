@@ -54,6 +54,15 @@ struct CacheFiles: Sendable {
         return stat(database + "-wal", &status) == 0 ? Int64(status.st_size) : nil
     }
 
+    /// True if the log is at least half as large as the database, and eight times as large as the free space.
+    var logFillsDisk: Bool {
+        var (file, disk) = (stat(), statvfs())
+        guard let log = logSize, stat(database, &file) == 0, log > Int64(file.st_size) / 2,
+            statvfs(directory, &disk) == 0
+        else { return false }
+        return log / 8 > Int64(disk.f_bavail) * Int64(disk.f_frsize)
+    }
+
     /// The reason why other users may have changed the files, as the end of a sentence; nil if none can have.
     ///
     /// Files in a folder that only this user can write cannot be replaced by others, so the result stays valid.

@@ -70,6 +70,7 @@ extension CacheDatabase {
             return try openToRead()
         }
         defer { withExtendedLifetime(lock) {} }
+        removeLogThatFillsDisk(with: lock)
         for _ in 0..<Self.attempts {
             let error = files.makeDatabase()
             guard error == 0 else {
@@ -88,6 +89,17 @@ extension CacheDatabase {
             return (opened.connection, .readWrite)
         }
         throw fileReplaced
+    }
+
+    /// Removes the files of the cache if its log fills the disk. Without space, the log cannot be moved into the database, nor can
+    /// entries be removed, so that the cache would keep the disk full.
+    private func removeLogThatFillsDisk(with lock: FileLock) {
+        // Only a file of this cache is removed. The connection reads neither the log nor its index, which may need space.
+        guard files.logFillsDisk,
+            let connection = try? SQLiteConnection(path: files.database, access: .immutable, busyTimeout: 0),
+            (try? connection.integer("PRAGMA application_id")) == CacheSchema.application
+        else { return }
+        _ = files.remove(with: lock)
     }
 
     /// Opens the file for writing; returns nil if it is read-only.
@@ -111,8 +123,8 @@ extension CacheDatabase {
     }
 
     private func configureToWrite(_ connection: SQLiteConnection) throws(SQLiteFailure) {
-        // Must be set before the database contains tables.
-        try connection.run("PRAGMA auto_vacuum = INCREMENTAL")
+        // Must be set before the database contains tables. Setting it again would write to the file.
+        if try connection.integer("PRAGMA auto_vacuum") != 2 { try connection.run("PRAGMA auto_vacuum = INCREMENTAL") }
         let mode = try connection.withStatement("PRAGMA journal_mode = WAL") { statement throws(SQLiteFailure) in
             try statement.step() ? statement.string(0) : ""
         }

@@ -25,6 +25,7 @@ import Testing
         ("a/", "a"),
         ("a/..", "download"),
         ("a\0b.txt", "ab.txt"),
+        ("a\u{E0041}\u{E007F}b.txt", "ab.txt"),
         ("a\nb\r\t\u{7F}\u{85}c", "abc"),
         (".bashrc", "bashrc"),
         ("..hidden.txt", "hidden.txt"),

@@ -1,5 +1,6 @@
 import Foundation
 import Sluice
+import SluiceHTTP
 import SluiceTesting
 import XCTest
 
@@ -120,6 +121,25 @@ final class HARRecorderTests: XCTestCase {
         recorder.reset()
         try await recorder.write(to: file)
         XCTAssertEqual(try HAR(parsing: Data(contentsOf: file)).log.entries, [])
+    }
+
+    func testReplacesNoPipeAndNoDevice() async throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "sluice-har-\(UUID().uuidString)")
+        XCTAssertEqual(mkfifo(url.path, 0o600), 0)
+        defer { try? FileManager.default.removeItem(at: url) }
+        do throws(SluiceError) {
+            try await HARRecorder().write(to: url)
+            XCTFail("The pipe was replaced.")
+        } catch {
+            XCTAssertEqual(error.code, .internalFailure)
+        }
+        for path in [url.path, "/dev/null"] {
+            XCTAssertEqual(SystemFile.replace(path, with: Data(), by: url.path + ".new", isSynced: false), EEXIST)
+        }
+        XCTAssertEqual(SystemFile.replacementError(FileManager.default.temporaryDirectory.path), EISDIR)
+        var status = stat()
+        XCTAssertEqual(lstat(url.path, &status), 0)
+        XCTAssertEqual(status.st_mode & S_IFMT, S_IFIFO)
     }
 
     func testUnwritableFileIsTypedError() async throws {

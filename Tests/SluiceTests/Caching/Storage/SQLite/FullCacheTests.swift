@@ -71,6 +71,33 @@ import Testing
             "SLUICE_SMALL_FILE_SYSTEM names no folder on a file system of 1 MiB."
         )
     )
+    func logThatFillsTheDiskIsRemovedWhenTheCacheIsOpened() async throws {
+        let path = try #require(ProcessInfo.processInfo.environment["SLUICE_SMALL_FILE_SYSTEM"])
+        let folder = CacheFolder(in: URL(filePath: path).appending(path: UUID().uuidString))
+        defer {
+            try? FileManager.default.removeItem(at: folder.url.deletingLastPathComponent().deletingLastPathComponent())
+        }
+        var storage: SQLiteCacheStorage? = folder.storage()
+        // The database itself has the first entry, so that it is known as a cache.
+        try await storage?.store(CacheEntry("first"))
+        storage = nil
+        storage = folder.storage { $0.checkpointPages = 0 }
+        let count = try await fill(#require(storage)).count
+        #expect(count > 10)
+        storage = nil
+        let next = folder.storage()
+        try await next.store(CacheEntry("new", body: .noise(9000)))
+        #expect(try await next.entries("new").count == 1)
+        #expect(try await next.entries("0").isEmpty)
+    }
+
+    @Test(
+        .enabled(
+            if: ProcessInfo.processInfo.environment["SLUICE_SMALL_FILE_SYSTEM"] != nil
+                || ProcessInfo.processInfo.environment["SLUICE_REQUIRE_SERVERS"] == "1",
+            "SLUICE_SMALL_FILE_SYSTEM names no folder on a file system of 1 MiB."
+        )
+    )
     func fullDiskFailsWritesAndLosesNothing() async throws {
         let path = try #require(ProcessInfo.processInfo.environment["SLUICE_SMALL_FILE_SYSTEM"])
         let folder = CacheFolder(in: URL(filePath: path).appending(path: UUID().uuidString))
