@@ -194,9 +194,12 @@ final class SingleFlight<Value: Sendable>: Sendable {
         let (first, others, stop, isFirst) = state.withLock { state -> (Waiter?, [Waiter], Stop?, Bool) in
             if case .completed = state.phase { return (nil, [], nil, false) }
             let stop = state.complete(value)
-            let others = state.others.isEmpty ? [] : Array(state.others.values)
-            // Waiters that run a job look for the value when the job is done.
-            state.others = state.others.filter { $0.value.runsJob }
+            var others: [Waiter] = []
+            if !state.others.isEmpty {
+                others = Array(state.others.values)
+                // Waiters that run a job look for the value when the job is done.
+                state.others = state.others.filter { $0.value.runsJob }
+            }
             let first = state.first?.waiter
             if first?.runsJob != true { state.first = nil }
             return (first, others, stop, true)

@@ -69,9 +69,15 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
     package mutating func admit(_ element: Element, id: ID, host: Host, priority: RequestPriority = .normal)
         -> Admission
     {
-        if active < limit, hostQueues[host, default: HostQueue()].acquireSlot(upTo: limitPerHost) {
-            active += 1
-            return .admitted
+        if active < limit {
+            // A copy, because changes inside a dictionary allocate the frames of coroutines.
+            var hostQueue = hostQueues[host] ?? HostQueue()
+            if hostQueue.active < limitPerHost {
+                hostQueue.active += 1
+                hostQueues[host] = hostQueue
+                active += 1
+                return .admitted
+            }
         }
         guard elements.count < maximumWaiting else { return .refused }
         lastNumber += 1
@@ -94,8 +100,11 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
     /// Releases the slot of an element. Returns the element that may start in its place.
     package mutating func release(host: Host) -> Element? {
         active -= 1
-        hostQueues[host]?.active -= 1
-        removeIfUnneeded(host)
+        if var hostQueue = hostQueues[host] {
+            hostQueue.active -= 1
+            hostQueues[host] = hostQueue
+            removeIfUnneeded(host)
+        }
         guard active < limit else { return nil }
         for level in turns.indices.reversed() where !turns[level].isEmpty {
             if let next = next(level) { return next }
@@ -155,13 +164,6 @@ package struct TransferQueue<Host: Hashable, ID: Hashable, Element> {
 
 extension TransferQueue.HostQueue {
     fileprivate var isEmpty: Bool { active == 0 && queues.allSatisfy(\.isEmpty) }
-
-    /// Takes a slot if one is free.
-    fileprivate mutating func acquireSlot(upTo limit: Int) -> Bool {
-        guard active < limit else { return false }
-        active += 1
-        return true
-    }
 
     fileprivate mutating func filterEntries(_ isIncluded: (TransferQueue.Entry) -> Bool) {
         for level in queues.indices where !queues[level].isEmpty { queues[level].filterEntries(isIncluded) }

@@ -45,8 +45,8 @@ public struct HTTPRequest: Sendable {
     }
     /// The body.
     public var body: RequestBody {
-        // Yields the value instead of copying it.
-        _read { yield storage[0].body }
+        // A coroutine that yields a large value would allocate its frame.
+        get { storage[0].body }
         _modify { yield &storage[0].body }
     }
     /// The time-outs that differ from those of the transfer, in the order in which they were set.

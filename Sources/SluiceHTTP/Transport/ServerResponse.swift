@@ -24,7 +24,7 @@ public struct ServerResponse: Sendable {
     }
     /// Status, headers and version.
     public var head: HTTPResponse {
-        _read { yield storage[0].head }
+        get { storage[0].head }
         _modify { yield &storage[0].head }
     }
     /// The body, decompressed.
@@ -34,7 +34,7 @@ public struct ServerResponse: Sendable {
     }
     /// The metrics of the transfer; of the last one if there were redirects.
     public var metrics: TransferMetrics {
-        _read { yield storage[0].metrics }
+        get { storage[0].metrics }
         _modify { yield &storage[0].metrics }
     }
     /// The source of the response: the server or the cache.

@@ -91,6 +91,8 @@ package enum Measurement {
             return try await measureHosts(client, arguments)
         case .idle:
             return try await measureIdle(client, arguments)
+        case .allocations:
+            return try await measureAllocations(client)
         case .multipart:
             let files = try arguments.string("files").split(separator: ",").map(String.init)
             let start = clock.now
@@ -99,6 +101,18 @@ package enum Measurement {
             }
             return ["seconds": (clock.now - start) / .seconds(1), "rss": ResourceUsage.peakMiB]
         }
+    }
+
+    /// Counts the allocations of requests that follow each other on one connection.
+    private static func measureAllocations(_ client: some Competitor) async throws -> KeyValuePairs<String, Double> {
+        let count = 1000
+        for _ in 0..<count { _ = try await client.user() }
+        guard let before = ResourceUsage.allocations else {
+            throw Unexpected(description: "allocations.so is not preloaded")
+        }
+        for _ in 0..<count { _ = try await client.user() }
+        let after = ResourceUsage.allocations ?? before
+        return ["allocations": Double(after - before) / Double(count)]
     }
 
     private static func measureCache(

@@ -55,6 +55,11 @@ package enum ResourceUsage {
         #endif
     }
 
+    /// The number of allocations; nil if the library that counts them is not preloaded.
+    package static var allocations: UInt? {
+        dlsym(nil, "count_of_allocations").map { unsafeBitCast($0, to: (@convention(c) () -> UInt).self)() }
+    }
+
     /// Returns free memory to the system, as far as the allocator supports it.
     package static func releaseFreeMemory() {
         #if canImport(Glibc)
