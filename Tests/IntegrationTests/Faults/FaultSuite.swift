@@ -35,8 +35,9 @@ enum FaultSuite {
     /// Returns the number of bytes of an exchange's request on the wire.
     static func requestLength(of exchange: FaultExchange, by sender: FaultSender) async throws -> Int {
         let server = try LoopbackServer()
-        server.on("/fault", .status(.ok).closingConnection())
-        _ = await sender.send(exchange.method, "fault", exchange.upload, to: server)
+        let path = FaultBench.path(0)
+        server.on("/" + path, .status(.ok).closingConnection())
+        _ = await sender.send(exchange.method, path, exchange.upload, to: server)
         return Int(server.bytesReceived)
     }
 

@@ -34,6 +34,22 @@ import Foundation
         #expect(text == (0..<5000).map { "\($0)," }.joined())
     }
 
+    /// A server can send a body in chunks of one byte. Moving the unread chunks for each read would take more than the time limit.
+    @Test(.timeLimit(.minutes(1))) func manyUnreadChunksAreReadInLinearTime() async throws {
+        let fixture = PipeFixture(highWater: .max)
+        let reader = ResponsePipe.Reader(fixture.pipe)
+        let count = 500_000
+        let chunk = Data([0x61])
+        for _ in 0..<count { _ = fixture.pipe.write(chunk) }
+        fixture.finish()
+        var read = 0
+        while try await reader.next() != nil {
+            read += 1
+            if read.isMultiple(of: 10_000) { await Task.yield() }
+        }
+        #expect(read == count)
+    }
+
     @Test func errorFollowsTheChunksAndRepeats() async throws {
         let fixture = PipeFixture()
         let reader = ResponsePipe.Reader(fixture.pipe)

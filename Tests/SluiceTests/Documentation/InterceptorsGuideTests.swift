@@ -152,7 +152,8 @@ final class InterceptorsGuideTests: XCTestCase {
         let vault = Vault()
         let key = CustomToken("k3y", header: "X-API-Key", scope: .origins("https://api.example.com"))
         let vaulted = SuppliedToken { _ in try await vault.token() }
-        let client = APIClient(baseURL: server.url) { $0.requestInterceptors = [key, vaulted] }
+        let basic = BasicCredentials(user: "ada", password: "l0velace", scope: .origins("https://files.example.com"))
+        let client = APIClient(baseURL: server.url) { $0.requestInterceptors = [key, vaulted, basic] }
         let echo: LoopbackEcho = try await client.codable.get("echo").sender().value
         XCTAssertEqual(echo.values(for: "X-API-Key"), [])
         XCTAssertEqual(echo.values(for: .authorization), ["Bearer v4ult"])

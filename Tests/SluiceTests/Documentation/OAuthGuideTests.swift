@@ -76,6 +76,18 @@ final class OAuthGuideTests: XCTestCase {
         return (reports, oauth)
     }
 
+    func others(_ secret: Secret, _ password: Secret) -> [OAuth2] {
+        let partner = OAuth2(
+            .clientCredentials(id: "reports", secret: secret, parameters: ["audience": "https://api.example.com"]),
+            tokenURL: "https://id.example.com/token"
+        )
+        let legacy = OAuth2(
+            .password(username: "ada", password: password, id: "tool"),
+            tokenURL: "https://id.example.com/token"
+        )
+        return [partner, legacy]
+    }
+
     func user(_ redirect: String) async throws {
         let oauth = OAuth2(
             .authorizationCode(

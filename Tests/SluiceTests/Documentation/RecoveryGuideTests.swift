@@ -20,7 +20,16 @@ final class RecoveryGuideTests: XCTestCase {
         let gentle = RetryPolicy(backoff: Backoff(base: .seconds(1), factor: 3, limit: .seconds(20)))
         let regular = RetryPolicy(maximumAttempts: 4, backoff: .constant(.seconds(2)))
         let narrow = RetryPolicy(statuses: [.tooManyRequests, .serviceUnavailable], codes: [.connectionLost])
-        XCTAssertEqual([gentle, regular, narrow].map(\.maximumAttempts), [3, 4, 3])
+        let complete = RetryPolicy(
+            maximumAttempts: 5,
+            maximumElapsedTime: .seconds(90),
+            backoff: Backoff(base: .seconds(1), factor: 2, limit: .seconds(20), hasJitter: true),
+            maximumRetryAfter: .seconds(60),
+            statuses: [.tooManyRequests, .badGateway, .serviceUnavailable],
+            codes: [.connectionLost, .timedOut],
+            attemptTimeout: .seconds(10)
+        )
+        XCTAssertEqual([gentle, regular, narrow, complete].map(\.maximumAttempts), [3, 4, 3, 5])
         XCTAssertFalse(regular.backoff.hasJitter)
         let single = shop.string.get("report").retry(.none)
         let status = await single.sender().response.status

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Sluice
 import SluiceTesting
+import Synchronization
 import XCTest
 
 /// The article on tools.
@@ -48,9 +49,15 @@ final class ToolsGuideTests: XCTestCase {
         server.on("/archive.tar.gz", .hang)
         let mirror = APIClient(baseURL: server.url)
         let target = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        let isOver = Mutex(false)
+        signal(SIGINT, SIG_IGN)
         let interruption = Task {
             try await waitUntil("the request is sent") { server.requests.count == 1 }
-            kill(getpid(), SIGINT)
+            // Another thread installs the source, and a signal before that is ignored.
+            try await waitUntil("the download is cancelled") {
+                kill(getpid(), SIGINT)
+                return isOver.withLock { $0 }
+            }
         }
         let work = Task { try await mirror.download("archive.tar.gz", to: .file(target)).sender().responseURL }
         signal(SIGINT, SIG_IGN)
@@ -58,6 +65,7 @@ final class ToolsGuideTests: XCTestCase {
         source.setEventHandler { work.cancel() }
         source.resume()
         let result = await work.result
+        isOver.withLock { $0 = true }
         try await interruption.value
         source.cancel()
         signal(SIGINT, SIG_DFL)

@@ -1,4 +1,5 @@
 import Foundation
+import SluiceHTTP
 import Testing
 
 @testable import Sluice
@@ -142,5 +143,25 @@ import Testing
         request.headers["X-Position"] = nil
         let error = #expect(throws: SluiceError.self) { try trail.add(request) }
         #expect(error?.code == .paginationLoop)
+    }
+
+    /// A body may be megabytes long, and a walk may have a million pages.
+    @Test func historyKeepsNoBodies() throws {
+        let released = Locked(0)
+        var trail = PageHistory()
+        for number in 0..<10 {
+            let bytes = UnsafeMutableRawPointer.allocate(byteCount: 100_000, alignment: 1)
+            bytes.initializeMemory(as: UInt8.self, repeating: UInt8(number), count: 100_000)
+            let release: @Sendable (UnsafeMutableRawPointer, Int) -> Void = { pointer, _ in
+                pointer.deallocate()
+                released.withLock { $0 += 1 }
+            }
+            let body = Data(bytesNoCopy: bytes, count: 100_000, deallocator: .custom(release))
+            try trail.add(
+                HTTPRequest(method: .post, scheme: "https", authority: "api.example", path: "/a", body: .data(body))
+            )
+        }
+        #expect(released.withLock { $0 } == 10)
+        withExtendedLifetime(trail) {}
     }
 }
