@@ -12,13 +12,37 @@ import Darwin
 @main struct FetchCommand {
     static func main() async {
         do {
-            switch try Invocation(CommandLine.arguments.dropFirst()) {
+            switch try Invocation(try arguments()) {
             case .help: print(FetchOptions.usage)
-            case .fetch(let options): exit(await run(options).rawValue)
+            case .fetch(let options):
+                try checkFolder(for: options)
+                exit(await run(options).rawValue)
             }
         } catch {
-            StandardError.write("fetch: \(error)\nRun “fetch --help” for usage.\n")
+            StandardError.write("fetch: \(PlainText.of("\(error)"))\nRun “fetch --help” for usage.\n")
             exit(ExitStatus.usage.rawValue)
+        }
+    }
+
+    /// Returns the arguments. Those that are not valid UTF-8 are refused, because their text would name another file.
+    private static func arguments() throws(UsageError) -> [String] {
+        var arguments: [String] = []
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[index].flatMap({ String(validatingCString: $0) }) else {
+                throw UsageError(description: "Argument \(index) is not valid UTF-8.")
+            }
+            arguments.append(argument)
+        }
+        return arguments
+    }
+
+    /// Refuses a relative destination in a working folder whose name is not valid UTF-8.
+    private static func checkFolder(for options: FetchOptions) throws(UsageError) {
+        if (options.output ?? options.directory)?.hasPrefix("/") == true { return }
+        guard let folder = getcwd(nil, 0) else { return }
+        defer { free(folder) }
+        if String(validatingCString: folder) == nil {
+            throw UsageError(description: "The name of the working folder is not valid UTF-8. Name a folder with -d.")
         }
     }
 

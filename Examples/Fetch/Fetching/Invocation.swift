@@ -10,6 +10,11 @@ public enum Invocation: Sendable, Equatable {
 public struct UsageError: Error, Equatable, CustomStringConvertible {
     /// The description.
     public let description: String
+
+    /// Creates an error.
+    public init(description: String) {
+        self.description = description
+    }
 }
 
 extension Invocation {

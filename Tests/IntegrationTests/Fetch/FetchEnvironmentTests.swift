@@ -66,5 +66,32 @@ final class FetchEnvironmentTests: XCTestCase {
         XCTAssertEqual(end.status, 1)
         XCTAssertTrue(end.errors.contains("no allowed TLS version in common"), end.errors)
     }
+
+    func testNamesThatAreNotUTF8AreRefused() async throws {
+        let server = try LoopbackServer()
+        server.on("/a.txt", .text("a"))
+        let parent = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: parent) }
+        let fetch = RealServer.products.appending(path: "fetch").path
+        let script = #"""
+            folder=$(printf '%s/d\377' "$2"); mkdir -p "$folder"; cd "$folder" || exit 1
+            "$1" "$3" 2> /dev/null; echo $?
+            "$1" -d "$folder" "$3" 2> /dev/null; echo $?
+            "$1" "$(printf -- '--b\033[31md')" 2>&1 | grep -c "$(printf '\033')"
+            "$1" -d "$2" "$3" 2> /dev/null; echo $?
+            ls "$2" | wc -l; ls "$folder" | wc -l
+            """#
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", script, "sh", fetch, parent.path, "\(server.url)/a.txt"]
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        // The folder and the file that was fetched to its parent; nothing in the folder.
+        let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        XCTAssertEqual(lines, ["64", "64", "0", "0", "2", "0"])
+    }
 }
 #endif

@@ -80,6 +80,38 @@ extension EngineTests {
                 exit(7)
             }
         }
+
+        /// A signal interrupts the wait of the loop, as the end of a stop does.
+        @Test func dataThatArrivesDuringASignalPrecedesTimeouts() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let loop = try #require(try Engine.withOneLoop().loops.first)
+                let thread = await withCheckedContinuation { (continuation: CheckedContinuation<pthread_t, Never>) in
+                    loop.post { _ in
+                        var signals = sigset_t()
+                        sigaddset(&signals, SIGUSR1)
+                        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+                        continuation.resume(returning: pthread_self())
+                    }
+                }
+                signal(SIGUSR1) { _ in usleep(1_500_000) }
+                let answers = LoopbackSignal()
+                let server = try LoopbackServer()
+                let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+                server.on("/", .script(.wait(for: answers), .write(answer)))
+                let transport = SocketTransport()
+                let task = Task {
+                    try await transport.exchange(
+                        server.request("/"),
+                        TransferContext(timeouts: Timeouts(idle: .seconds(1)))
+                    )
+                }
+                await server.waitForRequests(1)
+                pthread_kill(thread, SIGUSR1)
+                answers.fire()
+                try #require(try await task.value.text == "ok")
+                exit(7)
+            }
+        }
     }
 }
 #endif
