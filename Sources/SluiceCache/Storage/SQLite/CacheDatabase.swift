@@ -238,9 +238,9 @@ extension CacheDatabase {
 
     /// Empties the log, unless another connection is reading it.
     private func emptyLog(of connection: SQLiteConnection) {
-        try? connection.execute("PRAGMA busy_timeout = 0")
+        try? connection.wait(upTo: 0)
         try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        try? connection.execute("PRAGMA busy_timeout = \(tuning.busyTimeout)")
+        try? connection.wait(upTo: tuning.busyTimeout)
     }
 
     /// Lets the next call try to open the file for writing again, unless the last attempt was very recent.

@@ -54,13 +54,13 @@ struct CacheFiles: Sendable {
         return stat(database + "-wal", &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// True if the log is at least half as large as the database, and eight times as large as the free space.
+    /// True if the log is an eighth of the database or more, and at least twice as large as the free space.
     var logFillsDisk: Bool {
         var (file, disk) = (stat(), statvfs())
-        guard let log = logSize, stat(database, &file) == 0, log > Int64(file.st_size) / 2,
+        guard let log = logSize, stat(database, &file) == 0, log > Int64(file.st_size) / 8,
             statvfs(directory, &disk) == 0
         else { return false }
-        return log / 8 > Int64(disk.f_bavail) * Int64(disk.f_frsize)
+        return log / 2 > Int64(disk.f_bavail) * Int64(disk.f_frsize)
     }
 
     /// The reason why other users may have changed the files, as the end of a sentence; nil if none can have.

@@ -117,7 +117,7 @@ final class SQLiteConnection {
 
     /// Installs a busy handler. SQLite's own sleeps for increasing times and may miss the short pauses of a busy
     /// writer.
-    private func wait(upTo busyTimeout: Int) throws(SQLiteFailure) {
+    func wait(upTo busyTimeout: Int) throws(SQLiteFailure) {
         try check(
             sqlite3_busy_handler(
                 database,

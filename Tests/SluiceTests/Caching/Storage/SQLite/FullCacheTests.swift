@@ -1,5 +1,6 @@
 import Foundation
 import SluiceHTTP
+import SluiceTesting
 import Testing
 
 @testable import Sluice
@@ -28,6 +29,16 @@ import Testing
             found += 1
         }
         return found
+    }
+
+    /// Waits until the files are closed, which happens on a queue. Until then, they use space although they are removed.
+    private func waitForClosing(_ folder: CacheFolder) async throws {
+        try await waitUntil("the files are closed") {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").allSatisfy { name in
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+                return target?.hasPrefix(folder.url.path) != true
+            }
+        }
     }
 
     @Test func fullFileAcceptsEntriesAfterEviction() async throws {
@@ -81,10 +92,12 @@ import Testing
         // The database itself has the first entry, so that it is known as a cache.
         try await storage?.store(CacheEntry("first"))
         storage = nil
+        try await waitForClosing(folder)
         storage = folder.storage { $0.checkpointPages = 0 }
         let count = try await fill(#require(storage)).count
         #expect(count > 10)
         storage = nil
+        try await waitForClosing(folder)
         let next = folder.storage()
         try await next.store(CacheEntry("new", body: .noise(9000)))
         #expect(try await next.entries("new").count == 1)
