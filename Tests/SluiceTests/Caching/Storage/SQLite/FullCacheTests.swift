@@ -1,6 +1,5 @@
 import Foundation
 import SluiceHTTP
-import SluiceTesting
 import Testing
 
 @testable import Sluice
@@ -29,16 +28,6 @@ import Testing
             found += 1
         }
         return found
-    }
-
-    /// Waits until the files are closed, which happens on a queue. Until then, they use space although they are removed.
-    private func waitForClosing(_ folder: CacheFolder) async throws {
-        try await waitUntil("the files are closed") {
-            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").allSatisfy { name in
-                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
-                return target?.hasPrefix(folder.url.path) != true
-            }
-        }
     }
 
     @Test func fullFileAcceptsEntriesAfterEviction() async throws {
@@ -73,35 +62,6 @@ import Testing
         try await storage.apply([.remove(CacheSelection())])
         await folder.waitForSweeping(of: storage)
         #expect(await fill(storage).count > 50)
-    }
-
-    @Test(
-        .enabled(
-            if: ProcessInfo.processInfo.environment["SLUICE_SMALL_FILE_SYSTEM"] != nil
-                || ProcessInfo.processInfo.environment["SLUICE_REQUIRE_SERVERS"] == "1",
-            "SLUICE_SMALL_FILE_SYSTEM names no folder on a file system of 1 MiB."
-        )
-    )
-    func logThatFillsTheDiskIsRemovedWhenTheCacheIsOpened() async throws {
-        let path = try #require(ProcessInfo.processInfo.environment["SLUICE_SMALL_FILE_SYSTEM"])
-        let folder = CacheFolder(in: URL(filePath: path).appending(path: UUID().uuidString))
-        defer {
-            try? FileManager.default.removeItem(at: folder.url.deletingLastPathComponent().deletingLastPathComponent())
-        }
-        var storage: SQLiteCacheStorage? = folder.storage()
-        // The database itself has the first entry, so that it is known as a cache.
-        try await storage?.store(CacheEntry("first"))
-        storage = nil
-        try await waitForClosing(folder)
-        storage = folder.storage { $0.checkpointPages = 0 }
-        let count = try await fill(#require(storage)).count
-        #expect(count > 10)
-        storage = nil
-        try await waitForClosing(folder)
-        let next = folder.storage()
-        try await next.store(CacheEntry("new", body: .noise(9000)))
-        #expect(try await next.entries("new").count == 1)
-        #expect(try await next.entries("0").isEmpty)
     }
 
     @Test(
