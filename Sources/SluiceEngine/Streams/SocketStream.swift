@@ -18,6 +18,9 @@ struct SocketStream {
         case failed(Int32)
     }
 
+    /// The number of reads that fill one buffer, so that a server that sends little at a time does not keep the loop.
+    private static let maximumReads = 64
+
     private let descriptor: Int32
     var tls: TLSStream?
     /// True if the socket may have unread input.
@@ -95,7 +98,7 @@ struct SocketStream {
     /// Reads until the buffer is full, no input is available, or many reads have given little.
     mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> (count: Int, last: IOResult) {
         var (filled, reads) = (0, 0)
-        while filled < buffer.count, reads < 64 {
+        while filled < buffer.count, reads < SocketStream.maximumReads {
             reads += 1
             let result = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
             guard case .bytes(let count) = result else {

@@ -54,13 +54,17 @@ struct CacheFiles: Sendable {
         return stat(database + "-wal", &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// True if the log is an eighth of the database or more, and at least twice as large as the free space.
+    /// True if the log fills the disk, by the sizes of the files and the free space.
     var logFillsDisk: Bool {
         var (file, disk) = (stat(), statvfs())
-        guard let log = logSize, stat(database, &file) == 0, log > Int64(file.st_size) / 8,
-            statvfs(directory, &disk) == 0
-        else { return false }
-        return log / 2 > Int64(disk.f_bavail) * Int64(disk.f_frsize)
+        guard let log = logSize, stat(database, &file) == 0, statvfs(directory, &disk) == 0 else { return false }
+        let free = Int64(disk.f_bavail) * Int64(disk.f_frsize)
+        return Self.fillsDisk(log: log, database: Int64(file.st_size), free: free)
+    }
+
+    /// Returns true if a log is a substantial part of the cache, and at least twice as large as the free space. All sizes are in bytes.
+    static func fillsDisk(log: Int64, database: Int64, free: Int64) -> Bool {
+        log > database / 8 && log / 2 > free
     }
 
     /// The reason why other users may have changed the files, as the end of a sentence; nil if none can have.

@@ -30,6 +30,14 @@ import Testing
         return found
     }
 
+    @Test(arguments: [
+        (5_160_960, 49_152, 32_768, true), (480_000, 500_000, 60_000, true), (480_000, 500_000, 240_000, false),
+        (8_000_000, 1_000_000_000, 0, false), (0, 0, 0, false), (0, 4096, 1 << 40, false),
+    ])
+    func logThatFillsTheDiskIsRecognized(log: Int64, database: Int64, free: Int64, isFull: Bool) {
+        #expect(CacheFiles.fillsDisk(log: log, database: database, free: free) == isFull)
+    }
+
     @Test func fullFileAcceptsEntriesAfterEviction() async throws {
         let folder = CacheFolder()
         let storage = folder.storage { $0.pageLimit = 300 }
