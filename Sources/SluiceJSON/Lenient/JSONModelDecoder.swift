@@ -40,12 +40,34 @@ package struct JSONModelDecoder: Sendable {
             if let value = decodeDirectly(type, from: try JSONDocument(data)) { return value }
         } catch {
             // The `JSONDecoder` reports other errors.
-            guard error.reason == JSONMarks.reason else { return try original.decode(type, from: data) }
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
-            )
+            if let error = Self.marksError(error, in: data) {
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
+                )
+            }
         }
         return try original.decode(type, from: data)
+    }
+
+    /// Returns the error of a text with too many combining characters in a name, also in UTF-16 and UTF-32, which a `JSONDecoder` reads.
+    private static func marksError(_ error: JSONSyntaxError, in data: Data) -> JSONSyntaxError? {
+        if error.reason == JSONMarks.reason { return error }
+        // A text begins with an ASCII character (RFC 4627 §3) or with a byte order mark.
+        let start = Array(data.prefix(4))
+        let isWide = start.contains(0) || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE])
+        guard isWide else { return nil }
+        let encodings: [String.Encoding] = [
+            .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian, .utf32BigEndian,
+        ]
+        for encoding in encodings {
+            guard let text = String(data: data, encoding: encoding) else { continue }
+            do throws(JSONSyntaxError) {
+                _ = try JSONDocument(text)
+            } catch {
+                if error.reason == JSONMarks.reason { return error }
+            }
+        }
+        return nil
     }
 
     /// Decodes a value without the `JSONDecoder`. Returns nil for an error, and if the results could differ.

@@ -42,6 +42,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian,
+    ])
+    func otherEncodingsHaveTheSameLimit(_ encoding: String.Encoding) throws {
+        let decoder = try #require(JSONModelDecoder(JSONDecoder()))
+        func data(_ count: Int) throws -> Data {
+            let name = "e" + String(repeating: "\u{301}", count: count)
+            return try #require(String(decoding: text(name), as: UTF8.self).data(using: encoding))
+        }
+        #expect(try decoder.decode(Model.self, from: data(10)).a == 1)
+        #expect(throws: DecodingError.self) { try decoder.decode(Model.self, from: data(20_000)) }
+    }
+
     @Test func valuesAndOrdinaryNamesHaveNoLimit() throws {
         let marks = String(repeating: "\u{301}", count: 1000)
         #expect(try JSON(parsing: Data(#"["e\#(marks)"]"#.utf8)).count == 1)
