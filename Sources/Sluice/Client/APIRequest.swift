@@ -37,7 +37,7 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
         )
     }
 
-    private init(
+    init(
         _ client: APIClient,
         _ draft: RequestDraft,
         _ serializer: any ResponseSerializer<Model>,
@@ -61,9 +61,6 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
         errorDecoder = request.errorDecoder
         errorSerializer = request.errorSerializer
     }
-
-    /// Creates the error model of a failure.
-    func errorModel(_ failure: RequestFailure) -> ErrorModel { errorSerializer?(failure) ?? ErrorModel(failure) }
 
     /// Creates a sender, which sends the request once, when its outcome is first read.
     public func sender() -> RequestSender<Model, ErrorModel> {

@@ -72,7 +72,7 @@ extension APIResponse {
 
 extension APIResponse {
     /// Creates a response from a transport outcome: validates the server's response and decodes the model or the error.
-    init(_ outcome: TransportOutcome, to request: APIRequest<Model, ErrorModel>) {
+    init(_ outcome: TransportOutcome, to request: SentRequest<Model, ErrorModel>) {
         switch outcome {
         case .failure(let error):
             self.init(failure: error, of: request)
@@ -103,7 +103,7 @@ extension APIResponse {
     /// Creates a response that carries a failure, and builds the error model from it.
     init(
         failure error: SluiceError,
-        of request: APIRequest<Model, ErrorModel>,
+        of request: SentRequest<Model, ErrorModel>,
         _ response: ServerResponse? = nil
     ) {
         let configuration = request.client.pipeline.configuration
@@ -138,7 +138,7 @@ struct ResponseOrigin<Model: Sendable>: Sendable {
     private let serializer: any ResponseSerializer<Model>
     private let envelope: ModelLocation.EnvelopeRule
 
-    init<ErrorModel>(_ request: APIRequest<Model, ErrorModel>) {
+    init<ErrorModel>(_ request: SentRequest<Model, ErrorModel>) {
         pipeline = request.client.pipeline
         serializer = request.serializer
         envelope = request.draft.modelLocation.envelope

@@ -6,21 +6,10 @@ import SluiceHTTP
 /// tasks, give the same outcome. A cancelled task stops waiting at once. The transfer itself stops when the last
 /// waiting task is cancelled, or by ``cancel()``.
 public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
-    /// The request and its meter, in one object that all closures share.
-    private final class Shared: Sendable {
-        let request: APIRequest<Model, ErrorModel>
-        let meter: TransferMeter
-
-        init(_ request: APIRequest<Model, ErrorModel>) {
-            self.request = request
-            meter = TransferMeter(clock: request.client.pipeline.clock)
-        }
-    }
-
     /// The request to send.
     public nonisolated var request: APIRequest<Model, ErrorModel> { shared.request }
 
-    private nonisolated let shared: Shared
+    private nonisolated let shared: SentRequest<Model, ErrorModel>
 
     /// Not isolated, so that a cancellation takes effect without waiting for the actor.
     private nonisolated let flight: SingleFlight<CallOutcome>
@@ -29,15 +18,15 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// The response, once a caller has received the outcome.
     private var decoded: APIResponse<Model, ErrorModel>?
 
-    init(_ request: APIRequest<Model, ErrorModel>) {
-        let shared = Shared(request)
+    init(_ request: borrowing APIRequest<Model, ErrorModel>) {
+        let shared = SentRequest(request)
         self.shared = shared
-        let pipeline = request.client.pipeline
+        let pipeline = shared.client.pipeline
         let dataSource =
-            !pipeline.mayReadCache(request.draft)
+            !pipeline.mayReadCache(shared.draft)
             ? nil
-            : DataSourceRequest(pipeline, request.draft, shared.meter) { stored in
-                let response = APIResponse(.success(stored), to: shared.request)
+            : DataSourceRequest(pipeline, shared.draft, shared.meter) { stored in
+                let response = APIResponse(.success(stored), to: shared)
                 return response.failure == nil ? response : nil
             }
         self.dataSource = dataSource
@@ -47,11 +36,11 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
                 // No caller waits any longer, so none reports the end of the request.
                 if !complete(callOutcome), !callOutcome.isShared, let call = callOutcome.call {
                     call.finish(.failure(.cancelled))
-                    call.notifyPlugins(APIResponse(failure: .cancelled, of: shared.request).result)
+                    call.notifyPlugins(APIResponse(failure: .cancelled, of: shared).result)
                 }
             }
             return dataSource?.begin(finish)
-                ?? pipeline.begin(shared.request.draft, shared.meter, caller: caller, completion: finish)
+                ?? pipeline.begin(shared.draft, shared.meter, caller: caller, completion: finish)
         }
     }
 
@@ -106,12 +95,12 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var uploadProgress: TransferProgressSequence {
-        TransferProgressSequence(shared.meter, .upload, clock: request.client.pipeline.clock)
+        TransferProgressSequence(shared.meter, .upload, clock: shared.client.pipeline.clock)
     }
 
     /// The progress of the response's body. Any number of loops can read it, before and after the request is sent.
     public nonisolated var downloadProgress: TransferProgressSequence {
-        TransferProgressSequence(shared.meter, .download, clock: request.client.pipeline.clock)
+        TransferProgressSequence(shared.meter, .download, clock: shared.client.pipeline.clock)
     }
 
     /// The progress of both bodies.
@@ -123,8 +112,10 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// cancelled before there was an outcome gets a cancellation error, which later callers do not get.
     private func response(to callOutcome: CallOutcome?) -> APIResponse<Model, ErrorModel> {
         if let decoded { return decoded }
-        guard let callOutcome else { return APIResponse(failure: .cancelled, of: shared.request) }
-        let response = callOutcome.decoded as? APIResponse ?? APIResponse(callOutcome.outcome, to: shared.request)
+        guard let callOutcome else { return APIResponse(failure: .cancelled, of: shared) }
+        let response =
+            callOutcome.decoded == nil
+            ? APIResponse(callOutcome.outcome, to: shared) : stored(callOutcome)
         decoded = response
         if let dataSource, callOutcome.decoded == nil, response.failure == nil,
             case .success(let answer) = callOutcome.outcome
@@ -135,6 +126,42 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         callOutcome.call?.notifyPlugins(response.result)
         return response
     }
+
+    /// Returns the response that the data source has decoded. Apart, because a cast looks up the metadata of an optional response.
+    @inline(never)
+    private nonisolated func stored(_ callOutcome: CallOutcome) -> APIResponse<Model, ErrorModel> {
+        callOutcome.decoded as? APIResponse ?? APIResponse(callOutcome.outcome, to: shared)
+    }
+}
+
+/// A request and its meter, in one object that its sender and all closures share.
+///
+/// It has the fields of the request, because to copy or release a generic value, the runtime looks up its metadata.
+final class SentRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
+    let client: APIClient
+    let draft: RequestDraft
+    let serializer: any ResponseSerializer<Model>
+    let errorDecoder: (any DataDecoder)?
+    private let errorSerializer: (@Sendable (RequestFailure) -> ErrorModel)?
+    let meter: TransferMeter
+
+    init(_ request: borrowing APIRequest<Model, ErrorModel>) {
+        client = request.client
+        draft = request.draft
+        serializer = request.serializer
+        errorDecoder = request.errorDecoder
+        errorSerializer = request.errorSerializer
+        meter = TransferMeter(clock: request.client.pipeline.clock)
+    }
+
+    var request: APIRequest<Model, ErrorModel> {
+        var request = APIRequest<Model, ErrorModel>(client, draft, serializer, errorDecoder)
+        request.errorSerializer = errorSerializer
+        return request
+    }
+
+    /// Creates the error model of a failure.
+    func errorModel(_ failure: RequestFailure) -> ErrorModel { errorSerializer?(failure) ?? ErrorModel(failure) }
 }
 
 extension TransferMeter {

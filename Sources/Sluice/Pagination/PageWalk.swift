@@ -38,7 +38,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
                 return nil
             case .failed(let error):
                 position = .over
-                _ = try Response(failure: error, of: pages.request).result.get()
+                _ = try Response(failure: error, of: SentRequest(pages.request)).result.get()
             case .after(let response, let request):
                 advance(from: response, to: request)
             case .before(let request):

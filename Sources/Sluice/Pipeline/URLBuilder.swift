@@ -89,9 +89,9 @@ extension RequestDraft {
     /// True if the path is a whole URL. The scheme's case does not matter (RFC 3986 §3.1).
     private var isWholeURL: Bool {
         let bytes = path.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
-            return false
-        }
+        guard let first = bytes.first, first.asciiLowercased == UInt8(ascii: "h"),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
+        else { return false }
         let scheme = path[..<colon].lowercased()
         return scheme == "http" || scheme == "https"
     }

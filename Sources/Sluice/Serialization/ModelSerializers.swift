@@ -33,17 +33,24 @@ struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, Decod
 
     /// Decodes a body or a single line of one.
     func model(of body: Data) throws(SluiceError) -> Model {
-        if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
         do {
-            if Model.self == JSON.self, decoder.isJSONDecoder, let json = try JSON(parsing: body) as? Model {
-                return json
-            }
+            if Model.self == Empty.self { return try cast(Empty()) }
+            if Model.self == JSON.self, decoder.isJSONDecoder { return try cast(JSON(parsing: body)) }
             return try decoder.decode(Model.self, from: body)
         } catch let error as JSONSyntaxError {
             throw .undecodable(DecodingFailure(Model.self, body: body, error: error))
         } catch {
             throw .undecodable(DecodingFailure(Model.self, body: body, cause: error))
         }
+    }
+
+    /// Returns a value of the model's type. Apart, because a cast looks up the metadata of an optional model.
+    @inline(never)
+    private func cast(_ value: some Sendable) throws(SluiceError) -> Model {
+        guard let model = value as? Model else {
+            throw SluiceError(.internalFailure, "\(type(of: value)) is not \(Model.self).", step: .serialization)
+        }
+        return model
     }
 }
 
@@ -64,7 +71,8 @@ final class SharedDecoder: Sendable {
     }
 
     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
-        try modelDecoder?.decode(type, from: data) ?? decoder.decode(type, from: data)
+        if let modelDecoder { return try modelDecoder.decode(type, from: data) }
+        return try decoder.decode(type, from: data)
     }
 }
 

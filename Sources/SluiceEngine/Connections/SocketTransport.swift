@@ -36,7 +36,8 @@ public struct SocketTransport: Transport {
         _ request: HTTPRequest,
         context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
-        let plan = try plan(of: request, context)
+        let origin = request.origin
+        let plan = try plan(of: request, origin, context)
         let credentials = try context.credentials(for: request)
         let started = MonotonicTime.now
         let upload: UploadSource
@@ -52,7 +53,7 @@ public struct SocketTransport: Transport {
         defer { running.synchronize() }
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Continuation) in
-                let created = self.call(request, context, plan, credentials, upload, started) {
+                let created = self.call(request, origin, context, plan, credentials, upload, started) {
                     continuation.resume(returning: $0)
                 }
                 switch created {
@@ -66,10 +67,14 @@ public struct SocketTransport: Transport {
         return try result.get()
     }
 
-    private func plan(of request: HTTPRequest, _ context: TransferContext) throws(SluiceError) -> ConnectionPlan {
+    private func plan(
+        of request: HTTPRequest,
+        _ origin: HTTPOrigin,
+        _ context: TransferContext
+    ) throws(SluiceError) -> ConnectionPlan {
         try request.validate()
         do {
-            return try context.connection.plan(for: request.origin)
+            return try context.connection.plan(for: origin)
         } catch {
             throw error.with(request: request)
         }
@@ -77,6 +82,7 @@ public struct SocketTransport: Transport {
 
     private func call(
         _ request: HTTPRequest,
+        _ origin: HTTPOrigin,
         _ context: TransferContext,
         _ plan: ConnectionPlan,
         _ credentials: ChallengeCredentials?,
@@ -91,7 +97,7 @@ public struct SocketTransport: Transport {
                 upload: upload,
                 context: context,
                 plan: plan,
-                origin: request.origin,
+                origin: origin,
                 pool: pool,
                 started: started,
                 credentials: credentials,
@@ -125,7 +131,8 @@ extension SocketTransport: CallbackTransport {
         completion: @escaping @Sendable (Result<TransportResponse, SluiceError>) -> Void
     ) -> @Sendable () -> Void {
         do throws(SluiceError) {
-            let plan = try plan(of: request, context)
+            let origin = request.origin
+            let plan = try plan(of: request, origin, context)
             let credentials = try context.credentials(for: request)
             if context.cookies?.isReady == false {
                 // The cookie file must be read first, once in the lifetime of a jar.
@@ -138,8 +145,8 @@ extension SocketTransport: CallbackTransport {
                 }
                 return { task.cancel() }
             }
-            let call = try call(request, context, plan, credentials, try UploadSource(request.body), .now, completion)
-                .get()
+            let upload = try UploadSource(request.body)
+            let call = try call(request, origin, context, plan, credentials, upload, .now, completion).get()
             call.pool.begin(call)
             return { call.cancel() }
         } catch {

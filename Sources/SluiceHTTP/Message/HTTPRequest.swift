@@ -222,20 +222,34 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates an origin. Normalizes case and removes the scheme's default port.
     public init(scheme: String, authority: String) {
-        self.scheme = scheme.utf8.contains { $0 != $0.asciiLowercased } ? scheme.lowercased() : scheme
+        self.scheme = scheme.isLowercaseASCII ? scheme : scheme.lowercased()
         var host = authority
-        let defaultPort = self.scheme == "https" ? ":443" : ":80"
-        if host.utf8.count > defaultPort.utf8.count,
-            host.utf8.suffix(defaultPort.utf8.count).elementsEqual(defaultPort.utf8)
-        {
-            host.removeLast(defaultPort.utf8.count)
-        }
-        if host.utf8.contains(where: { $0 != $0.asciiLowercased }) { host = host.lowercased() }
+        let defaultPort: StaticString = self.scheme == "https" ? ":443" : ":80"
+        if host.hasUTF8Suffix(defaultPort) { host.removeLast(defaultPort.utf8CodeUnitCount) }
+        if !host.isLowercaseASCII { host = host.lowercased() }
         self.authority = host
     }
 
     /// The origin as `scheme://host:port`.
     public var description: String { "\(scheme)://\(authority)" }
+}
+
+extension String {
+    /// True if the text has no ASCII letter in uppercase.
+    fileprivate var isLowercaseASCII: Bool {
+        var text = self
+        return text.withUTF8 { $0.allSatisfy { $0 == $0.asciiLowercased } }
+    }
+
+    fileprivate func hasUTF8Suffix(_ suffix: StaticString) -> Bool {
+        let count = suffix.utf8CodeUnitCount
+        var text = self
+        return text.withUTF8 { bytes in
+            guard bytes.count > count else { return false }
+            for index in 0..<count where bytes[bytes.count - count + index] != suffix.utf8Start[index] { return false }
+            return true
+        }
+    }
 }
 
 extension HTTPOrigin {

@@ -8,6 +8,9 @@ import Musl
 import Darwin
 #endif
 
+/// A value protected by a lock.
+package typealias Locked<Value> = _Locked<Value>
+
 /// A value protected by a lock. This is the only lock of the project. Hold it for a few instructions, never across
 /// `await`.
 ///
@@ -16,7 +19,9 @@ import Darwin
 ///
 /// The type is unchecked because the compiler cannot verify that `value` is accessed only while the mutex is held. All
 /// accesses use the `withLock` functions, and no pointer or reference to the value escapes.
-package struct Locked<Value>: @unchecked Sendable {
+///
+/// It is public, because the compiler inlines no `package` function into another module. The underscore keeps it out of the interface.
+public struct _Locked<Value>: @unchecked Sendable {
     /// The value and its mutex in one allocation, so that neither moves.
     @usableFromInline
     final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
@@ -28,8 +33,9 @@ package struct Locked<Value>: @unchecked Sendable {
     @usableFromInline
     let storage: ManagedBuffer<Value, pthread_mutex_t>
 
+    /// Creates a lock around a value.
     @inlinable
-    package init(_ value: sending Value) {
+    public init(_ value: sending Value) {
         storage = Storage.create(minimumCapacity: 1) { _ in value }
         storage.withUnsafeMutablePointerToElements { mutex in
             mutex.initialize(to: pthread_mutex_t())
@@ -39,13 +45,14 @@ package struct Locked<Value>: @unchecked Sendable {
 
     /// Creates a lock around a value that no other code uses from now on. The compiler cannot verify this.
     @inlinable
-    package init(unchecked value: Value) {
+    public init(unchecked value: Value) {
         nonisolated(unsafe) let value = value
         self.init(value)
     }
 
+    /// Runs `body` under the lock.
     @inlinable
-    package func withLock<Result, Failure: Error>(
+    public func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
@@ -57,7 +64,7 @@ package struct Locked<Value>: @unchecked Sendable {
     /// Runs `body` under the lock without checks that parts of the value do not escape. No part of the value may leave
     /// `body`.
     @inlinable
-    package func withLockUnchecked<Result, Failure: Error>(
+    public func withLockUnchecked<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
@@ -68,7 +75,7 @@ package struct Locked<Value>: @unchecked Sendable {
 
     /// Runs `body` if the lock is free; returns nil otherwise.
     @inlinable
-    package func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
+    public func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
         let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
         guard pthread_mutex_trylock(mutex) == 0 else { return nil }
         defer { pthread_mutex_unlock(mutex) }
@@ -80,7 +87,7 @@ package struct Locked<Value>: @unchecked Sendable {
     /// A continuation synchronizes memory itself, but the thread sanitizer does not see it if the continuation was
     /// resumed before its task suspended. Costs about 20 ns uncontended.
     @inlinable
-    package func synchronize() {
+    public func synchronize() {
         _ = storage.withUnsafeMutablePointerToElements { mutex in
             pthread_mutex_lock(mutex)
             return pthread_mutex_unlock(mutex)
@@ -88,9 +95,9 @@ package struct Locked<Value>: @unchecked Sendable {
     }
 }
 
-extension Locked: CustomReflectable {
+extension _Locked: CustomReflectable {
     /// An empty mirror: reading the value by reflection would be a race, and it may contain secrets.
-    package var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
 }
 
 // MARK: - Waiting for a queue

@@ -43,22 +43,32 @@ extension RequestLocation {
 
     /// Appends a path, with one slash between, and appends its query to the existing query. Its fragment is removed.
     package func appending(_ reference: String) -> RequestLocation {
-        var rest = reference.utf8[...]
+        var text = reference
+        let isPath = text.withUTF8 { bytes in
+            bytes.allSatisfy { $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "?") }
+        }
+        var location = self
+        if isPath {
+            location.append(path: text)
+            return location
+        }
+        var rest = text.utf8[...]
         if let number = rest.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<number] }
         let question = rest.firstIndex(of: UInt8(ascii: "?"))
-        let appended = rest[..<(question ?? rest.endIndex)]
-        var location = self
-        if let first = appended.first {
-            if location.path.utf8.last == UInt8(ascii: "/") { location.path.removeLast() }
-            if first != UInt8(ascii: "/") { location.path += "/" }
-            location.path += PercentEncoding.completed(String(Substring(appended)))
-        }
+        location.append(path: String(Substring(rest[..<(question ?? rest.endIndex)])))
         if let question {
             let added = PercentEncoding.completed(String(Substring(rest[question...].dropFirst())))
             let parts = [query ?? "", added].filter { !$0.isEmpty }
             location.query = parts.joined(separator: "&")
         }
         return location
+    }
+
+    private mutating func append(path appended: String) {
+        guard let first = appended.utf8.first else { return }
+        if path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        if first != UInt8(ascii: "/") { path += "/" }
+        path += PercentEncoding.completed(appended)
     }
 }
 

@@ -36,17 +36,31 @@ package struct JSONModelDecoder: Sendable {
     /// - Returns: The value that the `JSONDecoder` returns.
     /// - Throws: The error that the `JSONDecoder` throws. A text that it would take too long to decode is `dataCorrupted`.
     package func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        let document: JSONDocument
         do {
-            if let value = decodeDirectly(type, from: try JSONDocument(data)) { return value }
+            document = try JSONDocument(data)
         } catch {
             // The `JSONDecoder` reports other errors.
-            if let error = Self.marksError(error, in: data) {
-                throw DecodingError.dataCorrupted(
-                    DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
-                )
-            }
+            guard let error = Self.marksError(error, in: data) else { return try original.decode(type, from: data) }
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
+            )
+        }
+        let input = LenientInput(document, decoder: machine, mirrorsJSONDecoder: true)
+        do {
+            let value = try Self.decode(type, from: input)
+            if !input.cache.isDoubtful { return value }
+        } catch {
+            // The `JSONDecoder` reports the error.
         }
         return try original.decode(type, from: data)
+    }
+
+    // No optional of the generic type on the way of most values: the runtime looks up its metadata on every call.
+    private static func decode<Value: Decodable>(_ type: Value.Type, from input: LenientInput) throws -> Value {
+        let decoder = LenientDecoder(input, for: type)
+        let isContainer = decoder.kind == .object || decoder.kind == .array
+        return try isContainer ? decoder.decodeOwnValue(type) : decoder.decodeValue(type)
     }
 
     /// Returns the error of a text with too many combining characters in a name, also in UTF-16 and UTF-32, which a `JSONDecoder` reads.
@@ -72,14 +86,9 @@ package struct JSONModelDecoder: Sendable {
 
     /// Decodes a value without the `JSONDecoder`. Returns nil for an error, and if the results could differ.
     package func decodeDirectly<Value: Decodable>(_ type: Value.Type, from data: Data) -> Value? {
-        (try? JSONDocument(data)).flatMap { decodeDirectly(type, from: $0) }
-    }
-
-    private func decodeDirectly<Value: Decodable>(_ type: Value.Type, from document: JSONDocument) -> Value? {
+        guard let document = try? JSONDocument(data) else { return nil }
         let input = LenientInput(document, decoder: machine, mirrorsJSONDecoder: true)
-        let decoder = LenientDecoder(input, for: type)
-        let isContainer = decoder.kind == .object || decoder.kind == .array
-        let value = try? isContainer ? decoder.decodeOwnValue(type) : decoder.decodeValue(type)
+        let value = try? Self.decode(type, from: input)
         return input.cache.isDoubtful ? nil : value
     }
 }

@@ -26,7 +26,25 @@ extension LenientDecoder {
         if type == Double.self { return unsafeBitCast(try common(Double.self, at: node, under: key), to: type) }
         if type == Bool.self { return unsafeBitCast(try common(Bool.self, at: node, under: key), to: type) }
         if let scalar = scalarType(type, at: node) { return try read(scalar, as: type, at: node, under: key) }
+        if type == [String].self, let values: [String] = scalars(of: node) { return unsafeBitCast(values, to: type) }
+        if type == [Int].self, let values: [Int] = scalars(of: node) { return unsafeBitCast(values, to: type) }
+        if type == [Double].self, let values: [Double] = scalars(of: node) { return unsafeBitCast(values, to: type) }
         return try child(at: node, under: key, type: type).decodeOwnValue(type)
+    }
+
+    /// Reads an array of scalars without a decoder; nil if the value is no array or an element cannot be read.
+    private func scalars<Value: LenientScalar>(of node: Node) -> [Value]? {
+        guard input.kind(of: node) == .array else { return nil }
+        let count = input.document.count(of: node)
+        var values: [Value] = []
+        values.reserveCapacity(count)
+        var next = input.document.firstChild(of: node)
+        for _ in 0..<count {
+            guard let value: Value = scalar(at: next) else { return nil }
+            values.append(value)
+            next = input.document.sibling(of: next)
+        }
+        return values
     }
 
     @inline(__always)
@@ -74,9 +92,14 @@ extension LenientDecoder {
         do {
             return try decodeByType(type)
         } catch {
-            guard let value = neutralValue(of: type) else { throw error }
-            return value
+            return try neutralValue(of: type, insteadOf: error)
         }
+    }
+
+    @inline(never)
+    private func neutralValue<Value>(of type: Value.Type, insteadOf error: any Error) throws -> Value {
+        guard let value = neutralValue(of: type) else { throw error }
+        return value
     }
 
     /// Decodes a type with its own initializer, except for types that JSON decoders handle specially.
@@ -84,10 +107,12 @@ extension LenientDecoder {
         if type == Date.self { return try cast(decodeDate(), to: type) }
         if type == Data.self { return try cast(decodeData(), to: type) }
         if type == URL.self { return try cast(decodeURL(), to: type) }
-        if type is any LenientScalar.Type { throw mismatch(type) }
+        // Other scalar types ask for a single value, which fails. This one asks for members.
+        if type == Decimal.self { throw mismatch(type) }
         return try type.init(from: self)
     }
 
+    @inline(never)
     private func cast<Value>(_ value: some Any, to type: Value.Type) throws -> Value {
         guard let value = value as? Value else { throw mismatch(type) }
         return value
