@@ -5,7 +5,7 @@ package struct Arguments: Sendable {
         case rps, download, upload, startup, building, multipart, lenient, gate
         case downloadFile = "download-file"
         case uploadFile = "upload-file"
-        case events, storing, opening, sharing, graph, hosts, idle, allocations
+        case events, storing, opening, sharing, graph, hosts, idle, allocations, requests
     }
 
     package let mode: Mode

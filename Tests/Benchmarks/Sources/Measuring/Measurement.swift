@@ -93,6 +93,11 @@ package enum Measurement {
             return try await measureIdle(client, arguments)
         case .allocations:
             return try await measureAllocations(client)
+        case .requests:
+            // For programs that count the instructions of the process.
+            let count: Int = try arguments.number("count", default: 1)
+            for _ in 0..<count { try Unexpected.check(try await client.user()) }
+            return ["requests": Double(count)]
         case .multipart:
             let files = try arguments.string("files").split(separator: ",").map(String.init)
             let start = clock.now
@@ -108,7 +113,7 @@ package enum Measurement {
         let count = 1000
         for _ in 0..<count { _ = try await client.user() }
         guard let before = ResourceUsage.allocations else {
-            throw Unexpected(description: "allocations.so is not preloaded")
+            throw Unexpected(description: "counting.so is not preloaded")
         }
         for _ in 0..<count { _ = try await client.user() }
         let after = ResourceUsage.allocations ?? before

@@ -1,10 +1,15 @@
-// Counts the allocations of a process that preloads it. The functions take the place of those of the C library (glibc), and call them.
+// Counts the allocations of a process that preloads it, and makes it fit for valgrind. The functions take the place of those of the C
+// library (glibc).
 //
-//   clang -O2 -shared -fPIC allocations.c -o allocations.so && LD_PRELOAD=./allocations.so PROGRAM
+//   clang -O2 -shared -fPIC counting.c -o counting.so && LD_PRELOAD=./counting.so PROGRAM
 
+#define _GNU_SOURCE
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -44,4 +49,10 @@ int posix_memalign(void **pointer, size_t alignment, size_t size) {
     if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return EINVAL;
     *pointer = memalign(alignment, size);
     return *pointer != NULL || size == 0 ? 0 : ENOMEM;
+}
+
+// libdispatch keeps the mask in memory that cannot be written to, and valgrind writes to it.
+int sigsuspend(const sigset_t *mask) {
+    sigset_t copy = *mask;
+    return (int)syscall(SYS_rt_sigsuspend, &copy, _NSIG / 8);
 }
