@@ -65,8 +65,8 @@ final class SharedDecoder: Sendable {
 
     init(_ decoder: any DataDecoder) {
         self.decoder = decoder
-        readsJSON = !(decoder is PropertyListDecoder)
         isJSONDecoder = decoder is JSONDecoder
+        readsJSON = isJSONDecoder || !(decoder is PropertyListDecoder)
         modelDecoder = JSONModelDecoder(decoder)
     }
 
