@@ -41,6 +41,7 @@ public struct TransferMeter: Sendable {
     }
 
     fileprivate struct State {
+        let clock: any SluiceClock
         var upload = Count()
         var download = Count()
         var attempt = 0
@@ -50,16 +51,20 @@ public struct TransferMeter: Sendable {
         /// The meter whose counts this one shows; nil if this one counts itself.
         var leader: TransferMeter?
         var listeners: [Int: Listener] = [:]
+
+        init(clock: any SluiceClock) {
+            self.clock = clock
+        }
     }
 
-    private let clock: any SluiceClock
-    private let state = Locked(State())
+    // All is in one object, so that copies of the meter cost little.
+    private let state: Locked<State>
 
     /// Creates a meter with all counts at zero.
     ///
     /// - Parameter clock: The clock that speeds are measured with.
     package init(clock: any SluiceClock = SystemClock()) {
-        self.clock = clock
+        state = Locked(State(clock: clock))
     }
 
     /// Starts to count one transfer, which replaces any earlier one.
@@ -107,7 +112,7 @@ public struct TransferMeter: Sendable {
             change(&state[direction])
             guard state.isWatched else { return [] }
             let count = state[direction].completed
-            state[direction].speed.record(count, at: clock.now)
+            state[direction].speed.record(count, at: state.clock.now)
             return state.woken(direction)
         }
         for waiter in waiters { waiter.resume() }
@@ -188,14 +193,14 @@ extension TransferMeter {
                 state.isWatched = true
                 for direction in [Direction.upload, .download] {
                     let count = state[direction].completed
-                    state[direction].speed.record(count, at: clock.now)
+                    state[direction].speed.record(count, at: state.clock.now)
                 }
             }
             let count = state[direction]
             let progress = TransferProgress(
                 completed: count.completed,
                 total: count.total,
-                bytesPerSecond: count.speed.bytesPerSecond(count.completed, at: clock.now),
+                bytesPerSecond: count.speed.bytesPerSecond(count.completed, at: state.clock.now),
                 attempt: state.attempt
             )
             return Snapshot(progress: progress, version: count.version, isFinal: state.isOver)
@@ -221,7 +226,8 @@ extension TransferMeter {
             }
             guard isWaiting else { return waiter.resume() }
             pause = interval.map { interval in
-                Task {
+                let clock = state.withLock { $0.clock }
+                return Task {
                     try? await clock.sleep(for: interval)
                     remove(waiter.id)?.resume()
                 }
