@@ -127,7 +127,8 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         return response
     }
 
-    /// Returns the response that the data source has decoded. Apart, because a cast looks up the metadata of an optional response.
+    /// Returns the response that the data source has decoded. A separate function, because the cast looks up the metadata of an
+    /// optional response.
     @inline(never)
     private nonisolated func stored(_ callOutcome: CallOutcome) -> APIResponse<Model, ErrorModel> {
         callOutcome.decoded as? APIResponse ?? APIResponse(callOutcome.outcome, to: shared)
@@ -136,7 +137,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
 /// A request and its meter, in one object that its sender and all closures share.
 ///
-/// It has the fields of the request, because to copy or release a generic value, the runtime looks up its metadata.
+/// It stores the fields and not the request: each copy or release of a generic value makes the runtime look up its metadata.
 final class SentRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
     let client: APIClient
     let draft: RequestDraft

@@ -44,7 +44,8 @@ struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, Decod
         }
     }
 
-    /// Returns a value of the model's type. Apart, because a cast looks up the metadata of an optional model.
+    /// Returns a value of the model's type. A separate function, because the cast looks up the metadata of an optional
+    /// model.
     @inline(never)
     private func cast(_ value: some Sendable) throws(SluiceError) -> Model {
         guard let model = value as? Model else {

@@ -37,7 +37,7 @@ package final class Engine: Sendable {
     private init?(loops requested: Int) {
         let count = requested > 0 ? requested : max(1, min(8, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2))
         // OpenSSL registers its exit handler here, which it does only for a call with an option. The handler below is registered later, so
-        // it runs first. The rest of OpenSSL, such as its configuration file, is loaded with the first TLS policy.
+        // it runs first. The first TLS policy or hash loads the rest of OpenSSL, such as its configuration file.
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_ADD_ALL_DIGESTS), nil)
         var loops: [EventLoop] = []
         for index in 0..<count {

@@ -52,8 +52,8 @@ package final class LoopThread {
     /// The processor time of the longest turn of any handler since the last reset.
     package var longestTurn = Duration.zero
 
-    // Not checked for overlapping accesses, which costs as much as the accesses: they are private, no handler or job runs during one, and
-    // no other thread uses them.
+    // The runtime does not check these properties for overlapping accesses, because a check costs as much as an access. They are private, and
+    // no other thread uses them. No handler or job runs during an access. A deinit may run, but no object stores a loop thread.
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeEntries: [UInt32] = []
     @exclusivity(unchecked) private var timers = TimerHeap<Registration>()

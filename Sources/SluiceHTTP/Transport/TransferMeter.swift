@@ -57,7 +57,7 @@ public struct TransferMeter: Sendable {
         }
     }
 
-    // All is in one object, so that copies of the meter cost little.
+    // The clock is part of the state, so that a copy of the meter retains one object.
     private let state: Locked<State>
 
     /// Creates a meter with all counts at zero.

@@ -56,7 +56,7 @@ package struct JSONModelDecoder: Sendable {
         return try original.decode(type, from: data)
     }
 
-    // No optional of the generic type on the way of most values: the runtime looks up its metadata on every call.
+    // Returns no optional, because the runtime looks up the metadata of an optional generic type on every call.
     private static func decode<Value: Decodable>(_ type: Value.Type, from input: LenientInput) throws -> Value {
         let decoder = LenientDecoder(input, for: type)
         let isContainer = decoder.kind == .object || decoder.kind == .array

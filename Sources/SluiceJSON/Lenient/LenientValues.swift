@@ -107,7 +107,7 @@ extension LenientDecoder {
         if type == Date.self { return try cast(decodeDate(), to: type) }
         if type == Data.self { return try cast(decodeData(), to: type) }
         if type == URL.self { return try cast(decodeURL(), to: type) }
-        // Other scalar types ask for a single value, which fails. This one asks for members.
+        // Other scalar types ask for a single value, which fails. `Decimal` asks for members.
         if type == Decimal.self { throw mismatch(type) }
         return try type.init(from: self)
     }
