@@ -85,6 +85,7 @@ final class FetchEnvironmentTests: XCTestCase {
         let output = Pipe()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", script, "sh", fetch, parent.path, "\(server.url)/a.txt"]
+        process.environment = try FetchProcess.environment()
         process.standardOutput = output
         try process.run()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

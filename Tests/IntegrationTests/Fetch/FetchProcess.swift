@@ -25,17 +25,20 @@ struct FetchProcess {
         process.standardOutput = output
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice
-        // The process gets the same thread sanitizer suppressions as the tests.
-        let suppressions = FileManager.default.temporaryDirectory.appending(path: "sluice-thread-suppressions.txt")
-        try Data(String(cString: __tsan_default_suppressions()).utf8).write(to: suppressions, options: .atomic)
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["TSAN_OPTIONS": "suppressions=\(suppressions.path)"]) { "\($0):\($1)" }
-            .merging(environment) { $1 }
+        process.environment = try Self.environment().merging(environment) { $1 }
         try process.run()
         let running = process.processIdentifier
         DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [weak process] in
             if process?.isRunning == true { kill(running, SIGKILL) }
         }
+    }
+
+    /// Returns the environment of the tests, with their suppressions for the thread sanitizer.
+    static func environment() throws -> [String: String] {
+        let suppressions = FileManager.default.temporaryDirectory.appending(path: "sluice-thread-suppressions.txt")
+        try Data(String(cString: __tsan_default_suppressions()).utf8).write(to: suppressions, options: .atomic)
+        return ProcessInfo.processInfo.environment
+            .merging(["TSAN_OPTIONS": "suppressions=\(suppressions.path)"]) { "\($0):\($1)" }
     }
 
     /// Sends a signal to the process.
