@@ -31,22 +31,27 @@ public struct GateScope: Sendable {
     func key(for request: RequestContext) -> String? {
         switch kind {
         case .client: ""
-        case .host: Self.host(of: request.request)
+        case .host: request.call.host
         case .key(let key): key(request)
         }
     }
 
-    /// The key that a response applies to. After a redirect, this is the host that sent the response.
-    func key(_ key: String, answeredBy request: HTTPRequest) -> String {
-        if case .host = kind { Self.host(of: request) } else { key }
+    /// The key that the response to a request applies to. After a redirect, this is the host that sent the response.
+    func key(_ key: String, of request: RequestContext, answeredBy answered: HTTPRequest) -> String {
+        guard case .host = kind else { return key }
+        let sent = request.request
+        return answered.authority == sent.authority && answered.scheme == sent.scheme ? key : answered.limitedHost
     }
+}
 
-    private static func host(of request: HTTPRequest) -> String {
-        var authority = request.authority
+extension HTTPRequest {
+    /// The host, with its port if it is not the scheme's default.
+    var limitedHost: String {
+        var authority = authority
         let isPlain = authority.withUTF8 { bytes in
             bytes.allSatisfy { $0 != UInt8(ascii: ":") && $0 == $0.asciiLowercased }
         }
         // The fast path for a lowercase host without a port. An origin takes longer to compute.
-        return isPlain ? authority : request.origin.authority
+        return isPlain ? authority : origin.authority
     }
 }

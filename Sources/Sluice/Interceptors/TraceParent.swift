@@ -56,8 +56,9 @@ public struct TraceParent: RequestAdapter {
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) {
         if request.headers.contains("traceparent") { return }
         // A later attempt may run in another task, without the task-local values of the first.
-        let trace = context.value(forKey: "Sluice.TraceParent") {
-            Trace(id: TraceContext.current?.traceID ?? newTraceID(), parent: TraceContext.current)
+        let trace = context.call.trace {
+            let parent = TraceContext.current
+            return Trace(id: parent?.traceID ?? newTraceID(), parent: parent)
         }
         let attempt = TraceContext(
             traceID: trace.id,

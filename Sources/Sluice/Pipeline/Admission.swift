@@ -22,7 +22,7 @@ struct Admission: Sendable {
     mutating func admitImmediately(_ context: RequestContext, _ gates: [any ImmediateGate], _ call: Call) -> Bool {
         for (index, gate) in gates.enumerated() where !call.skips(gate) {
             guard let permit = gate.admitImmediately(context) else { return false }
-            add(permit, from: index, context, call)
+            add(permit, from: index, context, call, .immediateAdmissions)
         }
         return true
     }
@@ -101,9 +101,15 @@ struct Admission: Sendable {
         !permits.contains { $0.gate == index } && !call.skips(call.steps.gates[index])
     }
 
-    private mutating func add(_ permit: Permit, from index: Int, _ context: RequestContext, _ call: Call) {
+    private mutating func add(
+        _ permit: Permit,
+        from index: Int,
+        _ context: RequestContext,
+        _ call: Call,
+        _ kind: RequestEvent.Kinds = .waits
+    ) {
         permits.append((index, permit))
-        call.notify(.gates, context.attempt) { .admitted(gate: call.steps.gates[index].name) }
+        call.notify(kind, context.attempt) { .admitted(gate: call.steps.gates[index].name) }
     }
 
     private mutating func admit(
@@ -124,7 +130,7 @@ struct Admission: Sendable {
         _ context: RequestContext,
         _ call: Call
     ) async throws(SluiceError) -> Permit {
-        call.notify(.gates, context.attempt) { .waiting(gate: gate.name) }
+        call.notify(.waits, context.attempt) { .waiting(gate: gate.name) }
         call.beginStage(.gate(gate.name))
         defer { call.leave(gate: gate.name) }
         do {
@@ -132,7 +138,7 @@ struct Admission: Sendable {
         } catch {
             // The total time-out cancels the wait.
             let error = error.isCancellation && call.isOverdue ? SluiceError.totalTimedOut(call) : error
-            call.notify(.gates, context.attempt) { .refused(gate: gate.name, error) }
+            call.notify(.waits, context.attempt) { .refused(gate: gate.name, error) }
             throw error
         }
     }

@@ -19,6 +19,10 @@ final class Call: Sendable {
         var isAbandoned = false
         /// The request that the latest redirect of the attempt led to.
         var redirected: HTTPRequest?
+        /// The host of the request; nil until a gate asks for it.
+        var host: String?
+        /// The trace of the request; nil until an interceptor begins it.
+        var trace: (AnyObject & Sendable)?
 
         func value(_ key: String) -> (any Sendable)? {
             if let firstValue, firstValue.key == key { return firstValue.value }
@@ -50,6 +54,7 @@ final class Call: Sendable {
     let deadline: ContinuousClock.Instant?
     /// The bypasses of the gates on whose behalf the request is sent.
     let bypasses: [GateBypass]
+    private let mayBypassGates: Bool
     private let subject: ObservedRequest.Subject?
     private let state = Locked(State())
 
@@ -75,6 +80,7 @@ final class Call: Sendable {
         began = pipeline.clock.now
         deadline = transfer.timeouts.total.map { pipeline.clock.now + $0 }
         bypasses = steps.gates.isEmpty ? [] : GateBypass.current
+        mayBypassGates = !bypasses.isEmpty || draft.options.steps.skipsGates
         subject =
             steps.observers.isEmpty
             ? nil
@@ -185,8 +191,16 @@ final class Call: Sendable {
 
     /// Returns true if the request bypasses this gate.
     func skips(_ gate: any Gate) -> Bool {
-        draft.options.steps.skips(gate)
-            || !bypasses.isEmpty && bypasses.contains { $0.covers(gate, of: client.pipeline) }
+        mayBypassGates
+            && (draft.options.steps.skips(gate) || bypasses.contains { $0.covers(gate, of: client.pipeline) })
+    }
+
+    /// The host and port that gates limit requests by.
+    var host: String {
+        if let host = state.withLock({ $0.host }) { return host }
+        let host = request.limitedHost
+        state.withLock { $0.host = host }
+        return host
     }
 
     /// Returns true if a gate may ask to send the request again: once per gate, and only if the body can be replayed.
@@ -219,9 +233,20 @@ final class Call: Sendable {
         }
     }
 
+    /// Returns the trace of all attempts, which the first of them begins.
+    func trace<Trace: AnyObject & Sendable>(_ begin: () -> Trace) -> Trace {
+        if let trace = state.withLock({ $0.trace as? Trace }) { return trace }
+        let begun = begin()
+        return state.withLock { state in
+            let trace = state.trace as? Trace ?? begun
+            state.trace = trace
+            return trace
+        }
+    }
+
     /// Posts an event to the observers interested in its kind. Nothing is posted after the last event.
     func notify(_ kind: RequestEvent.Kinds, _ attempt: Int, _ event: () -> RequestEvent) {
-        guard let subject, steps.observers.contains(where: { $0.interests.contains(kind) }) else { return }
+        guard let subject, !steps.interests.isDisjoint(with: kind) else { return }
         // Checked first without the event, which takes longer to create than to drop.
         if state.withLock({ $0.isFinished }) { return }
         let instant = client.pipeline.clock.now
@@ -230,7 +255,7 @@ final class Call: Sendable {
         state.withLock { state in
             if state.isFinished { return }
             if kind == .finished { state.isFinished = true }
-            for observer in steps.observers where observer.interests.contains(kind) {
+            for observer in steps.observers where !observer.interests.isDisjoint(with: kind) {
                 observer.post(message)
             }
         }
@@ -248,7 +273,7 @@ final class Call: Sendable {
     /// Returns a callback that reports the informational responses of an attempt to observers; nil if none is
     /// interested.
     func informationalHandler(_ attempt: Int) -> (@Sendable (HTTPResponse) -> Void)? {
-        guard steps.observesInformational else { return nil }
+        guard steps.interests.contains(.informational) else { return nil }
         return { [self] head in notify(.informational, attempt) { .informational(head) } }
     }
 

@@ -196,6 +196,9 @@ final class Pipeline: Sendable {
         let steps = Steps(configuration)
         self.baseURL = baseURL
         base = Result { () throws(SluiceError) in try RequestLocation(parsing: baseURL, as: "base URL") }
+        var configuration = configuration
+        // Interceptors and gates append to copies of these headers.
+        if !steps.isEmpty { configuration.headers.reserveRoom() }
         self.configuration = configuration
         self.steps = steps
         clock = configuration.clock

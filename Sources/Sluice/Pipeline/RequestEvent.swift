@@ -49,7 +49,7 @@ public enum RequestEvent: Sendable {
         /// ``RequestEvent/began(_:)``
         public static let began = Kinds(rawValue: 1)
         /// ``RequestEvent/waiting(gate:)``, ``RequestEvent/admitted(gate:)`` and ``RequestEvent/refused(gate:_:)``
-        public static let gates = Kinds(rawValue: 2)
+        public static let gates: Kinds = [waits, immediateAdmissions]
         /// ``RequestEvent/sending(_:)``
         public static let sending = Kinds(rawValue: 4)
         /// ``RequestEvent/redirected(_:to:)``
@@ -66,13 +66,18 @@ public enum RequestEvent: Sendable {
         public static let informational = Kinds(rawValue: 256)
         /// All kinds.
         public static let all = Kinds(rawValue: .max)
+
+        /// ``gates``, except admissions without a wait.
+        static let waits = Kinds(rawValue: 2)
+        /// ``RequestEvent/admitted(gate:)`` without a wait.
+        static let immediateAdmissions = Kinds(rawValue: 512)
     }
 
     /// The kind of the event.
     var kind: Kinds {
         switch self {
         case .began: .began
-        case .waiting, .admitted, .refused: .gates
+        case .waiting, .admitted, .refused: .waits
         case .sending: .sending
         case .redirected: .redirected
         case .informational: .informational

@@ -78,6 +78,8 @@ final class ObserverMailbox: Sendable {
     private let observer: any RequestObserver
     /// The observer, if it is called directly instead of through the queue.
     private let immediate: (any ImmediateObserver)?
+    /// The observer, if it needs only some of the events that it is interested in.
+    private let selective: (any SelectiveObserver)?
     private let state = Locked(State())
     /// The size of the events of several mailboxes together; nil if this one has limits of its own.
     private let shared: Locked<ObserverBacklog>?
@@ -91,12 +93,14 @@ final class ObserverMailbox: Sendable {
         self.observer = observer
         self.shared = shared
         immediate = observer as? any ImmediateObserver
+        selective = observer as? any SelectiveObserver
         interests = observer.interests
         recordsRequests = observer is any RecordingObserver
     }
 
     func post(_ message: Message) {
         if let immediate { return immediate.observe(message.event, of: message.request) }
+        if let selective, !selective.needs(message.event, of: message.request) { return }
         let cost = message.event.cost
         let begins = state.withLock { state in
             switch shared.map({ $0.withLock { $0.add(cost) } }) ?? state.backlog.add(cost) {
@@ -152,6 +156,12 @@ final class ObserverMailbox: Sendable {
 
 /// An observer that receives requests as the transport sent them.
 protocol RecordingObserver: RequestObserver {}
+
+/// An observer that decides for each event if it is queued.
+protocol SelectiveObserver: RequestObserver {
+    /// Returns false for an event that is not to be queued. Called on the pipeline's own threads, several at a time.
+    func needs(_ event: RequestEvent, of request: ObservedRequest) -> Bool
+}
 
 /// An observer so fast that queueing its events would cost more. It is called on the pipeline's own threads, several at
 /// a time.

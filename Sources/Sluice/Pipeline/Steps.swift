@@ -13,8 +13,8 @@ final class Steps: Sendable {
     let responseInterceptors: [any ResponseInterceptor]
     let plugins: [any Plugin]
     let observers: [ObserverMailbox]
-    /// True if any observer is interested in informational responses.
-    let observesInformational: Bool
+    /// The events that any observer is interested in.
+    let interests: RequestEvent.Kinds
     /// True if any observer receives requests as the transport sent them.
     let recordsRequests: Bool
     /// The plugins that receive informational responses.
@@ -43,7 +43,7 @@ final class Steps: Sendable {
         responseInterceptors = steps.responseInterceptors
         plugins = steps.plugins
         observers = steps.observers
-        observesInformational = steps.observers.contains { $0.interests.contains(.informational) }
+        interests = steps.observers.reduce([]) { $0.union($1.interests) }
         recordsRequests = steps.observers.contains(where: \.recordsRequests)
         informationalPlugins = steps.plugins.filter(\.receivesInformational)
         failure = GateOrder.failure(of: Array(gates.prefix(conditionCount)))
@@ -139,6 +139,9 @@ struct StepOverrides: Sendable {
     /// The types of the gates and constraints that the request bypasses.
     var skippedTypes: Set<ObjectIdentifier> = []
     var skipsAllGates = false
+
+    /// True if the request bypasses any gate.
+    var skipsGates: Bool { skipsAllGates || !skippedGates.isEmpty || !skippedTypes.isEmpty }
 
     /// Returns true if the request bypasses this gate, or the constraint of this gate.
     func skips(_ gate: any Gate) -> Bool {

@@ -57,6 +57,12 @@ public struct HTTPHeaders: Sendable {
         return found
     }
 
+    /// Makes room for further fields, also in copies that change.
+    package mutating func reserveRoom() {
+        bytes.reserveCapacity(bytes.count + 512)
+        slots.reserveCapacity(slots.count + 12)
+    }
+
     /// Returns true if there is a field with that name.
     public func contains(_ name: HTTPHeaderName) -> Bool {
         firstIndex(of: name, from: 0) != nil

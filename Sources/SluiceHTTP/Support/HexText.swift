@@ -28,10 +28,30 @@ package struct HexText {
 
     /// Appends the lowest digits of a number, most significant digit first.
     package mutating func append(_ number: UInt64, digits: Int) {
-        for digit in (0..<digits).reversed() {
-            let value = UInt8(truncatingIfNeeded: number >> (4 * digit)) & 0xF
+        var left = digits
+        while left >= 8, count + 8 <= bytes.count {
+            left -= 8
+            let text = Self.eightDigits(UInt32(truncatingIfNeeded: number >> (4 * left)))
+            UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(bytes)[count..<count + 8])
+                .storeBytes(of: text.bigEndian, as: UInt64.self)
+            count += 8
+        }
+        while left > 0 {
+            left -= 1
+            let value = UInt8(truncatingIfNeeded: number >> (4 * left)) & 0xF
             append(value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10)
         }
+    }
+
+    /// Returns the ASCII characters of eight digits, the first in the highest byte. Computes all of them at once.
+    private static func eightDigits(_ number: UInt32) -> UInt64 {
+        var digits = UInt64(number)
+        digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
+        digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
+        digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // 1 in the byte of each digit that is a letter.
+        let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return digits + 0x3030_3030_3030_3030 + letters * UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
     }
 
     package mutating func append(_ text: StaticString) {

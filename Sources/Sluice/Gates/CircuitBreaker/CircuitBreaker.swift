@@ -129,17 +129,15 @@ public final class CircuitBreaker: ImmediateGate {
     /// Admits a request unless the circuit is open, or half-open with all its trials running.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
-        let clock = request.client.pipeline.clock
-        guard case .admitted(let ticket) = admission(key, clock.now) else { return nil }
-        return permit(key, ticket, clock)
+        guard case .admitted(let ticket) = admission(key, request.client.pipeline.clock.now) else { return nil }
+        return permit(key, ticket, request)
     }
 
     /// Admits a request or fails it at once. Never waits.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
-        let clock = request.client.pipeline.clock
-        switch admission(key, clock.now) {
-        case .admitted(let ticket): return permit(key, ticket, clock)
+        switch admission(key, request.client.pipeline.clock.now) {
+        case .admitted(let ticket): return permit(key, ticket, request)
         case .refused(let delay): throw .circuitOpen(name, delay)
         }
     }
@@ -152,11 +150,14 @@ public final class CircuitBreaker: ImmediateGate {
         }
     }
 
-    private func permit(_ key: String, _ ticket: Circuit.Ticket, _ clock: any SluiceClock) -> Permit {
+    private func permit(_ key: String, _ ticket: Circuit.Ticket, _ request: RequestContext) -> Permit {
         Permit(onOutcome: { [self] outcome in
-            let classification = isAnswered(elsewhere: outcome, key) ? .success : classify(outcome)
-            let now = clock.now
-            record.withLock { $0.notify(key, $0.circuits.settle(key, ticket, classification, now: now)) }
+            let classification = isAnswered(elsewhere: outcome, key, request) ? .success : classify(outcome)
+            let now = request.client.pipeline.clock.now
+            record.withLock { record in
+                let state = record.circuits.settle(key, ticket, classification, now: now)
+                record.notify(key, state)
+            }
             return .settled
         })
     }
@@ -164,9 +165,9 @@ public final class CircuitBreaker: ImmediateGate {
 
 extension CircuitBreaker {
     /// True if the outcome comes from another host than the one whose circuit has this key, which has redirected there.
-    private func isAnswered(elsewhere outcome: TransportOutcome, _ key: String) -> Bool {
-        guard let request = outcome.request else { return false }
-        return scope.key(key, answeredBy: request) != key
+    private func isAnswered(elsewhere outcome: TransportOutcome, _ key: String, _ request: RequestContext) -> Bool {
+        guard let answered = outcome.request else { return false }
+        return scope.key(key, of: request, answeredBy: answered) != key
     }
 
     /// The meaning of an outcome for the health of the server.

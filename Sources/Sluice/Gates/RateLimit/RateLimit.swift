@@ -94,31 +94,31 @@ public final class RateLimit: ImmediateGate {
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
         let clock = request.client.pipeline.clock
-        return queue.take(key, now: clock.now) ? permit(key, clock) : nil
+        return queue.take(key, now: clock.now) ? permit(key, request) : nil
     }
 
     /// Takes a token. Waits if none is available.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
-        let clock = request.client.pipeline.clock
-        try await queue.wait(key, clock)
-        return permit(key, clock)
+        try await queue.wait(key, request.client.pipeline.clock)
+        return permit(key, request)
     }
 
-    private func permit(_ key: String, _ clock: any SluiceClock) -> Permit {
+    private func permit(_ key: String, _ request: RequestContext) -> Permit {
         Permit(onOutcome: { [self] outcome in
-            handle(outcome, key, clock)
+            handle(outcome, key, request)
             return .settled
         })
     }
 
-    private func handle(_ outcome: TransportOutcome, _ key: String, _ clock: any SluiceClock) {
+    private func handle(_ outcome: TransportOutcome, _ key: String, _ request: RequestContext) {
+        let clock = request.client.pipeline.clock
         switch outcome {
         case .success(let response):
-            apply(response.head, clock) { scope.key(key, answeredBy: response.request) }
+            apply(response.head, clock) { scope.key(key, of: request, answeredBy: response.request) }
         case .failure(let error):
             if let head = error.response {
-                apply(head, clock) { error.request.map { scope.key(key, answeredBy: $0) } ?? key }
+                apply(head, clock) { error.request.map { scope.key(key, of: request, answeredBy: $0) } ?? key }
             } else if error.isBeforeSending {
                 queue.putBack(key, clock)
             }

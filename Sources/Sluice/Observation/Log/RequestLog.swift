@@ -18,7 +18,7 @@ import Darwin
 ///
 /// Its ``Redaction`` removes secrets, and no data from a server can forge a line or control a terminal. It writes on
 /// the observer's own queue, so a slow terminal does not delay requests.
-public struct RequestLog: RequestObserver {
+public struct RequestLog: RequestObserver, SelectiveObserver {
     /// The amount of information to log.
     public enum Level: Sendable, Hashable {
         /// A line for each failed request.
@@ -75,7 +75,7 @@ public struct RequestLog: RequestObserver {
     /// All events if steps are logged, otherwise those needed for the last line.
     public var interests: RequestEvent.Kinds {
         if level.includesSteps { return .all }
-        var kinds: RequestEvent.Kinds = [.gates, .redirected, .retrying, .finished]
+        var kinds: RequestEvent.Kinds = [.waits, .redirected, .retrying, .finished]
         // A failure names its request itself.
         if level != .failures { kinds.insert(.began) }
         if curl { kinds.insert(.sending) }
@@ -92,6 +92,18 @@ public struct RequestLog: RequestObserver {
         } else if level.includesSteps, let step = step(event, after: wait, request) {
             destination(step)
         }
+    }
+
+    /// Returns true for a failure, and for each event if more than failures are logged. The details of a request that
+    /// may fail are recorded at once.
+    func needs(_ event: RequestEvent, of request: ObservedRequest) -> Bool {
+        guard level == .failures else { return true }
+        switch event {
+        case .finished(.failure): return true
+        case .finished(.success): records.withLock { _ = $0.isEmpty ? nil : $0.removeValue(forKey: request.id) }
+        default: _ = recorded(event, of: request)
+        }
+        return false
     }
 
     /// Logs the number of dropped events, and discards the details of open requests, whose end may be among them.

@@ -1,7 +1,8 @@
 import Foundation
-import Sluice
 import SluiceHTTP
 import Testing
+
+@testable import Sluice
 
 @Suite struct RequestLogTests {
     private let lines = LoggedLines()
@@ -20,6 +21,33 @@ import Testing
                 "10:15:30.123Z ✗ ––– GET     5.0 s       –  https://api.example.com/users/42  No answer came within 5 seconds. [timedOut]"
             ]
         )
+    }
+
+    @Test func failureNamesAttemptsAndWaitsOfItsRequestOnly() {
+        let log = lines.log(.failures)
+        let steps: [(Int, Int, RequestEvent)] = [
+            (0, 1, .waiting(gate: "oauth")), (120, 1, .admitted(gate: "oauth")),
+            (130, 1, .retrying(after: .milliseconds(5), LoggedLines.response(503).outcome)),
+        ]
+        lines.notify(log, steps + [(200, 0, .finished(LoggedLines.response(200).outcome))])
+        let error = SluiceError(.timedOut, "No answer came.", request: request)
+        // The same ID shows that nothing is left of a request that succeeded.
+        lines.notify(log, [(300, 0, .finished(.failure(error)))])
+        lines.notify(log, steps + [(400, 0, .finished(.failure(error)))])
+        #expect(
+            lines.all == [
+                "10:15:30.123Z ✗ ––– GET    300 ms       –  https://api.example.com/users/42  No answer came. [timedOut]",
+                "10:15:30.123Z ✗ ––– GET    400 ms       –  https://api.example.com/users/42  (2 attempts with 5.0 ms between, 120 ms at oauth)  No answer came. [timedOut]",
+            ]
+        )
+    }
+
+    @Test(arguments: [RequestLog.Level.failures, .summary, .headers, .full])
+    func onlyTheLogOfFailuresPassesOverSuccesses(_ level: RequestLog.Level) {
+        let log = lines.log(level)
+        let observed = ObservedRequest(id: RequestID(rawValue: 1))
+        #expect(log.needs(.finished(LoggedLines.response(200).outcome), of: observed) == (level != .failures))
+        #expect(log.needs(.finished(.failure(SluiceError(.timedOut, "Late."))), of: observed))
     }
 
     @Test func summaryIsOneAlignedLinePerRequest() {
