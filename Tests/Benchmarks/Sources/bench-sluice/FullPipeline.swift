@@ -32,9 +32,10 @@ extension APIClient {
                 $0.origins = [baseURL]
             }
             self.init(baseURL: baseURL) {
-                $0.gates = [oauth]
+                // A rate that no benchmark reaches.
+                $0.gates = [oauth, RateLimit(1_000_000, every: .seconds(1)), CircuitBreaker()]
                 $0.requestInterceptors = [UserAgent("bench/1.0"), TraceParent()]
-                $0.observers = [RequestMetrics()]
+                $0.observers = [RequestMetrics(), RequestLog(.failures)]
             }
         case "cache":
             self.init(baseURL: "\(baseURL)/cached") { $0.cache = CacheStore(storage: nil) }
