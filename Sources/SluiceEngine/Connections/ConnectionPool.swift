@@ -224,8 +224,10 @@ package final class ConnectionPool: LoopHandler {
         for action in actions {
             switch action {
             case .start(let call, let connection):
-                if !connection.begin(call, on: thread) {
-                    reacquire(call, in: connection.group, refusing: connection, on: thread)
+                if let thread {
+                    thread.runLater { [self] in start(call, on: connection, $0) }
+                } else {
+                    start(call, on: connection, nil)
                 }
             case .dial(let call, let group):
                 watchDeadlines()
@@ -238,6 +240,12 @@ package final class ConnectionPool: LoopHandler {
                 let proxy = call.plan.proxy.map { " through \($0.displayName)" } ?? ""
                 call.fail(.connectTimedOut(to: call.serverName + proxy, after: dial?.lastFailure))
             }
+        }
+    }
+
+    private func start(_ call: Call, on connection: PooledConnection, _ thread: LoopThread?) {
+        if !connection.begin(call, on: thread) {
+            reacquire(call, in: connection.group, refusing: connection, on: thread)
         }
     }
 

@@ -59,6 +59,7 @@ package final class LoopThread {
     @exclusivity(unchecked) private var timers = TimerHeap<Registration>()
     @exclusivity(unchecked) private var jobs: [EventLoop.Job] = []
     @exclusivity(unchecked) private var runnable: [Registration] = []
+    @exclusivity(unchecked) private var deferred: [EventLoop.Job] = []
     /// True if the next post wakes the thread.
     private var maySleep = false
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
@@ -127,6 +128,14 @@ package final class LoopThread {
         runnable.append(registration)
     }
 
+    /// Runs a job after the events that are being handled.
+    ///
+    /// Requests that are sent together cost less than requests that are sent between two responses, because each of these may hand the
+    /// processor to the server.
+    package func runLater(_ job: @escaping EventLoop.Job) {
+        deferred.append(job)
+    }
+
     private func handler(_ registration: Registration) -> (any LoopHandler)? {
         let index = Int(registration.index)
         guard index < entries.count, entries[index].generation == registration.generation else { return nil }
@@ -176,9 +185,21 @@ package final class LoopThread {
         }
     }
 
+    private func runDeferred() {
+        if deferred.isEmpty { return }
+        let jobs = deferred
+        deferred.removeAll(keepingCapacity: true)
+        for job in jobs {
+            measure { job(self) }
+            if isHalted { return }
+        }
+    }
+
     private func wait() {
+        runDeferred()
         // Jobs may have posted other jobs without a wake-up.
-        let timeout = maySleep && runnable.isEmpty ? timers.earliest.milliseconds(after: .now) : 0
+        let isDone = maySleep && runnable.isEmpty && deferred.isEmpty
+        let timeout = isDone ? timers.earliest.milliseconds(after: .now) : 0
         var count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), timeout)
         // The process may have been stopped (SIGSTOP), with events and deadlines in the meantime. The events come first.
         if count < 0 { count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), 0) }
@@ -191,6 +212,7 @@ package final class LoopThread {
             )
             if let handler = handler(registration) { measure { handler.ready(event.events, on: self) } }
         }
+        runDeferred()
     }
 
     /// The processor time of this thread so far. The time of other threads does not count.

@@ -1,0 +1,54 @@
+#if os(Linux)
+import CLinux
+import Glibc
+import SluiceHTTP
+import Testing
+
+@testable import SluiceEngine
+
+@Suite struct LoopThreadTests {
+    /// Records its events and the jobs that it runs later.
+    private final class Handler: LoopHandler {
+        private let name: String
+        private let record: @Sendable (String) -> Void
+
+        init(_ name: String, _ record: @escaping @Sendable (String) -> Void) {
+            self.name = name
+            self.record = record
+        }
+
+        func ready(_ events: UInt32, on thread: LoopThread) {
+            let (name, record) = (name, record)
+            record("event \(name)")
+            thread.runLater { thread in
+                record("job \(name)")
+                thread.runLater { _ in record("job of job \(name)") }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func jobsRunAfterAllEventsOfTheirRound() async throws {
+        let loop = try #require(try Engine.available.get().loops.first)
+        let (entries, continuation) = AsyncStream<String>.makeStream()
+        let descriptors = [eventfd(1, 0), eventfd(1, 0)]
+        defer { for descriptor in descriptors { close(descriptor) } }
+        let registrations = Locked<[LoopThread.Registration]>([])
+        // Both descriptors are ready before the loop waits for the first time.
+        loop.post { thread in
+            for (index, descriptor) in descriptors.enumerated() {
+                let handler = Handler("\(index)") { continuation.yield($0) }
+                let registration = thread.register(handler)
+                registrations.withLock { $0.append(registration) }
+                _ = thread.watch(descriptor, for: registration)
+            }
+        }
+        var iterator = entries.makeAsyncIterator()
+        var order: [String] = []
+        while order.count < 6, let entry = await iterator.next() { order.append(entry) }
+        loop.post { thread in registrations.withLock { $0.forEach(thread.unregister) } }
+        #expect(order.prefix(2).sorted() == ["event 0", "event 1"])
+        #expect(order[2..<4].sorted() == ["job 0", "job 1"])
+        #expect(order.suffix(2).sorted() == ["job of job 0", "job of job 1"])
+    }
+}
+#endif
