@@ -15,20 +15,30 @@ public struct RetryPolicy: Sendable {
     public var maximumAttempts: Int
     /// The time after the start of a request in which it may be retried; nil for no limit but its total time-out. For a
     /// download it counts from the last bytes received that no earlier attempt had received.
-    public var maximumElapsedTime: Duration?
+    public var maximumElapsedTime: Duration? = .seconds(60)
     /// The delays between attempts, unless the server requests another one.
-    public var backoff: Backoff
+    public var backoff = Backoff.exponential
     /// The longest `Retry-After` (RFC 9110 §10.2.3) that is accepted. A longer one ends the request with the response.
-    public var maximumRetryAfter: Duration
+    public var maximumRetryAfter = Duration.seconds(30)
     /// The statuses to retry.
-    public var statuses: Set<HTTPStatus>
+    public var statuses: Set<HTTPStatus> {
+        get { ownStatuses ?? Self.transientStatuses }
+        set { ownStatuses = newValue }
+    }
     /// The error codes to retry.
-    public var codes: Set<SluiceError.Code>
+    public var codes: Set<SluiceError.Code> {
+        get { ownCodes ?? Self.transientCodes }
+        set { ownCodes = newValue }
+    }
     /// The time limit of each attempt; nil for no limit but the total.
     public var attemptTimeout: Duration?
     /// Returns true if an outcome should be retried. Called to make the final decision about each outcome; nil, the
     /// default, applies the other rules.
     public var shouldRetry: (@Sendable (RetryProposal) -> Bool)?
+
+    /// Nil for the transient ones. Their sets need not be created for a client without retries.
+    private var ownStatuses: Set<HTTPStatus>?
+    private var ownCodes: Set<SluiceError.Code>?
 
     /// Creates a policy.
     public init(
@@ -51,8 +61,12 @@ public struct RetryPolicy: Sendable {
         self.shouldRetry = shouldRetry
     }
 
+    private init(attempts: Int) {
+        maximumAttempts = attempts
+    }
+
     /// No retries.
-    public static let none = RetryPolicy(maximumAttempts: 1)
+    public static let none = RetryPolicy(attempts: 1)
     /// Up to two retries within a minute, after at most half a second and one second, unless the server requests
     /// another delay.
     public static let standard = RetryPolicy()

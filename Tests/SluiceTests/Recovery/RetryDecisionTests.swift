@@ -4,6 +4,20 @@ import Testing
 @testable import Sluice
 
 @Suite struct RetryDecisionTests {
+    @Test func policyWithMoreAttemptsThanNoneIsTheStandardOne() {
+        var policy = RetryPolicy.none
+        #expect(!policy.isActive)
+        policy.maximumAttempts = 3
+        let standard = RetryPolicy.standard
+        #expect(policy.isActive && standard.maximumAttempts == 3)
+        #expect(policy.statuses == standard.statuses && policy.codes == standard.codes)
+        #expect(policy.maximumElapsedTime == standard.maximumElapsedTime && policy.backoff == standard.backoff)
+        #expect(policy.maximumRetryAfter == standard.maximumRetryAfter && policy.attemptTimeout == nil)
+        policy.statuses = [.badGateway]
+        policy.codes = []
+        #expect(policy.statuses == [.badGateway] && policy.codes.isEmpty)
+    }
+
     private static func outcome(
         _ status: Int,
         _ headers: HTTPHeaders = [:],

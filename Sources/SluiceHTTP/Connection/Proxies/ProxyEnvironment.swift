@@ -1,4 +1,10 @@
-import SluiceFoundation
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// The proxies that environment variables name: see ``ProxySelection/environment(_:)``.
 package struct ProxyEnvironment: Sendable {
@@ -9,12 +15,23 @@ package struct ProxyEnvironment: Sendable {
         case unreadable(String)
     }
 
+    /// The variables in the order of precedence.
+    private static let httpNames = ["http_proxy", "all_proxy", "ALL_PROXY"]
+    private static let httpsNames = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    private static let exceptionNames = ["no_proxy", "NO_PROXY"]
+
     private let http: Setting
     private let https: Setting
     private let exceptions: ProxyExceptions
 
     /// The proxies of the process's environment, read once.
-    static let process = ProxyEnvironment(ProcessInfo.processInfo.environment)
+    static let process: ProxyEnvironment = {
+        // The whole environment would take much longer to read.
+        let names = httpNames + httpsNames + exceptionNames
+        return ProxyEnvironment(
+            Dictionary(names.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }) { $1 }
+        )
+    }()
     /// True if the process's environment names no proxy, the usual case.
     static let processHasNone = process.isEmpty
 
@@ -27,10 +44,9 @@ package struct ProxyEnvironment: Sendable {
             guard let proxy = Proxy(reading: text), proxy.problem == nil else { return .unreadable(name) }
             return .proxy(proxy)
         }
-        let forAll = ["all_proxy", "ALL_PROXY"]
-        http = setting(["http_proxy"] + forAll)
-        https = setting(["https_proxy", "HTTPS_PROXY"] + forAll)
-        let list = ["no_proxy", "NO_PROXY"].lazy.compactMap { variables[$0] }.first { !$0.isEmpty }
+        http = setting(Self.httpNames)
+        https = setting(Self.httpsNames)
+        let list = Self.exceptionNames.lazy.compactMap { variables[$0] }.first { !$0.isEmpty }
         exceptions = ProxyExceptions(list ?? "")
     }
 
