@@ -17,6 +17,7 @@ let peerTargets: [Target] = [
             "Measuring",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOFoundationEssentialsCompat", package: "swift-nio"),
             .product(name: "_NIOFileSystem", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),

@@ -7,13 +7,15 @@ extension Measurement {
         let port = try arguments.server.split(separator: ":").last ?? "80"
         let urls = try arguments.hosts.map { "http://\($0):\(port)/user.json" }
         let inFlight = try arguments.inFlight
+        let requests: Int = try arguments.number("requests", default: urls.count)
         let clock = ContinuousClock()
         let start = clock.now
+        let cpuSeconds = ResourceUsage.cpuSeconds
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<inFlight {
                 group.addTask {
-                    for number in stride(from: lane, to: urls.count, by: inFlight) {
-                        guard let user = try await client.user(at: urls[number]) else {
+                    for number in stride(from: lane, to: requests, by: inFlight) {
+                        guard let user = try await client.user(at: urls[number % urls.count]) else {
                             throw Unexpected(description: "the client has no option for host addresses")
                         }
                         try Unexpected.check(user)
@@ -22,7 +24,13 @@ extension Measurement {
             }
             try await group.waitForAll()
         }
-        return ["seconds": (clock.now - start) / .seconds(1), "rss": ResourceUsage.peakMiB]
+        let seconds = (clock.now - start) / .seconds(1)
+        return [
+            "seconds": seconds,
+            "rss": ResourceUsage.peakMiB,
+            "rps": Double(requests) / seconds,
+            "cpu": (ResourceUsage.cpuSeconds - cpuSeconds) / Double(requests) * 10_000,
+        ]
     }
 
     /// Measures the KiB of memory of an idle connection, and the growth including memory that has been freed.

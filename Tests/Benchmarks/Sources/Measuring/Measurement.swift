@@ -156,9 +156,10 @@ package enum Measurement {
         let seconds: Double = try arguments.number("seconds", default: 2)
         let path = arguments.optional("path")
         let length: Int = try arguments.number("length", default: 0)
+        let isStreamed = arguments.optional("streamed") != nil
         let request: @Sendable () async throws -> Void = {
             guard let path else { return try Unexpected.check(try await client.user()) }
-            let count = try await client.fetch(path)
+            let count = try await isStreamed ? client.download(path) : client.fetch(path)
             guard count == length else { throw Unexpected(description: "received \(count) bytes, not \(length)") }
         }
         _ = try await load.run(for: .seconds(seconds / 4), request)

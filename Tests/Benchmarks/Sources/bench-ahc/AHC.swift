@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Measuring
 import NIOCore
 import NIOFoundationEssentialsCompat
+import NIOPosix
 import NIOSSL
 
 #if canImport(FoundationEssentials)
@@ -34,7 +35,12 @@ struct AHC: Competitor {
         }
         // By default the client neither requests nor removes a content coding.
         if arguments.optional("decompress") != nil { configuration.decompression = .enabled(limit: .none) }
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        if arguments.optional("loops") != nil {
+            let group = MultiThreadedEventLoopGroup(numberOfThreads: try arguments.number("loops", default: 1))
+            client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
+        } else {
+            client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        }
     }
 
     static func main() async {
