@@ -53,8 +53,8 @@ def number(value):
         return "–"
     if value == 0:
         return "0"
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{round(value, 2 - math.floor(math.log10(abs(value)))):,.{digits}f}"
+    value = float(f"{value:.3g}")
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
 
 
 def table(figures):
@@ -67,7 +67,7 @@ def table(figures):
             sluice, ahc = (clients.get(client, [None, None])[0] for client in CLIENTS)
             cells.append(f"{sluice / ahc:.2f}" if sluice and ahc else "–")
             rows.append("| " + " | ".join(cells) + " |")
-    head = "|  | µs of CPU, Sluice | AsyncHTTPClient | requests/s, Sluice | AsyncHTTPClient | µs, ratio |"
+    head = "|  | µs of CPU, Sluice | AsyncHTTPClient | requests/s, Sluice | AsyncHTTPClient | µs, Sluice ÷ AsyncHTTPClient |"
     return "\n".join([head, "|---|--:|--:|--:|--:|--:|"] + rows)
 
 
@@ -111,7 +111,7 @@ def panel(axis, points, left):
 
 
 def plot(figures):
-    axes = [axis for axis in AXES if figures.get(axis)]
+    axes = [axis for axis in AXES if any(f[0] for clients in figures.get(axis, {}).values() for f in clients.values())]
     width = LEFT + len(axes) * (PANEL + GAP)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {TOP + HEIGHT + 55}">', STYLE]
     parts.append('<rect class="back" width="100%" height="100%"/>')
@@ -129,8 +129,9 @@ def main():
     if len(sys.argv) != 2 or not figures:
         print(__doc__.strip() if len(sys.argv) != 2 else "error: there are no lines that begin with scale/", file=sys.stderr)
         sys.exit(64)
+    text = plot(figures)
     with open(sys.argv[1], "w", encoding="utf-8") as file:
-        file.write(plot(figures))
+        file.write(text)
     print(table(figures))
 
 

@@ -40,18 +40,6 @@ public struct GateScope: Sendable {
     func key(_ key: String, of request: RequestContext, answeredBy answered: HTTPRequest) -> String {
         guard case .host = kind else { return key }
         let sent = request.request
-        return answered.authority == sent.authority && answered.scheme == sent.scheme ? key : answered.limitedHost
-    }
-}
-
-extension HTTPRequest {
-    /// The host, with its port if it is not the scheme's default.
-    var limitedHost: String {
-        var authority = authority
-        let isPlain = authority.withUTF8 { bytes in
-            bytes.allSatisfy { $0 != UInt8(ascii: ":") && $0 == $0.asciiLowercased }
-        }
-        // The fast path for a lowercase host without a port. An origin takes longer to compute.
-        return isPlain ? authority : origin.authority
+        return answered.authority == sent.authority && answered.scheme == sent.scheme ? key : answered.hostAndPort
     }
 }

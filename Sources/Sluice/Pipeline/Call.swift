@@ -198,7 +198,7 @@ final class Call: Sendable {
     /// The host and port that gates limit requests by.
     var host: String {
         if let host = state.withLock({ $0.host }) { return host }
-        let host = request.limitedHost
+        let host = request.hostAndPort
         state.withLock { $0.host = host }
         return host
     }
@@ -292,6 +292,18 @@ final class Call: Sendable {
         let context = RequestContext(attempt: max(1, attempts), within: transfer.timeouts.total, of: self)
         let result = result().map { $0 as any Sendable }.mapError { $0 as any Error }
         for plugin in steps.plugins { plugin.didFinish(result, context: context) }
+    }
+}
+
+extension HTTPRequest {
+    /// The host, with its port if it is not the scheme's default.
+    var hostAndPort: String {
+        var authority = authority
+        let isPlain = authority.withUTF8 { bytes in
+            bytes.allSatisfy { $0 != UInt8(ascii: ":") && $0 == $0.asciiLowercased }
+        }
+        // The fast path for a lowercase host without a port. An origin takes longer to compute.
+        return isPlain ? authority : origin.authority
     }
 }
 

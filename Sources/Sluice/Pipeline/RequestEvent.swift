@@ -38,7 +38,7 @@ public enum RequestEvent: Sendable {
 
     /// A set of event kinds, by which an observer selects the events that it receives.
     public struct Kinds: OptionSet, Sendable, Hashable {
-        /// The bits of the set, one per kind.
+        /// The bits of the set.
         public let rawValue: UInt16
 
         /// Creates a set from its bits.

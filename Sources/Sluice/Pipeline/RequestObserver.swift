@@ -78,7 +78,7 @@ final class ObserverMailbox: Sendable {
     private let observer: any RequestObserver
     /// The observer, if it is called directly instead of through the queue.
     private let immediate: (any ImmediateObserver)?
-    /// The observer, if it needs only some of the events that it is interested in.
+    /// The observer, if it consumes some events at once.
     private let selective: (any SelectiveObserver)?
     private let state = Locked(State())
     /// The size of the events of several mailboxes together; nil if this one has limits of its own.
@@ -100,7 +100,7 @@ final class ObserverMailbox: Sendable {
 
     func post(_ message: Message) {
         if let immediate { return immediate.observe(message.event, of: message.request) }
-        if let selective, !selective.needs(message.event, of: message.request) { return }
+        if let selective, selective.consume(message.event, of: message.request) { return }
         let cost = message.event.cost
         let begins = state.withLock { state in
             switch shared.map({ $0.withLock { $0.add(cost) } }) ?? state.backlog.add(cost) {
@@ -157,10 +157,11 @@ final class ObserverMailbox: Sendable {
 /// An observer that receives requests as the transport sent them.
 protocol RecordingObserver: RequestObserver {}
 
-/// An observer that decides for each event if it is queued.
+/// An observer that consumes some events at once and has the others queued.
 protocol SelectiveObserver: RequestObserver {
-    /// Returns false for an event that is not to be queued. Called on the pipeline's own threads, several at a time.
-    func needs(_ event: RequestEvent, of request: ObservedRequest) -> Bool
+    /// Consumes an event, and returns true, or returns false for an event that is to be queued. Called once for each event, on the pipeline's own
+    /// threads, several at a time.
+    func consume(_ event: RequestEvent, of request: ObservedRequest) -> Bool
 }
 
 /// An observer so fast that queueing its events would cost more. It is called on the pipeline's own threads, several at

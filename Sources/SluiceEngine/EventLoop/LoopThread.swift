@@ -37,6 +37,9 @@ package final class LoopThread {
     /// The maximum number of bytes that one turn reads, and the size of its buffer.
     package static let slice = 64 << 10
 
+    /// The number of events that are handled before deferred jobs run. It bounds the time that a job waits for the turns of others.
+    private static let eventsBeforeDeferred = 32
+
     /// True to measure the processor time of each turn. Set by tests only.
     package static let measuresTurns = Atomic(false)
 
@@ -60,6 +63,8 @@ package final class LoopThread {
     @exclusivity(unchecked) private var jobs: [EventLoop.Job] = []
     @exclusivity(unchecked) private var runnable: [Registration] = []
     @exclusivity(unchecked) private var deferred: [EventLoop.Job] = []
+    /// Empty except while deferred jobs run.
+    @exclusivity(unchecked) private var deferredNow: [EventLoop.Job] = []
     /// True if the next post wakes the thread.
     private var maySleep = false
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
@@ -128,10 +133,10 @@ package final class LoopThread {
         runnable.append(registration)
     }
 
-    /// Runs a job after the events that are being handled.
+    /// Runs a job after the events that are being handled, or after some of them if there are many.
     ///
-    /// Requests that are sent together cost less than requests that are sent between two responses, because each of these may hand the
-    /// processor to the server.
+    /// Queued requests are sent this way. If one is sent between two responses, and the server has the same processor, the kernel may run the
+    /// server before the loop has read the next response.
     package func runLater(_ job: @escaping EventLoop.Job) {
         deferred.append(job)
     }
@@ -150,6 +155,7 @@ package final class LoopThread {
             // Returning would free objects that other threads may still use while the process exits.
             if isHalted { while true { pause() } }
             runJobs()
+            if isHalted { continue }
             fireTimers()
             runTurns()
             wait()
@@ -185,26 +191,25 @@ package final class LoopThread {
         }
     }
 
+    /// Runs the deferred jobs, but not those that they defer in turn.
     private func runDeferred() {
-        if deferred.isEmpty { return }
-        let jobs = deferred
-        deferred.removeAll(keepingCapacity: true)
-        for job in jobs {
-            measure { job(self) }
-            if isHalted { return }
-        }
+        if deferred.isEmpty || isHalted { return }
+        swap(&deferred, &deferredNow)
+        for job in deferredNow { measure { job(self) } }
+        deferredNow.removeAll(keepingCapacity: true)
     }
 
     private func wait() {
         runDeferred()
         // Jobs may have posted other jobs without a wake-up.
-        let isDone = maySleep && runnable.isEmpty && deferred.isEmpty
-        let timeout = isDone ? timers.earliest.milliseconds(after: .now) : 0
+        let mayBlock = maySleep && runnable.isEmpty && deferred.isEmpty
+        let timeout = mayBlock ? timers.earliest.milliseconds(after: .now) : 0
         var count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), timeout)
         // The process may have been stopped (SIGSTOP), with events and deadlines in the meantime. The events come first.
         if count < 0 { count = epoll_wait(loop.epoll, events.baseAddress, Int32(events.count), 0) }
         now = .now
-        for event in events.prefix(Int(max(0, count))) where event.data.u64 != .max {
+        for (position, event) in events.prefix(Int(max(0, count))).enumerated() where event.data.u64 != .max {
+            if position % LoopThread.eventsBeforeDeferred == 0 { runDeferred() }
             let token = event.data.u64
             let registration = Registration(
                 index: UInt32(truncatingIfNeeded: token),

@@ -33,7 +33,7 @@ import Testing
         let descriptors = [eventfd(1, 0), eventfd(1, 0)]
         defer { for descriptor in descriptors { close(descriptor) } }
         let registrations = Locked<[LoopThread.Registration]>([])
-        // Both descriptors are ready before the loop waits for the first time.
+        // Both descriptors are ready when the loop waits next.
         loop.post { thread in
             for (index, descriptor) in descriptors.enumerated() {
                 let handler = Handler("\(index)") { continuation.yield($0) }
@@ -46,6 +46,7 @@ import Testing
         var order: [String] = []
         while order.count < 6, let entry = await iterator.next() { order.append(entry) }
         loop.post { thread in registrations.withLock { $0.forEach(thread.unregister) } }
+        try #require(order.count == 6)
         #expect(order.prefix(2).sorted() == ["event 0", "event 1"])
         #expect(order[2..<4].sorted() == ["job 0", "job 1"])
         #expect(order.suffix(2).sorted() == ["job of job 0", "job of job 1"])

@@ -94,16 +94,16 @@ public struct RequestLog: RequestObserver, SelectiveObserver {
         }
     }
 
-    /// Returns true for a failure, and for each event if more than failures are logged. The details of a request that
-    /// may fail are recorded at once.
-    func needs(_ event: RequestEvent, of request: ObservedRequest) -> Bool {
-        guard level == .failures else { return true }
+    /// Consumes all events but failures if only failures are logged. The details of a request that may fail are
+    /// recorded at once.
+    func consume(_ event: RequestEvent, of request: ObservedRequest) -> Bool {
+        guard level == .failures else { return false }
         switch event {
-        case .finished(.failure): return true
+        case .finished(.failure): return false
         case .finished(.success): records.withLock { _ = $0.isEmpty ? nil : $0.removeValue(forKey: request.id) }
         default: _ = recorded(event, of: request)
         }
-        return false
+        return true
     }
 
     /// Logs the number of dropped events, and discards the details of open requests, whose end may be among them.

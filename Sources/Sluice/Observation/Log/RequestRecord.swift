@@ -41,9 +41,8 @@ struct RequestRecord: Sendable {
         case .retrying(let delay, _):
             attempts += 1
             pause += delay
-        case .hedging:
-            attempts += 1
-            hedges += 1
+        // The event has the number of the new attempt.
+        case .hedging: hedges += 1
         case .informational, .received, .cached, .finished: break
         }
         return nil

@@ -31,7 +31,7 @@ struct LoggedLines: Sendable {
                 beganDate: Self.date - Double(milliseconds) / 1000,
                 secretHeaders: secretHeaders
             )
-            if log.needs(event, of: observed) { log.observe(event, of: observed) }
+            if !log.consume(event, of: observed) { log.observe(event, of: observed) }
         }
     }
 

@@ -46,8 +46,8 @@ import Testing
     func onlyTheLogOfFailuresPassesOverSuccesses(_ level: RequestLog.Level) {
         let log = lines.log(level)
         let observed = ObservedRequest(id: RequestID(rawValue: 1))
-        #expect(log.needs(.finished(LoggedLines.response(200).outcome), of: observed) == (level != .failures))
-        #expect(log.needs(.finished(.failure(SluiceError(.timedOut, "Late."))), of: observed))
+        #expect(log.consume(.finished(LoggedLines.response(200).outcome), of: observed) == (level == .failures))
+        #expect(!log.consume(.finished(.failure(SluiceError(.timedOut, "Late."))), of: observed))
     }
 
     @Test func summaryIsOneAlignedLinePerRequest() {
@@ -73,7 +73,7 @@ import Testing
             log,
             [
                 (0, 0, .began(request)), (0, 1, .waiting(gate: "oauth")), (1, 1, .waiting(gate: "fast")),
-                (1, 1, .admitted(gate: "fast")), (120, 1, .admitted(gate: "oauth")), (130, 1, .hedging),
+                (1, 1, .admitted(gate: "fast")), (120, 1, .admitted(gate: "oauth")), (130, 2, .hedging),
                 (950, 0, .finished(.failure(error))),
             ]
         )
