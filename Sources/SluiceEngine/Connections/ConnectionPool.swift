@@ -9,6 +9,7 @@ package final class ConnectionPool: LoopHandler {
     let engine: Engine
     /// The protection spaces known to the client.
     let protectionSpaces = Locked(ProtectionSpaces())
+    let windowBudget = WindowBudget()
     private let state: Locked<State>
     /// The loop for the deadlines of requests without a connection.
     private let loop: EventLoop

@@ -112,6 +112,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 timings: isReused ? ConnectionTimings() : timings,
                 now: now
             )
+            if state.session.count == 0 { stream.enlargeWindow() }
             var (head, hasBody) = stream.start(now: now)
             guard state.session.submit(stream, &head, hasBody: hasBody) else {
                 stream.body.close()

@@ -22,6 +22,9 @@ final class HTTP2Session {
     private var floodGuard: FloodGuard
     /// The number of reset streams whose heads may still arrive.
     private var unansweredResets = 0
+    /// The number of body bytes that may still arrive for reset streams, because their windows allow them.
+    private var discardedBytes = 0
+    private var scanner = FrameScanner()
     /// The time of the call in progress.
     private var now: MonotonicTime
     /// The number of decoded bytes that the turn may still produce.
@@ -128,6 +131,7 @@ final class HTTP2Session {
         if !undecoded.isEmpty { undecoded.removeAll { $0 === stream } }
         if !stream.isClosed {
             unansweredResets += 1
+            discardedBytes += stream.window.size
             nghttp2_submit_rst_stream(raw, 0, stream.id, NGHTTP2_CANCEL.rawValue)
         }
     }
@@ -215,6 +219,7 @@ final class HTTP2Session {
         outputBudget = budget
         let count = nghttp2_session_mem_recv(raw, base, bytes.count)
         budget = outputBudget
+        scanner.scan(bytes, countDiscarded)
         if count < 0 {
             failure = failure ?? HTTP2Session.failure(Int32(count), lastErrorMessage)
         } else if !isGoingAway, nghttp2_session_check_request_allowed(raw) == 0 {
@@ -325,7 +330,7 @@ final class HTTP2Session {
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
             let header = frame.pointee.hd
             switch UInt32(header.type) {
-            case NGHTTP2_HEADERS.rawValue: session.streams[header.stream_id]?.hasWritten = true
+            case NGHTTP2_HEADERS.rawValue: session.recordSentHead(of: header.stream_id)
             case NGHTTP2_GOAWAY.rawValue where frame.pointee.goaway.error_code != NGHTTP2_NO_ERROR.rawValue:
                 session.recordProtocolError()
             default: break
@@ -354,6 +359,13 @@ final class HTTP2Session {
         }
     }
 
+    private func recordSentHead(of id: Int32) {
+        guard let stream = streams[id] else { return }
+        stream.hasWritten = true
+        let more = stream.window.size - FlowWindow.initialSize
+        if more > 0 { nghttp2_submit_window_update(raw, 0, id, Int32(more)) }
+    }
+
     /// Counts frames without content. Fails the connection if there are too many.
     private func beginFrame(_ header: nghttp2_frame_hd) -> Int32 {
         let ends = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
@@ -362,17 +374,30 @@ final class HTTP2Session {
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue where streams[header.stream_id] != nil: floodGuard.reward()
         case NGHTTP2_HEADERS.rawValue where unansweredResets > 0: unansweredResets -= 1
-        case NGHTTP2_DATA.rawValue where header.length > 0 && !isPadded || ends: floodGuard.reward()
+        case NGHTTP2_DATA.rawValue where header.length > 0 && !isPadded || ends:
+            floodGuard.reward()
         default:
-            guard floodGuard.takeToken(at: now) else {
-                failure = SluiceError(
-                    .invalidResponse,
-                    "The server sent too many HTTP/2 frames without content."
-                )
-                return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
-            }
+            guard takeFloodToken() else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
         }
         return 0
+    }
+
+    /// Counts DATA frames of reset streams beyond what their windows allow, which nghttp2 ignores.
+    private func countDiscarded(_ header: FrameScanner.Header) {
+        guard UInt32(header.type) == NGHTTP2_DATA.rawValue, streams[header.stream] == nil else { return }
+        if discardedBytes >= header.length {
+            discardedBytes -= header.length
+        } else {
+            _ = takeFloodToken()
+        }
+    }
+
+    /// Takes a token for a frame without content. Fails the connection if there is none.
+    private func takeFloodToken() -> Bool {
+        if floodGuard.takeToken(at: now) { return true }
+        failure =
+            failure ?? SluiceError(.invalidResponse, "The server sent too many HTTP/2 frames without content.")
+        return false
     }
 
     private func receivedField(of id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int32 {

@@ -14,6 +14,8 @@ final class HTTP2Stream: Transaction {
 
     var id: Int32 = 0
     var window = FlowWindow()
+    /// True if the initial window is large. It then counts towards the client's budget.
+    private(set) var hasLargeWindow = false
     /// True while the stream is in the session's collection of touched streams.
     var isTouched = false
     /// True while sending is suspended because the body has nothing to send.
@@ -41,7 +43,18 @@ final class HTTP2Stream: Transaction {
 
     override var trailers: HTTPHeaders { trailerFields }
 
+    deinit {
+        if hasLargeWindow { call.pool.windowBudget.giveBack() }
+    }
+
     // MARK: Sending
+
+    /// Gives the stream a large initial window if the client's budget allows it. Called before the request is sent.
+    func enlargeWindow() {
+        guard call.pool.windowBudget.take() else { return }
+        hasLargeWindow = true
+        window = FlowWindow(size: FlowWindow.largeInitialSize)
+    }
 
     /// Opens the body and returns the head. Waits for a 100 response if the request expects one.
     func start(now: MonotonicTime) -> (head: HTTP2RequestHead, hasBody: Bool) {

@@ -1,5 +1,6 @@
 #if os(Linux)
 import SluiceHTTP
+import Synchronization
 
 /// The flow-control window of one stream: the bytes that the server may send before the reader consumes them (RFC 9113 §5.2).
 ///
@@ -8,6 +9,9 @@ import SluiceHTTP
 struct FlowWindow {
     /// The initial window of a stream.
     static let initialSize = 256 << 10
+    /// The initial window of a stream that is alone on its connection, as far as the ``WindowBudget`` allows. Saves a long download a round
+    /// trip.
+    static let largeInitialSize = 2 << 20
     /// The maximum window of a stream.
     static let maximumSize = 32 << 20
     /// The window of a connection. It is replenished on receipt, so no stream waits for the reader of another.
@@ -15,13 +19,17 @@ struct FlowWindow {
     /// The minimum credit that is returned to the server at once.
     private static let minimumCredit = 128 << 10
 
-    private(set) var size = FlowWindow.initialSize
+    private(set) var size: Int
     /// The number of bytes passed to the reader in the current measurement.
     private var delivered = 0
     /// The number of bytes that the server may send in addition, and has not been told.
     private var credit = 0
     /// The start of the current measurement, or nil before the first byte.
     private var began: MonotonicTime?
+
+    init(size: Int = FlowWindow.initialSize) {
+        self.size = size
+    }
 
     /// Records bytes that were passed to the reader.
     ///
@@ -60,6 +68,24 @@ struct FlowWindow {
         guard credit >= max(FlowWindow.minimumCredit, size / 8) else { return 0 }
         defer { credit = 0 }
         return credit
+    }
+}
+
+/// The number of large initial windows that the streams of one client have. Limits the memory of responses that nobody reads.
+final class WindowBudget: Sendable {
+    private static let maximum = 8
+
+    private let taken = Atomic(0)
+
+    /// Takes a large window. Returns false if there is none left.
+    func take() -> Bool {
+        if taken.add(1, ordering: .relaxed).newValue <= WindowBudget.maximum { return true }
+        giveBack()
+        return false
+    }
+
+    func giveBack() {
+        taken.subtract(1, ordering: .relaxed)
     }
 }
 #endif

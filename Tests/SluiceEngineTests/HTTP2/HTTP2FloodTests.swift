@@ -154,6 +154,40 @@ extension EngineTests {
             try await waitUntil("the connection is closed") { server.openConnections == 0 && !transport.hasIdle }
         }
 
+        /// A body of more than its window arrives on a stream that the client has cancelled.
+        @Test func bodyOnACancelledStreamEndsTheConnection() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .reset else { return }
+                let data = HTTP2Frame(.data, stream: frame.stream, [UInt8](repeating: 0x61, count: 16_000)).bytes
+                Thread.detachNewThread { while peer.write(data) {} }
+            }
+            let request = server.request()
+            let task = Task { [transport] in await transport.failure(of: request, .http2()) }
+            _ = try await server.seen()
+            task.cancel()
+            #expect(await task.value?.code == .cancelled)
+            try await waitUntil("the connection is closed") { server.openConnections == 0 && !transport.hasIdle }
+        }
+
+        /// The client has reset the stream, but the server had sent as much as the window allows, in small frames.
+        @Test func bodyOfACancelledStreamWithinItsWindowIsAllowed() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                if frame.stream > 1 { peer.answer(frame.stream, "ok") }
+            }
+            let request = server.request()
+            let task = Task { [transport] in await transport.failure(of: request, .http2()) }
+            let (peer, _) = try await server.seen()
+            task.cancel()
+            #expect(await task.value?.code == .cancelled)
+            _ = try await peer.reset(of: 1)
+            peer.head(1)
+            let data = HTTP2Frame(.data, stream: 1, [UInt8](repeating: 0x61, count: 500)).bytes
+            for _ in 0..<(FlowWindow.largeInitialSize / 500) { peer.write(data) }
+            #expect(try await transport.exchange(request, .http2()).text == "ok")
+            #expect(server.connections == 1)
+        }
+
         /// The server resets each stream three times.
         @Test func repeatedResetsFailTheRequestsOnly() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in

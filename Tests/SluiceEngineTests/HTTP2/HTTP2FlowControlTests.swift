@@ -26,14 +26,16 @@ extension EngineTests {
             var sent = -1
             while sent != peer.requests.reduce(0, { $0 + peer.sent(by: $1.stream) }) {
                 sent = peer.requests.reduce(0) { $0 + peer.sent(by: $1.stream) }
-                for request in peer.requests { peer.fill(request.stream, upTo: 1 << 20) }
+                for request in peer.requests { peer.fill(request.stream, upTo: 4 << 20) }
                 try await peer.synchronize()
             }
-            for request in peer.requests {
+            for (index, request) in peer.requests.enumerated() {
                 let count = peer.sent(by: request.stream)
-                #expect(count >= FlowWindow.initialSize)
+                // The first stream was alone on its connection.
+                let window = index == 0 ? FlowWindow.largeInitialSize : FlowWindow.initialSize
+                #expect(count >= window)
                 // The limit for unread bytes, the rest of the read that reached it, and a window.
-                #expect(count <= (320 << 10) + FlowWindow.initialSize, "\(count)")
+                #expect(count <= (320 << 10) + window, "\(count)")
             }
             // Another stream is not blocked.
             let next = try await open(server, "/next")
@@ -51,6 +53,35 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// Each of the connections carries one response that is not read.
+        @Test func fewUnreadResponsesHaveLargeWindows() async throws {
+            var servers: [ScriptedHTTP2Server] = []
+            var held: [TransportResponse] = []
+            for _ in 0..<10 {
+                let server = try ScriptedHTTP2Server { peer, frame in
+                    if frame.kind == .headers { peer.head(frame.stream) }
+                }
+                servers.append(server)
+                held.append(try await open(server))
+            }
+            var windows: [Int] = []
+            for server in servers {
+                let peer = try await server.peer()
+                try await peer.synchronize()
+                windows.append(peer.window(of: 1))
+            }
+            let expected = Array(repeating: FlowWindow.largeInitialSize, count: 8)
+            #expect(windows == expected + Array(repeating: FlowWindow.initialSize, count: 2))
+            held.removeAll()
+            try await waitUntil("the requests have ended") { transport.isQuiet }
+            // The windows of ended requests are available again.
+            let next = try await open(servers[9])
+            let peer = try await servers[9].peer()
+            try await peer.synchronize()
+            #expect(peer.window(of: 3) == FlowWindow.largeInitialSize)
+            _ = next
+        }
+
         @Test func windowGrowsForAFastReader() async throws {
             // The late acknowledgement of the settings makes the round trip long.
             let server = try ScriptedHTTP2Server(acknowledges: false) { peer, frame in
@@ -64,7 +95,7 @@ extension EngineTests {
             let task = Task { try await response.body.collect().count }
             try await peer.body(1, count: 24 << 20, ends: false)
             try await peer.synchronize()
-            try await waitUntil("the window has grown") { peer.window(of: 1) >= 4 * FlowWindow.initialSize }
+            try await waitUntil("the window has grown") { peer.window(of: 1) >= 2 * FlowWindow.largeInitialSize }
             #expect(peer.window(of: 1) <= FlowWindow.maximumSize)
             peer.data(1, [], ends: true)
             #expect(try await task.value == 24 << 20)
@@ -118,7 +149,7 @@ extension EngineTests {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.head(frame.stream)
-                for _ in 0..<100 { peer.data(frame.stream, [UInt8](repeating: 0x61, count: 16_000)) }
+                for _ in 0..<200 { peer.data(frame.stream, [UInt8](repeating: 0x61, count: 16_000)) }
             }
             let response = try await open(server)
             let peer = try await server.peer()
@@ -127,7 +158,7 @@ extension EngineTests {
             }
             let (received, error) = await response.body.readToEnd()
             #expect(error?.code == .invalidResponse)
-            #expect(received.count <= (320 << 10) + FlowWindow.initialSize)
+            #expect(received.count <= (320 << 10) + FlowWindow.largeInitialSize)
             try await waitUntil("the transport has no requests") { transport.isQuiet }
         }
 

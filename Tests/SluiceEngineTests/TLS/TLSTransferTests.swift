@@ -257,6 +257,43 @@ import Testing
         #expect(client.stream.failureDetail == "the server sent too many TLS messages")
     }
 
+    /// OpenSSL answers a KeyUpdate (RFC 8446 §4.6.3) with the next write, so a read does not wait for output.
+    @Test func keyUpdateIsReadWhileTheSocketAcceptsNoOutput() throws {
+        let (mayUpdate, mayRead) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let body = [UInt8](repeating: 7, count: 100_000)
+        let received = Locked(0)
+        let client = try client { connection in
+            mayUpdate.wait()
+            _ = SSL_key_update(connection.ssl, SSL_KEY_UPDATE_REQUESTED)
+            _ = SSL_do_handshake(connection.ssl)
+            connection.write("after")
+            mayRead.wait()
+            while let piece = connection.read() { received.withLock { $0 += piece.count } }
+        }
+        #expect(body.withUnsafeBytes { client.stream.write($0) } == .bytes(body.count))
+        // The socket holds more than this already.
+        var least: Int32 = 1
+        setsockopt(client.socket.descriptor, SOL_SOCKET, SO_SNDBUF, &least, socklen_t(MemoryLayout<Int32>.size))
+        #expect(send(client.socket.descriptor, &least, 1, 0) == -1 && errno == EAGAIN)
+        mayUpdate.signal()
+        #expect(client.read().1 == Array("after".utf8))
+        #expect(body.withUnsafeBytes { client.stream.write($0) } == .wantsWrite)
+        mayRead.signal()
+        var sent = 0
+        while sent < body.count {
+            switch body[sent...].withUnsafeBytes({ client.stream.write($0) }) {
+            case .bytes(let count): sent += count
+            case .wantsWrite: #expect(client.socket.wait(POLLOUT))
+            case let other:
+                Issue.record("\(other)")
+                return
+            }
+        }
+        client.stream.close()
+        client.socket.waitForServer()
+        #expect(received.withLock { $0 } == 2 * body.count)
+    }
+
     @Test func recordsOfOneByteAreRead() throws {
         let client = try client { connection in
             for _ in 0..<5000 { guard connection.write([0x61]) else { return } }
