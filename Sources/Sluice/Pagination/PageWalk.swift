@@ -2,7 +2,7 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// Iterates over pages. Requests a page when the caller asks for it, or one page ahead if prefetching is enabled.
-struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
+final class PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
     typealias Request = APIRequest<Model, ErrorModel>
     typealias Response = APIResponse<Model, ErrorModel>
 
@@ -31,7 +31,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
     }
 
     /// Returns the next page, or nil after the last one and after an error.
-    mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Response? {
+    func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Response? {
         while true {
             switch position {
             case .over:
@@ -49,7 +49,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
         }
     }
 
-    private mutating func receive(_ response: Response, _ request: Request) throws(ErrorModel) -> Response {
+    private func receive(_ response: Response, _ request: Request) throws(ErrorModel) -> Response {
         do {
             _ = try response.result.get()
         } catch {
@@ -72,7 +72,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
     }
 
     /// Determines the request for the page after a response.
-    private mutating func advance(from response: Response, to request: Request) {
+    private func advance(from response: Response, to request: Request) {
         do throws(SluiceError) {
             if origin == nil {
                 let first = try request.httpRequest()
@@ -87,7 +87,7 @@ struct PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
         }
     }
 
-    private mutating func successor(of response: Response, to request: Request) throws(SluiceError) -> Request? {
+    private func successor(of response: Response, to request: Request) throws(SluiceError) -> Request? {
         switch pages.rule {
         case .custom(let next):
             do {

@@ -57,7 +57,7 @@ public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequen
 
     /// Iterates over the pages.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var walk: PageWalk<Model, ErrorModel>
+        fileprivate let walk: PageWalk<Model, ErrorModel>
 
         /// Returns the next page, or nil after the last one and after an error.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Model? {
@@ -137,7 +137,7 @@ private struct PageResponses<Model: Sendable, ErrorModel: ErrorSerializable>: As
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        fileprivate var walk: PageWalk<Model, ErrorModel>
+        fileprivate let walk: PageWalk<Model, ErrorModel>
 
         mutating func next(
             isolation actor: isolated (any Actor)?

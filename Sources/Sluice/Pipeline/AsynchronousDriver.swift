@@ -82,73 +82,79 @@ struct AsynchronousDriver: Sendable {
     ///
     /// - Parameter limit: The step to stop at, or at any later one.
     mutating func run(until limit: CallMachine.Step) async {
-        while machine.next < limit {
-            switch machine.next {
-            case .race:
-                let end = await pipeline.hedged(context, call)
-                outcome = end.outcome
-                machine.advance(end.isReplayed ? .again(.replay) : .done)
-            case .admit:
-                do throws(SluiceError) {
-                    try await admission.admit(context, call)
-                    machine.advance()
-                } catch {
-                    outcome = .failure(error)
-                    machine.advance(.refused)
-                }
-            case .answerStale:
-                if case .failure(let error) = outcome {
-                    outcome = await call.staleOutcome(after: error, context.attempt)
-                }
-                if case .success = outcome { machine.advance() } else { machine.advance(.refused) }
-            case .interceptRequest:
-                call.beginStage(.requestInterceptors)
-                do throws(SluiceError) {
-                    request = try await interceptedRequest()
-                    // Interceptors and gates may ignore a cancellation. Nothing is sent after it.
-                    if Task.isCancelled { throw .cancelled.with(step: .requestInterceptor, request: request) }
-                    machine.advance()
-                } catch {
-                    outcome = .failure(error)
-                    replaceCancellation()
-                    machine.advance(.refused)
-                }
-            case .sign:
-                admission.sign(&request)
-                for plugin in call.steps.plugins { plugin.willSend(request, context: context) }
+        while machine.next < limit { await performStep() }
+    }
+
+    /// Performs the machine's next step.
+    ///
+    /// Not inlined: the compiler would repeat the loop after each suspension point.
+    @inline(never)
+    private mutating func performStep() async {
+        switch machine.next {
+        case .race:
+            let end = await pipeline.hedged(context, call)
+            outcome = end.outcome
+            machine.advance(end.isReplayed ? .again(.replay) : .done)
+        case .admit:
+            do throws(SluiceError) {
+                try await admission.admit(context, call)
                 machine.advance()
-            case .cache, .send, .redirect, .collect:
-                call.beginStage(.transport)
-                let transfer = AttemptTransfer(
-                    pipeline,
-                    context.transfer(of: request),
-                    call,
-                    context.attempt,
-                    until: deadline
-                )
-                var redirect: ServerResponse?
-                outcome = await transfer.outcome(of: request, unread: response.take(), &machine, redirect: &redirect)
-                if let redirect { admission.record(redirect: redirect) }
-                replaceCancellation(at: .transport)
-            case .report:
-                call.report(outcome, context.attempt)
-                call.beginStage(.responseInterceptors)
-                for plugin in call.steps.plugins { plugin.didReceive(outcome, context: context) }
-                machine.advance()
-            case .interceptResponse:
-                if call.steps.changesOutcomes { admission.record(outcome) }
-                for interceptor in call.steps.responseInterceptors {
-                    outcome = await interceptor.intercept(outcome, context: context)
-                }
-                for plugin in call.steps.plugins { outcome = await plugin.process(outcome, context: context) }
-                machine.advance()
-            case .release:
-                replaceCancellation()
-                machine.advance(await admission.release(outcome, call) ? .again(.replay) : .done)
-            case .decide: machine.advance(pipeline.decision(after: outcome, call, tries: machine.tries))
-            case .again(let repetition): machine.advance(await begin(repetition))
-            case .end: return
+            } catch {
+                outcome = .failure(error)
+                machine.advance(.refused)
             }
+        case .answerStale:
+            if case .failure(let error) = outcome {
+                outcome = await call.staleOutcome(after: error, context.attempt)
+            }
+            if case .success = outcome { machine.advance() } else { machine.advance(.refused) }
+        case .interceptRequest:
+            call.beginStage(.requestInterceptors)
+            do throws(SluiceError) {
+                request = try await interceptedRequest()
+                // Interceptors and gates may ignore a cancellation. Nothing is sent after it.
+                if Task.isCancelled { throw .cancelled.with(step: .requestInterceptor, request: request) }
+                machine.advance()
+            } catch {
+                outcome = .failure(error)
+                replaceCancellation()
+                machine.advance(.refused)
+            }
+        case .sign:
+            admission.sign(&request)
+            for plugin in call.steps.plugins { plugin.willSend(request, context: context) }
+            machine.advance()
+        case .cache, .send, .redirect, .collect:
+            call.beginStage(.transport)
+            let transfer = AttemptTransfer(
+                pipeline,
+                context.transfer(of: request),
+                call,
+                context.attempt,
+                until: deadline
+            )
+            var redirect: ServerResponse?
+            outcome = await transfer.outcome(of: request, unread: response.take(), &machine, redirect: &redirect)
+            if let redirect { admission.record(redirect: redirect) }
+            replaceCancellation(at: .transport)
+        case .report:
+            call.report(outcome, context.attempt)
+            call.beginStage(.responseInterceptors)
+            for plugin in call.steps.plugins { plugin.didReceive(outcome, context: context) }
+            machine.advance()
+        case .interceptResponse:
+            if call.steps.changesOutcomes { admission.record(outcome) }
+            for interceptor in call.steps.responseInterceptors {
+                outcome = await interceptor.intercept(outcome, context: context)
+            }
+            for plugin in call.steps.plugins { outcome = await plugin.process(outcome, context: context) }
+            machine.advance()
+        case .release:
+            replaceCancellation()
+            machine.advance(await admission.release(outcome, call) ? .again(.replay) : .done)
+        case .decide: machine.advance(pipeline.decision(after: outcome, call, tries: machine.tries))
+        case .again(let repetition): machine.advance(await begin(repetition))
+        case .end: return
         }
     }
 

@@ -245,12 +245,23 @@ final class Call: Sendable {
     }
 
     /// Posts an event to the observers interested in its kind. Nothing is posted after the last event.
+    @inline(__always)
     func notify(_ kind: RequestEvent.Kinds, _ attempt: Int, _ event: () -> RequestEvent) {
-        guard let subject, !steps.interests.isDisjoint(with: kind) else { return }
         // Checked first without the event, which takes longer to create than to drop.
-        if state.withLock({ $0.isFinished }) { return }
+        if isObserved(kind) { post(event(), kind, attempt) }
+    }
+
+    /// Returns true if an observer is interested in a kind of events and the last event has not been posted.
+    @inline(never)
+    private func isObserved(_ kind: RequestEvent.Kinds) -> Bool {
+        subject != nil && !steps.interests.isDisjoint(with: kind) && !state.withLock { $0.isFinished }
+    }
+
+    @inline(never)
+    private func post(_ event: RequestEvent, _ kind: RequestEvent.Kinds, _ attempt: Int) {
+        guard let subject else { return }
         let instant = client.pipeline.clock.now
-        let message = ObserverMailbox.Message(event(), ObservedRequest(subject, attempt: attempt, instant: instant))
+        let message = ObserverMailbox.Message(event, ObservedRequest(subject, attempt: attempt, instant: instant))
         // Under the lock, so that events keep their order and none follows the last.
         state.withLock { state in
             if state.isFinished { return }

@@ -7,7 +7,7 @@ import SluiceHTTP
 /// and the clock of the client whose request needs the token. It has no gates, so that no request waits for itself.
 /// It has no headers, which may hold secrets of the API, and no cookies. It follows no redirects, because they would
 /// forward the client's secret.
-struct TokenEndpoint: Sendable {
+final class TokenEndpoint: Sendable {
     /// The maximum size of a response, far more than a token needs.
     static let bodyLimit: Int64 = 1 << 20
 

@@ -158,39 +158,53 @@ extension OAuth2 {
     ///   - client: The client whose transport and clock to use.
     /// - Returns: The outcome; nil if the work was cancelled.
     func run(_ work: Int, _ step: TokenState.Step, by client: APIClient) async -> TokenState.Outcome? {
-        let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: client)
-        let clock = client.pipeline.clock
         var step = step
         while true {
             switch step {
-            case .load:
-                let result = await callStore { try await $0.load() }
-                step = advance { $0.loaded(result, work: work, at: ClockReading(clock)) }
-            case .save(let token):
-                let result = await callStore { try await $0.save(token) }
-                step = advance { $0.saved(result, work: work, at: ClockReading(clock)) }
-            case .delete:
-                // A failure is harmless: the server refuses the stored token once more after the next start.
-                let result = await callStore { try await $0.delete() }
-                step = advance { $0.deleted(result, work: work, at: ClockReading(clock)) }
-            case .lock:
-                let result: Result<Token?, OAuth2Error> =
-                    if let failure = await lockStore(for: work, clock) {
-                        .failure(failure)
-                    } else {
-                        await callStore { try await $0.load() }
-                    }
-                step = advance { $0.locked(result, work: work, at: ClockReading(clock)) }
-            case .refresh(let token):
-                let result = await endpoint.token(.refresh(token))
-                step = advance { $0.received(result, work: work, at: ClockReading(clock)) }
-            case .request:
-                let result = await endpoint.token(.grant)
-                step = advance { $0.received(result, work: work, at: ClockReading(clock)) }
             case .finish(let outcome): return outcome
             case .stop: return nil
+            default: step = await next(after: step, of: work, by: client)
             }
         }
+    }
+
+    /// Runs one step.
+    ///
+    /// Not inlined: the compiler would repeat the loop after each suspension point.
+    @inline(never)
+    private func next(after step: TokenState.Step, of work: Int, by client: APIClient) async -> TokenState.Step {
+        let clock = client.pipeline.clock
+        switch step {
+        case .load:
+            let result = await callStore { try await $0.load() }
+            return advance { $0.loaded(result, work: work, at: ClockReading(clock)) }
+        case .save(let token):
+            let result = await callStore { try await $0.save(token) }
+            return advance { $0.saved(result, work: work, at: ClockReading(clock)) }
+        case .delete:
+            // A failure is harmless: the server refuses the stored token once more after the next start.
+            let result = await callStore { try await $0.delete() }
+            return advance { $0.deleted(result, work: work, at: ClockReading(clock)) }
+        case .lock:
+            let result: Result<Token?, OAuth2Error> =
+                if let failure = await lockStore(for: work, clock) {
+                    .failure(failure)
+                } else {
+                    await callStore { try await $0.load() }
+                }
+            return advance { $0.locked(result, work: work, at: ClockReading(clock)) }
+        case .refresh(let token):
+            let result = await endpoint(by: client).token(.refresh(token))
+            return advance { $0.received(result, work: work, at: ClockReading(clock)) }
+        case .request:
+            let result = await endpoint(by: client).token(.grant)
+            return advance { $0.received(result, work: work, at: ClockReading(clock)) }
+        case .finish, .stop: return step
+        }
+    }
+
+    private func endpoint(by client: APIClient) -> TokenEndpoint {
+        TokenEndpoint(tokenURL, grant, configuration, by: client)
     }
 
     /// Applies an event to the state. Resumes all waiters if the work has ended.
