@@ -2,7 +2,7 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-/// The README's tour.
+/// The code of the README and of the article Tour.
 final class TourTests: XCTestCase {
     struct User: Codable, Sendable {
         let id: Int
