@@ -65,6 +65,25 @@ extension FuzzTarget {
         }
     }
 
+    /// Parses a dictionary of structured fields. A written dictionary reads back the same.
+    static let structuredDictionary = FuzzTarget("structured-dictionary") { bytes in
+        var input = FuzzInput(bytes)
+        let lines = input.lines().map { FieldValue(bytes: Array($0.utf8)) }
+        guard let members = StructuredDictionary(lines)?.members else { return }
+        let texts = members.compactMap { key, value -> String? in
+            switch value {
+            case .boolean(let isTrue): "\(key)=?\(isTrue ? 1 : 0)"
+            case .integer(let number): "\(key)=\(number)"
+            case .string(let text): "\(key)=\(text.asQuotedString)"
+            case .token(let text): "\(key)=\(text)"
+            case .other: nil
+            }
+        }
+        let again = StructuredDictionary([FieldValue(bytes: Array(texts.joined(separator: ",\t").utf8))])
+        try require(again?.members == members.filter { $0.value != .other }, "A dictionary does not round-trip.")
+        for name in members.keys { try checkToken(name) }
+    }
+
     /// Parses `Vary` lines. Their order does not matter, and normalized field values stay the same.
     static let vary = FuzzTarget("vary") { bytes in
         var input = FuzzInput(bytes)

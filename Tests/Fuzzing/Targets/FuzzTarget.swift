@@ -13,7 +13,7 @@ struct FuzzTarget: Sendable {
     static let all: [FuzzTarget] = [
         .http1Response, .contentDecoding, .headers, .contentType, .contentDisposition, .fileName, .link,
         .cacheControl,
-        .vary, .range,
+        .structuredDictionary, .vary, .range,
         .date,
         .quota, .challenge, .tokenResponse, .events, .lines, .jsonLines, .json, .jsonModel, .jsonNumber, .jsonPath,
         .lenient,
