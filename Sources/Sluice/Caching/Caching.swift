@@ -22,6 +22,12 @@ public struct Caching: Sendable {
     /// A ``DataSource`` is read before gates and interceptors, so it does not see credentials that they add. Clients
     /// whose users differ only in those credentials need partitions. With a partition, credentials are ignored.
     public var partition = ""
+    /// The users that the HTTP cache serves: the rules of RFC 9111 for private or for shared caches. The default is
+    /// ``CacheMode/private``.
+    ///
+    /// It has no effect on a ``DataSource``. A partition stays separate in both modes. If it is one user's, a response
+    /// that a shared cache may serve to anyone is stored once for each of them.
+    public var mode = CacheMode.private
     /// The options of the HTTP cache (RFC 9111); nil to disable it.
     public var http: HTTPCaching? = HTTPCaching()
 

@@ -22,7 +22,8 @@ final class HTTPCache: Sendable {
         self.coalescer = coalescer
         clock = configuration.clock
         // The transport adds cookies itself.
-        rules = CacheRules(http, hiddenFields: configuration.cookies == nil ? [] : [.cookie])
+        let hiddenFields: [HTTPHeaderName] = configuration.cookies == nil ? [] : [.cookie]
+        rules = CacheRules(http, mode: caching.mode, hiddenFields: hiddenFields)
         partition = caching.partition
         tags = caching.tags
         storesInMemoryOnly = caching.storesInMemoryOnly
@@ -46,6 +47,17 @@ final class HTTPCache: Sendable {
             secretHeaders: secretHeaders,
             partition: partition
         ).digest
+    }
+
+    /// True if a request to a shared cache has credentials that count as `Authorization` (RFC 9111 §3.5).
+    func isAuthorized(
+        _ request: HTTPRequest,
+        _ transfer: TransferContext,
+        _ secretHeaders: [HTTPHeaderName]
+    ) -> Bool {
+        rules.isShared
+            && (transfer.credentials != nil
+                || ([.authorization] + secretHeaders).contains { $0 != .cookie && request.headers.contains($0) })
     }
 
     /// Removes the stored responses that a response invalidates.
@@ -94,6 +106,8 @@ struct CacheLookup: Sendable {
     let key: CacheKey
     /// The digest of the credentials; nil if the request has none or belongs to a partition.
     let identity: String?
+    /// True if the request has credentials that count as `Authorization`, and the cache is shared.
+    private let isAuthorized: Bool
 
     /// Creates a lookup for a request as it is sent. The steps determine which header fields hold secrets.
     init(_ cache: HTTPCache, _ request: HTTPRequest, _ transfer: TransferContext, _ steps: Steps) {
@@ -101,6 +115,7 @@ struct CacheLookup: Sendable {
         self.request = request
         key = cache.key(of: request)
         identity = cache.identity(of: request, transfer, steps.secretHeaders)
+        isAuthorized = cache.isAuthorized(request, transfer, steps.secretHeaders)
     }
 
     /// True if responses to the request can be stored.
@@ -183,6 +198,7 @@ struct CacheLookup: Sendable {
         cache.rules.plan(
             for: request,
             identity: identity,
+            isAuthorized: isAuthorized,
             stored: entries,
             now: cache.clock.date,
             collapsed: collapsed

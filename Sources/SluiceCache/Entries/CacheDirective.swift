@@ -14,6 +14,27 @@ struct CacheDirective: Sendable, Hashable {
         isMalformed ? nil : argument.flatMap { DeltaSeconds.parse($0.utf8) }
     }
 
+    init(name: String, argument: String?, isMalformed: Bool) {
+        self.name = name
+        self.argument = argument
+        self.isMalformed = isMalformed
+    }
+
+    /// Creates the directive of a member of a targeted field (RFC 9213 §2.1). It is malformed if its value has another
+    /// type than the argument of the directive.
+    init(_ name: String, _ value: StructuredDictionary.Value) {
+        let isNumber = Self.numbers.contains(name)
+        switch value {
+        case .boolean(true): self.init(name: name, argument: nil, isMalformed: false)
+        case .integer(let number): self.init(name: name, argument: String(number), isMalformed: !isNumber)
+        case .string(let text): self.init(name: name, argument: text, isMalformed: isNumber)
+        case .boolean, .token, .other: self.init(name: name, argument: nil, isMalformed: true)
+        }
+    }
+
+    /// The directives of responses whose argument is a number of seconds.
+    private static let numbers: Set = ["max-age", "s-maxage", "stale-if-error", "stale-while-revalidate"]
+
     /// Parses all directives of a field, one value per line. Text that is not a directive is skipped.
     static func all(in lines: [String]) -> [CacheDirective] {
         var directives: [CacheDirective] = []
@@ -135,13 +156,16 @@ struct RequestDirectives: Sendable, Hashable {
     }
 }
 
-/// The `Cache-Control` directives of a response that concern a private cache (RFC 9111 §5.2.2, RFC 5861, RFC 8246).
+/// The cache directives of a response (RFC 9111 §5.2.2, RFC 5861, RFC 8246), from `Cache-Control` or from a targeted
+/// field (RFC 9213).
 ///
 /// If a directive is repeated, the smallest number counts. A number that cannot be parsed counts as 0 (§4.2.1). A
-/// malformed permission is ignored.
+/// malformed permission is ignored. ``CacheMode`` determines which of them apply.
 struct ResponseDirectives: Sendable, Hashable {
     /// `max-age` in seconds.
     var maxAge: Double?
+    /// `s-maxage` in seconds; negative if one is not a number, which permits nothing.
+    var sharedMaxAge: Double?
     /// `stale-while-revalidate` in seconds.
     var staleWhileRevalidate: Double?
     /// `stale-if-error` in seconds.
@@ -152,9 +176,13 @@ struct ResponseDirectives: Sendable, Hashable {
     /// The field names of `no-cache`. These fields are omitted unless the response is validated.
     var noCacheFields: [HTTPHeaderName] = []
     var mustRevalidate = false
+    var proxyRevalidate = false
     var mustUnderstand = false
     var isPublic = false
+    /// True for `private` without field names: the response is for one user.
     var isPrivate = false
+    /// The field names of `private`. These fields are for one user.
+    var privateFields: [HTTPHeaderName] = []
     var isImmutable = false
 
     init(_ headers: HTTPHeaders) {
@@ -162,28 +190,43 @@ struct ResponseDirectives: Sendable, Hashable {
         for directive in CacheDirective.all(in: headers.values(for: .cacheControl)) { add(directive) }
     }
 
+    /// Parses the first targeted field of a list that is valid and not empty; nil if there is none (RFC 9213 §2.2).
+    init?(targets: [HTTPHeaderName], in headers: HTTPHeaders) {
+        for name in targets where headers.contains(name) {
+            let field = StructuredDictionary(headers.fieldValues(for: name))
+            guard let field, !field.members.isEmpty else { continue }
+            for (name, value) in field.members { add(CacheDirective(name, value)) }
+            return
+        }
+        return nil
+    }
+
     private mutating func add(_ directive: CacheDirective) {
         switch directive.name {
         case "max-age": maxAge = min(maxAge ?? .infinity, directive.seconds ?? 0)
+        case "s-maxage": sharedMaxAge = min(sharedMaxAge ?? .infinity, directive.seconds ?? -1)
         case "stale-while-revalidate":
             staleWhileRevalidate = min(staleWhileRevalidate ?? .infinity, directive.seconds ?? 0)
         case "stale-if-error": staleIfError = min(staleIfError ?? .infinity, directive.seconds ?? 0)
         case "no-store": isNoStore = true
         case "no-cache":
-            let fields = directive.isMalformed ? [] : Self.names(in: directive.argument ?? "")
+            let fields = Self.names(in: directive)
             if fields.isEmpty { isNoCache = true } else { noCacheFields += fields }
         case "must-revalidate": mustRevalidate = true
+        case "proxy-revalidate": proxyRevalidate = true
         case "must-understand": mustUnderstand = true
         case "public": isPublic = isPublic || !directive.isMalformed
-        // `private` restricts shared caches only, with or without field names.
-        case "private": isPrivate = true
+        case "private":
+            let fields = Self.names(in: directive)
+            if fields.isEmpty { isPrivate = true } else { privateFields += fields }
         case "immutable": isImmutable = isImmutable || !directive.isMalformed
         default: break
         }
     }
 
-    /// Parses a list of field names; empty if one of them is not a valid name.
-    private static func names(in list: String) -> [HTTPHeaderName] {
+    /// Parses the field names that a directive is limited to; empty if the directive or a name is malformed.
+    private static func names(in directive: CacheDirective) -> [HTTPHeaderName] {
+        guard !directive.isMalformed, let list = directive.argument else { return [] }
         var names: [HTTPHeaderName] = []
         for name in FieldElements(list.utf8[...]) {
             guard name.isToken else { return [] }

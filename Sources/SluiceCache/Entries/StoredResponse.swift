@@ -132,7 +132,8 @@ package final class CacheMetadata: Sendable {
         identity: String? = nil,
         requested: Date,
         received: Date,
-        part: StoredPart? = nil
+        part: StoredPart? = nil,
+        targets: [HTTPHeaderName] = []
     ) {
         isGet = method == .get
         self.identity = identity
@@ -142,10 +143,13 @@ package final class CacheMetadata: Sendable {
         let headers = head.headers
         let receipt = received.timeIntervalSinceReferenceDate
         let sent = requested.timeIntervalSinceReferenceDate
-        let directives = ResponseDirectives(headers)
+        let targeted = ResponseDirectives(targets: targets, in: headers)
+        let directives = targeted ?? ResponseDirectives(headers)
         let date = Self.date(in: headers, .date, now: received)?.timeIntervalSinceReferenceDate ?? receipt
         let modified = Self.date(in: headers, .lastModified, now: received)
-        let explicitLifetime = Self.lifetime(directives, headers, date, now: received)
+        // A targeted field replaces `Expires` too (RFC 9213 §2.2).
+        let explicitLifetime =
+            targeted == nil ? Self.lifetime(directives, headers, date, now: received) : directives.maxAge
         self.directives = directives
         self.date = date
         self.received = receipt
@@ -171,8 +175,22 @@ package final class CacheMetadata: Sendable {
         unvalidatedHead = validated
     }
 
+    /// Parses the metadata of a stored response for a cache with targeted fields (RFC 9213 §2.2).
+    convenience init(_ response: StoredResponse, targets: [HTTPHeaderName]) {
+        self.init(
+            response.head,
+            method: response.method,
+            url: response.url,
+            identity: response.identity,
+            requested: response.requested,
+            received: response.received,
+            part: response.part,
+            targets: targets
+        )
+    }
+
     /// The fields that set cookies. `Set-Cookie2` is obsolete (RFC 6265 §9.3).
-    private static let cookieFields: [HTTPHeaderName] = [.setCookie, "Set-Cookie2"]
+    static let cookieFields: [HTTPHeaderName] = [.setCookie, "Set-Cookie2"]
 
     /// Returns the secondary cache key for a request; nil if no other request can match.
     func variant(of request: HTTPRequest) -> String? {
@@ -248,12 +266,22 @@ enum StoredHead {
         .contentEncoding, .contentLength, .contentRange, "Content-MD5", .contentType,
     ]
 
+    /// True if a stored response cannot be reused correctly without a field of this name.
+    static func isNeeded(_ name: HTTPHeaderName) -> Bool { reuseFields.contains(name) || name == .location }
+
     /// Returns the head without the fields that are not stored, and with a `Date` (RFC 9110 §6.6.1).
-    static func storable(_ head: HTTPResponse, received: Date) -> HTTPResponse {
+    ///
+    /// - Parameters:
+    ///   - head: The head as received.
+    ///   - received: The time at which it was received.
+    ///   - targets: The names of targeted fields, which control reuse too.
+    /// - Returns: The head to store.
+    static func storable(_ head: HTTPResponse, received: Date, targets: [HTTPHeaderName] = []) -> HTTPResponse {
         var stored = head
         // `Connection: Cache-Control` is an error (RFC 9110 §7.6.1) that would lift restrictions on reuse.
         let named = head.headers.connectionOptions.map { HTTPHeaderName($0) }
-        for name in connectionFields + named.filter({ !reuseFields.contains($0) }) { stored.headers.remove(name) }
+        let removed = named.filter { !reuseFields.contains($0) && !targets.contains($0) }
+        for name in connectionFields + removed { stored.headers.remove(name) }
         let dates = head.headers.values(for: .date)
         if dates.count != 1 || HTTPDate.parse(dates[0], now: received) == nil {
             stored.headers[.date] = HTTPDate.string(from: received)
@@ -267,12 +295,20 @@ enum StoredHead {
     ///   - stored: The stored head.
     ///   - newer: The head of a 304, of a response to HEAD, or of a part of the same version.
     ///   - received: The time at which the newer head was received.
+    ///   - targets: The names of targeted fields.
     /// - Returns: The stored status with the fields of both heads. `Age` and `Date` come from the newer head only.
-    static func updated(_ stored: HTTPResponse, with newer: HTTPResponse, received: Date) -> HTTPResponse {
+    static func updated(
+        _ stored: HTTPResponse,
+        with newer: HTTPResponse,
+        received: Date,
+        targets: [HTTPHeaderName] = []
+    ) -> HTTPResponse {
         var updated = stored
         updated.version = newer.version
         updated.headers.remove(.age)
-        let fields = storable(newer, received: received).headers.filter { !bodyFields.contains($0.name) }
+        let fields = storable(newer, received: received, targets: targets).headers.filter {
+            !bodyFields.contains($0.name)
+        }
         for name in Set(fields.map(\.name)) { updated.headers.remove(name) }
         for field in fields { updated.headers.append(field) }
         return updated

@@ -23,6 +23,14 @@ package enum CachePlan: Sendable {
     }
 }
 
+/// The credentials of a request.
+struct RequestIdentity: Sendable {
+    /// The digest of the credentials; nil if there are none, or if the partition replaces them.
+    let digest: String?
+    /// True if some of them count as `Authorization` (RFC 9111 §3.5).
+    let isAuthorized: Bool
+}
+
 /// A request that is forwarded to the origin server, with the state needed to handle its response.
 package struct ConditionalRequest: Sendable {
     /// The purpose of a forwarded request.
@@ -39,8 +47,8 @@ package struct ConditionalRequest: Sendable {
     package let sent: HTTPRequest
     /// The original request.
     package let request: HTTPRequest
-    /// The digest of the credentials that the request is sent with.
-    let identity: String?
+    /// The credentials that the request is sent with.
+    let identity: RequestIdentity
     /// All responses stored under the cache key, newest first.
     let stored: [CacheEntry]
     /// The stored responses that match the request, newest first.
@@ -83,8 +91,8 @@ package struct ServableResponse: Sendable {
     /// True if the origin server has just validated the response.
     package let isRevalidated: Bool
     let status: CacheStatus
-    /// The cookies that the origin server has just sent with a 304 to this request, if the stored head omits cookies.
-    var receivedCookies: [FieldValue] = []
+    /// The fields for this request only that the origin server has just sent with a 304, and that the stored head omits.
+    var receivedFields: [HTTPHeaders.Field] = []
 
     /// True if the head is returned without a body.
     var isBodiless: Bool {
@@ -134,7 +142,7 @@ package struct ServableResponse: Sendable {
             head.headers[.contentRange] = "bytes */\(total)"
             head.headers[.contentLength] = "0"
         }
-        for cookie in receivedCookies { head.headers.append(.setCookie, value: cookie) }
+        for field in receivedFields { head.headers.append(field) }
         head.headers.append(.age, String(age))
         head.headers.append(.cacheStatus, status.text)
         return head

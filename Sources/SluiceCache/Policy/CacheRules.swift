@@ -1,14 +1,15 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// The decisions of a private cache (RFC 9111, RFC 9110 §13 and §14, RFC 5861, RFC 8246, RFC 9211), as pure functions
+/// The decisions of a cache (RFC 9111, RFC 9110 §13 and §14, RFC 5861, RFC 8246, RFC 9211, RFC 9213), as pure functions
 /// of values.
 ///
-/// ``plan(for:identity:stored:now:collapsed:)`` takes a request and the entries stored under its cache key. A request
-/// that has to be sent comes back with the head of its response. The caller reads the clock, transfers bytes and stores
-/// entries.
+/// ``plan(for:identity:isAuthorized:stored:now:collapsed:)`` takes a request and the entries stored under its cache
+/// key. A request that has to be sent comes back with the head of its response. The caller reads the clock, transfers
+/// bytes and stores entries.
 package struct CacheRules: Sendable {
     let options: HTTPCaching
+    let mode: CacheMode
     /// Header fields that the transport adds, so that their values are unknown here, such as `Cookie` if a cookie jar
     /// is used. A response that varies by one of them matches no request and is not stored.
     let hiddenFields: [HTTPHeaderName]
@@ -18,8 +19,16 @@ package struct CacheRules: Sendable {
     let staleWhileRevalidate: Double?
     let cacheName: String
 
-    package init(_ options: HTTPCaching = HTTPCaching(), hiddenFields: [HTTPHeaderName] = []) {
+    /// True for a shared cache.
+    package var isShared: Bool { mode.isShared }
+
+    package init(
+        _ options: HTTPCaching = HTTPCaching(),
+        mode: CacheMode = .private,
+        hiddenFields: [HTTPHeaderName] = []
+    ) {
         self.options = options
+        self.mode = mode
         self.hiddenFields = hiddenFields
         let fraction = options.heuristicFraction
         heuristicFraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
@@ -38,6 +47,7 @@ extension CacheRules {
     /// - Parameters:
     ///   - request: The request as it would be sent.
     ///   - identity: The digest of the credentials that the request would be sent with; nil for none.
+    ///   - isAuthorized: True if some of them count as `Authorization`. A private cache ignores it.
     ///   - stored: The entries stored under ``name(of:)``.
     ///   - now: The current time, read after `stored`: the age of an entry stored after `now` is unknown.
     ///   - collapsed: The forward reason of the shared request that this request waited for; nil if it did not wait.
@@ -45,10 +55,12 @@ extension CacheRules {
     package func plan(
         for request: HTTPRequest,
         identity: String? = nil,
+        isAuthorized: Bool = false,
         stored: [CacheEntry],
         now: Date,
         collapsed: CacheStatus.Forward? = nil
     ) -> CachePlan {
+        let identity = RequestIdentity(digest: identity, isAuthorized: isAuthorized)
         guard request.method == .get || request.method == .head else {
             return .send(forwarding(request, identity, .method))
         }
@@ -101,7 +113,7 @@ extension CacheRules {
             requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: metadata.directives.isImmutable)
         else { return .afterValidation }
         if lifetime > age { return .immediate }
-        if metadata.directives.mustRevalidate { return .afterValidation }
+        if mode.mustRevalidate(metadata.directives) { return .afterValidation }
         if let maxStale = requestDirectives.maxStale, age - lifetime <= maxStale,
             maxStale == .infinity || age < DeltaSeconds.limit
         {
@@ -117,7 +129,7 @@ extension CacheRules {
 
     /// Returns the freshness lifetime of a response in seconds (RFC 9111 §4.2.1, §4.2.2).
     func lifetime(of metadata: CacheMetadata) -> Double {
-        if let explicit = metadata.explicitLifetime { return explicit }
+        if let explicit = mode.explicitLifetime(of: metadata) { return explicit }
         return metadata.timeSinceModification.map { min($0 * heuristicFraction, maximumHeuristicLifetime) } ?? 0
     }
 
@@ -143,19 +155,28 @@ extension CacheRules {
     }
 
     /// True if a stored response matches a request by `Vary` and by credentials (RFC 9111 §4.1).
-    func matches(_ entry: CacheEntry, _ metadata: CacheMetadata, _ request: HTTPRequest, _ identity: String?) -> Bool {
+    func matches(
+        _ entry: CacheEntry,
+        _ metadata: CacheMetadata,
+        _ request: HTTPRequest,
+        _ identity: RequestIdentity
+    ) -> Bool {
         guard metadata.isGet else { return false }
-        if metadata.identity != identity, metadata.identity != nil || !metadata.directives.isPublic { return false }
+        if metadata.identity != identity.digest, metadata.identity != nil || !mode.isForAnyone(metadata.directives) {
+            return false
+        }
+        guard mode.mayUse(entry, metadata.directives, isAuthorized: identity.isAuthorized) else { return false }
         if case .nothing = metadata.vary { return entry.variant == metadata.plainVariant }
         if !hiddenFields.isEmpty, metadata.vary.names(anyOf: hiddenFields) { return false }
         return metadata.variant(of: request) == entry.variant
     }
 
     /// Returns the newest stored response that satisfies a request (RFC 9111 §4.1).
-    private func newest(in entries: [CacheEntry], for parsed: ParsedRequest, _ identity: String?) -> Candidate? {
+    private func newest(in entries: [CacheEntry], for parsed: ParsedRequest, _ identity: RequestIdentity) -> Candidate?
+    {
         var newest: Candidate?
         for entry in entries {
-            guard let metadata = entry.response?.metadata else { continue }
+            guard let metadata = mode.metadata(of: entry) else { continue }
             if let newest, !Self.isNewer(metadata, than: newest.metadata) { continue }
             guard matches(entry, metadata, parsed.request, identity), let form = parsed.form(of: entry, metadata) else {
                 continue
@@ -171,10 +192,10 @@ extension CacheRules {
     }
 
     /// Returns the entries that match a request, newest first.
-    func matching(_ entries: [CacheEntry], _ request: HTTPRequest, _ identity: String?) -> [CacheEntry] {
+    func matching(_ entries: [CacheEntry], _ request: HTTPRequest, _ identity: RequestIdentity) -> [CacheEntry] {
         var found: [(entry: CacheEntry, metadata: CacheMetadata)] = []
         for entry in entries {
-            guard let metadata = entry.response?.metadata, matches(entry, metadata, request, identity) else { continue }
+            guard let metadata = mode.metadata(of: entry), matches(entry, metadata, request, identity) else { continue }
             found.append((entry, metadata))
         }
         if found.count > 1 { found.sort { Self.isNewer($0.metadata, than: $1.metadata) } }
@@ -195,7 +216,7 @@ extension CacheRules {
 extension CacheRules {
     func forwarding(
         _ request: HTTPRequest,
-        _ identity: String?,
+        _ identity: RequestIdentity,
         _ reason: CacheStatus.Forward,
         sent: HTTPRequest? = nil,
         stored: [CacheEntry] = [],
@@ -216,7 +237,7 @@ extension CacheRules {
     }
 
     /// Returns the plan for a request that no stored response satisfies.
-    func plan(forwarding parsed: ParsedRequest, _ identity: String?, _ stored: [CacheEntry]) -> CachePlan {
+    func plan(forwarding parsed: ParsedRequest, _ identity: RequestIdentity, _ stored: [CacheEntry]) -> CachePlan {
         if parsed.directives.isOnlyIfCached { return .refuse(refusal) }
         let matching = matching(stored, parsed.request, identity)
         guard let first = matching.first else {
@@ -262,7 +283,7 @@ extension CacheRules {
     func validation(
         of selected: Candidate,
         _ parsed: ParsedRequest,
-        _ identity: String?,
+        _ identity: RequestIdentity,
         _ stored: [CacheEntry],
         _ reason: CacheStatus.Forward
     ) -> ConditionalRequest {
@@ -284,7 +305,7 @@ extension CacheRules {
     func revalidation(
         of selected: Candidate,
         _ parsed: ParsedRequest,
-        _ identity: String?,
+        _ identity: RequestIdentity,
         _ stored: [CacheEntry]
     ) -> ConditionalRequest {
         var request = parsed.request

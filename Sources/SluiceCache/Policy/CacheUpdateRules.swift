@@ -65,7 +65,7 @@ extension CacheRules {
         now: Date
     ) -> ServableResponse? {
         let parsed = ParsedRequest(forwarding.request)
-        guard let entry = forwarding.selected, let metadata = entry.response?.metadata,
+        guard let entry = forwarding.selected, let metadata = mode.metadata(of: entry),
             let form = parsed.form(of: entry, metadata)
         else {
             return nil
@@ -81,7 +81,8 @@ extension CacheRules {
         }
         if lifetime <= age {
             let window = requestDirectives.staleIfError ?? metadata.directives.staleIfError ?? staleIfError
-            guard let window, age - lifetime <= window, age < DeltaSeconds.limit, !metadata.directives.mustRevalidate
+            guard let window, age - lifetime <= window, age < DeltaSeconds.limit,
+                !mode.mustRevalidate(metadata.directives)
             else {
                 return nil
             }
@@ -189,7 +190,7 @@ extension CacheRules {
             }
             let (response, storing) = updated(entry, stored, with: newer, for: forwarding, times)
             update.add(storing, inPlaceOf: entry)
-            if entry === forwarding.selected { confirmed = response.metadata }
+            if entry === forwarding.selected { confirmed = mode.metadata(of: response) }
         }
         switch forwarding.purpose {
         // The conditions of the request itself were met, so the caller gets the 304.
@@ -211,7 +212,10 @@ extension CacheRules {
                 status,
                 isRevalidated: true
             )
-            if response.identity == nil { serving.receivedCookies = head.headers.fieldValues(for: .setCookie) }
+            serving.receivedFields = head.headers.filter { field in
+                (field.name == .setCookie || response.directives.privateFields.contains(field.name))
+                    && !response.head.headers.contains(field.name)
+            }
             update.answer = .stored(serving)
         }
         return update
@@ -274,10 +278,20 @@ extension CacheRules {
         let received: Date
     }
 
+    /// Returns a received head in its stored form.
+    func storable(_ head: HTTPResponse, _ times: Times) -> HTTPResponse {
+        StoredHead.storable(head, received: times.received, targets: mode.targetedFields)
+    }
+
+    /// Returns a stored head updated with the fields of a newer one.
+    func updated(_ stored: HTTPResponse, with newer: HTTPResponse, _ times: Times) -> HTTPResponse {
+        StoredHead.updated(stored, with: newer, received: times.received, targets: mode.targetedFields)
+    }
+
     /// Returns the complete response to store, with the received body (RFC 9111 §3); nil if it must not be stored.
     func storing(_ head: HTTPResponse, for forwarding: ConditionalRequest, _ times: Times) -> StorableResponse? {
         guard forwarding.request.method == .get, head.status.isStorable else { return nil }
-        return storing(StoredHead.storable(head, received: times.received), for: forwarding, times, body: .received)
+        return storing(storable(head, times), for: forwarding, times, body: .received)
     }
 
     /// Returns the response to store with a head already in its stored form; nil if it must not be stored.
@@ -293,16 +307,21 @@ extension CacheRules {
         receivedCount: Int64? = nil
     ) -> StorableResponse? {
         if RequestDirectives(forwarding.request.headers).isNoStore { return nil }
+        let directives = mode.directives(of: head.headers)
+        let isAuthorized = forwarding.identity.isAuthorized
+        guard let omitted = mode.omittedFields(directives, head.headers, isAuthorized: isAuthorized) else { return nil }
+        var head = head
+        for name in omitted { head.headers.remove(name) }
         let response = StoredResponse(
             method: .get,
             url: forwarding.request.url,
-            identity: ResponseDirectives(head.headers).isPublic ? nil : forwarding.identity,
+            identity: mode.isForAnyone(directives) ? nil : forwarding.identity.digest,
             head: head,
             requested: times.requested,
             received: times.received,
             part: part
         )
-        let metadata = response.metadata
+        let metadata = mode.metadata(of: response)
         guard mayStore(head.status, metadata), isUseful(metadata, at: times.received),
             !metadata.vary.names(anyOf: hiddenFields),
             let variant = metadata.variant(of: forwarding.request)
@@ -318,15 +337,15 @@ extension CacheRules {
         } else if directives.isNoStore {
             return false
         }
-        return directives.isPublic || directives.isPrivate || metadata.explicitLifetime != nil
-            || status.isHeuristicallyCacheable
+        return directives.isPublic || directives.isPrivate || !directives.privateFields.isEmpty
+            || mode.explicitLifetime(of: metadata) != nil || status.isHeuristicallyCacheable
     }
 
     /// True if the response can ever be reused: it is fresh, has a validator, or may be served stale.
     private func isUseful(_ metadata: CacheMetadata, at now: Date) -> Bool {
         let isFresh = lifetime(of: metadata) > metadata.age(at: now) && !metadata.directives.isNoCache
         if isFresh || metadata.entityTag != nil || metadata.lastModified != nil { return true }
-        if metadata.directives.isNoCache || metadata.directives.mustRevalidate { return false }
+        if metadata.directives.isNoCache || mode.mustRevalidate(metadata.directives) { return false }
         let windows = [
             metadata.directives.staleIfError ?? staleIfError,
             metadata.directives.staleWhileRevalidate ?? staleWhileRevalidate,
@@ -343,7 +362,7 @@ extension CacheRules {
         for forwarding: ConditionalRequest,
         _ times: Times
     ) -> (response: StoredResponse, storing: StorableResponse?) {
-        let head = StoredHead.updated(stored.head, with: head, received: times.received)
+        let head = updated(stored.head, with: head, times)
         let storing = storing(head, for: forwarding, times, part: stored.part, body: .stored(entry))
         let response =
             storing?.response

@@ -1,6 +1,6 @@
 import SluiceHTTP
 
-/// The options of a private cache that stores and reuses responses as RFC 9111 defines.
+/// The options of a cache that stores and reuses responses as RFC 9111 defines.
 ///
 /// ```swift
 /// let news = APIClient(baseURL: "https://news.example") {
@@ -10,12 +10,10 @@ import SluiceHTTP
 /// ```
 ///
 /// The header fields of a response take precedence: `Cache-Control`, `Expires`, `Vary` and the others. These options
-/// apply where the response says nothing. `s-maxage`, `proxy-revalidate` and `private` are for shared caches and have
-/// no effect.
+/// apply where the response says nothing. ``CacheMode`` determines the rules that differ for private and shared caches.
 ///
-/// The cache stores responses to GET. That includes responses that set cookies, because the cache is private. If a
-/// response repeats a directive with different values, the strictest value counts. A lifetime that cannot be parsed
-/// makes the response stale (RFC 9111 §4.2.1).
+/// The cache stores responses to GET. If a response repeats a directive with different values, the strictest value
+/// counts. A lifetime that cannot be parsed makes the response stale (RFC 9111 §4.2.1).
 public struct HTTPCaching: Sendable, Hashable {
     /// The fraction of the time since its last modification for which a response without an explicit lifetime stays
     /// fresh (RFC 9111 §4.2.2). The default is 0.1; 0 disables heuristic freshness.
@@ -29,8 +27,9 @@ public struct HTTPCaching: Sendable, Hashable {
     /// responds with 500, 502, 503 or 504 (RFC 5861 §4). It applies if neither the response nor the request has
     /// `stale-if-error`. The default is nil, for none.
     ///
-    /// Responses with `must-revalidate` or `no-cache` are never served stale. Neither is a response that the request
-    /// does not accept because of its `max-age` or `no-cache`.
+    /// Responses with `must-revalidate` or `no-cache` are never served stale, and by a shared cache neither are those
+    /// with `proxy-revalidate` or `s-maxage`. Neither is a response that the request does not accept because of its
+    /// `max-age` or `no-cache`.
     public var staleIfError: Duration?
     /// The time after its freshness lifetime for which a response may be served while it is revalidated in the
     /// background (RFC 5861 §3). It applies if the response has no `stale-while-revalidate`. The default is nil, for

@@ -35,7 +35,7 @@ extension CacheRules {
         let isWhole = part.range == 0..<part.total
         if storesPart,
             let storing = storing(
-                Self.head(StoredHead.storable(head, received: times.received), of: part.range, part.total),
+                Self.head(storable(head, times), of: part.range, part.total),
                 for: forwarding,
                 times,
                 part: isWhole ? nil : part,
@@ -131,7 +131,7 @@ extension CacheRules {
         }
         let isWhole = range == 0..<part.total
         return storing(
-            Self.head(StoredHead.updated(stored.head, with: head, received: times.received), of: range, part.total),
+            Self.head(updated(stored.head, with: head, times), of: range, part.total),
             for: forwarding,
             times,
             part: isWhole ? nil : StoredPart(range: range, total: part.total),
@@ -155,7 +155,7 @@ extension CacheRules {
             storedPart.isWhole(in: entry)
         else { return nil }
         let whole = Self.head(
-            StoredHead.updated(stored.head, with: head, received: times.received),
+            updated(stored.head, with: head, times),
             of: 0..<storedPart.total,
             storedPart.total
         )

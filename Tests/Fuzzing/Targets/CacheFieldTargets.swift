@@ -30,12 +30,13 @@ extension FuzzTarget {
     private static func checkResponse(_ fewer: HTTPHeaders, _ more: HTTPHeaders) throws {
         let (before, after) = (ResponseDirectives(fewer), ResponseDirectives(more))
         let limits = [\ResponseDirectives.maxAge, \.staleWhileRevalidate, \.staleIfError]
-        for limit in limits where before[keyPath: limit] != nil {
+        for limit in limits + [\.sharedMaxAge] where before[keyPath: limit] != nil {
             let (old, new) = (before[keyPath: limit] ?? 0, after[keyPath: limit] ?? .infinity)
             try require(new <= old, "An added directive raises a limit.")
         }
         let restrictions = [
             \ResponseDirectives.isNoStore, \.isNoCache, \.mustRevalidate, \.mustUnderstand, \.isPrivate,
+            \.proxyRevalidate,
         ]
         for restriction in restrictions {
             try require(
@@ -44,7 +45,8 @@ extension FuzzTarget {
             )
         }
         try require(
-            after.noCacheFields.starts(with: before.noCacheFields),
+            after.noCacheFields.starts(with: before.noCacheFields)
+                && after.privateFields.starts(with: before.privateFields),
             "An added directive lifts the restriction of a field."
         )
         for limit in limits { try require((after[keyPath: limit] ?? 0) >= 0, "A limit is negative.") }

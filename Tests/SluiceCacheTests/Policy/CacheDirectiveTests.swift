@@ -57,9 +57,12 @@ import Testing
         ("max-age=1.5", "maxAge=0"),
         ("max-age='60'", "maxAge=0"),
         ("max-age=60 60", "maxAge=0"),
-        // §5.2.2.8, §5.2.2.10: only for shared caches.
-        ("s-maxage=60, proxy-revalidate", ""),
-        ("s-maxage=60, max-age=5", "maxAge=5"),
+        // §5.2.2.8, §5.2.2.10
+        ("s-maxage=60, proxy-revalidate", "sharedMaxAge=60 proxyRevalidate"),
+        ("s-maxage=60, max-age=5", "maxAge=5 sharedMaxAge=60"),
+        ("s-maxage=60, s-maxage=\"30\"", "sharedMaxAge=30"),
+        ("s-maxage=60, s-maxage=x", "sharedMaxAge=-1"),
+        ("s-maxage", "sharedMaxAge=-1"),
         // §5.2.2.4
         ("no-cache", "noCache"),
         ("no-cache=\"\"", "noCache"),
@@ -73,7 +76,12 @@ import Testing
         ("no-store, must-revalidate, must-understand", "noStore mustRevalidate mustUnderstand"),
         ("no-store=x; y", "noStore"),
         // §5.2.2.7, §5.2.2.9, RFC 8246: a directive that allows something must be well-formed.
-        ("private=\"A\", public, immutable", "public private immutable"),
+        ("private, public, immutable", "public private immutable"),
+        ("private=\"A, b\", private=C", "private(A b C)"),
+        ("private=\"A\", private", "private private(A)"),
+        ("private=\"\"", "private"),
+        ("private=\"a b\"", "private"),
+        ("private=\"A", "private"),
         ("public x, immutable;", ""),
         // RFC 5861
         ("stale-while-revalidate=30, stale-if-error=\"60\"", "swr=30 sie=60"),
@@ -84,15 +92,20 @@ import Testing
         let directives = ResponseDirectives([.cacheControl: field])
         var texts: [String] = []
         if let seconds = directives.maxAge { texts.append("maxAge=\(Int(seconds))") }
+        if let seconds = directives.sharedMaxAge { texts.append("sharedMaxAge=\(Int(seconds))") }
         if directives.isNoStore { texts.append("noStore") }
         if directives.isNoCache { texts.append("noCache") }
         if !directives.noCacheFields.isEmpty {
             texts.append("noCache(\(directives.noCacheFields.map(\.rawValue).joined(separator: " ")))")
         }
         if directives.mustRevalidate { texts.append("mustRevalidate") }
+        if directives.proxyRevalidate { texts.append("proxyRevalidate") }
         if directives.mustUnderstand { texts.append("mustUnderstand") }
         if directives.isPublic { texts.append("public") }
         if directives.isPrivate { texts.append("private") }
+        if !directives.privateFields.isEmpty {
+            texts.append("private(\(directives.privateFields.map(\.rawValue).joined(separator: " ")))")
+        }
         if directives.isImmutable { texts.append("immutable") }
         if let seconds = directives.staleWhileRevalidate { texts.append("swr=\(Int(seconds))") }
         if let seconds = directives.staleIfError { texts.append("sie=\(Int(seconds))") }

@@ -19,7 +19,14 @@ import Testing
         "Age: x", "Date: {-4}", "Date: x", "Content-Encoding: gzip", "Content-Length: 10",
         "Content-Range: bytes 0-4/10",
         "Content-Range: bytes 5-9/10", "Content-Range: x", "Set-Cookie: a=b", "Connection: X, Vary", "Location: /a",
-        "X: z",
+        "X: z", "Cache-Control: s-maxage=8", "Cache-Control: s-maxage=x", "Cache-Control: proxy-revalidate",
+        "Cache-Control: private=\"X\"", "Cache-Control: private=\"ETag\"", "CDN-Cache-Control: max-age=6",
+        "CDN-Cache-Control: s-maxage=4, public", "CDN-Cache-Control: no-store", "CDN-Cache-Control: private",
+        "CDN-Cache-Control: x=", "CDN-Cache-Control:",
+    ]
+
+    private static let modes: [CacheMode] = [
+        .private, .private, .shared, .shared(targetedFields: ["CDN-Cache-Control"]),
     ]
 
     private static let requestFields = [
@@ -30,7 +37,7 @@ import Testing
         "Pragma: no-cache", "Range: bytes=0-4", "Range: bytes=5-", "Range: bytes=-2", "Range: bytes=0-1,4-5",
         "Range: x",
         "If-Range: \"1\"", "If-Range: {-100}", "If-None-Match: \"1\"", "If-None-Match: *", "If-Modified-Since: {0}",
-        "If-Match: \"1\"", "If-Unmodified-Since: {0}", "X: 1", "X: 2", "Y: 1",
+        "If-Match: \"1\"", "If-Unmodified-Since: {0}", "X: 1", "X: 2", "Y: 1", "Authorization: x",
     ]
 
     private static func lines(_ fields: [String], upTo limit: Int, _ random: inout SeededGenerator) -> HTTPHeaders {
@@ -50,7 +57,7 @@ import Testing
                 staleIfError: Bool.random(using: &random) ? .seconds(10) : nil,
                 staleWhileRevalidate: Bool.random(using: &random) ? .seconds(10) : nil
             )
-            let cache = CacheSimulation(options)
+            let cache = CacheSimulation(options, mode: Self.modes.randomElement(using: &random) ?? .private)
             var now = 0.0
             for _ in 0..<25 {
                 now += Double.random(in: -1...4, using: &random)
@@ -77,8 +84,8 @@ import Testing
                             (HTTPResponse(status: status, headers: headers), String(body))
                         }
                 )
-                if let answer { Self.check(answer, request, identity, now, before) }
-                Self.check(cache.kept(request))
+                if let answer { Self.check(answer, cache.rules, request, identity, now, before) }
+                Self.check(cache.kept(request), cache.rules.mode)
                 served += answer?.serving == nil ? 0 : 1
             }
         }
@@ -87,6 +94,7 @@ import Testing
 
     private static func check(
         _ answer: CacheSimulation.Answer,
+        _ rules: CacheRules,
         _ request: HTTPRequest,
         _ identity: String?,
         _ now: Double,
@@ -95,16 +103,20 @@ import Testing
         guard let serving = answer.serving else { return }
         let metadata = serving.response
         let requestDirectives = RequestDirectives(request.headers)
-        let rules = CacheRules()
+        let mode = rules.mode
         #expect(request.method == .get || request.method == .head)
         #expect(before.contains { $0 === serving.entry })
         let owner = serving.entry.response?.identity
-        #expect(owner == identity || owner == nil && serving.entry.response?.metadata.directives.isPublic == true)
+        let directives = mode.metadata(of: serving.entry)?.directives
+        #expect(owner == identity || owner == nil && directives.map(mode.isForAnyone) == true)
+        if mode.isShared, let directives, request.headers.contains(.authorization) {
+            #expect(mode.isForAnyone(directives) || directives.mustRevalidate)
+        }
         // A fresh response that is served is never older than its freshness lifetime.
         if !serving.isStale { #expect(metadata.age(at: CacheFixture.at(now)) < rules.lifetime(of: metadata)) }
         if !serving.isRevalidated {
             #expect(!metadata.directives.isNoCache)
-            #expect(!serving.isStale || !metadata.directives.mustRevalidate)
+            #expect(!serving.isStale || !mode.mustRevalidate(metadata.directives))
             #expect(!requestDirectives.isNoCache || requestDirectives.staleIfError != nil)
             #expect(
                 now >= metadata.received - CacheFixture.start.timeIntervalSinceReferenceDate
@@ -127,13 +139,18 @@ import Testing
         }
     }
 
-    private static func check(_ kept: [CacheEntry]) {
+    private static func check(_ kept: [CacheEntry], _ mode: CacheMode) {
         #expect(Set(kept.map(\.variant)).count == kept.count)
         for entry in kept {
             guard let response = entry.response else { continue }
             #expect(response.method == .get)
             #expect(response.metadata.vary != .anything)
-            #expect(!response.metadata.directives.isNoStore)
+            let directives = mode.metadata(of: response).directives
+            #expect(!directives.isNoStore)
+            if mode.isShared {
+                #expect(!directives.isPrivate && !response.head.headers.contains(.setCookie))
+                #expect(!directives.privateFields.contains { response.head.headers.contains($0) })
+            }
             #expect(!response.head.headers.contains(.connection))
             #expect(response.head.headers.values(for: .date).count == 1)
             #expect(![304, 412, 416].contains(response.head.status.rawValue))

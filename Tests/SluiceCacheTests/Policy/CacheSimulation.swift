@@ -22,8 +22,9 @@ final class CacheSimulation {
     let rules: CacheRules
     private(set) var entries: [String: [CacheEntry]] = [:]
 
-    init(_ options: HTTPCaching = HTTPCaching()) {
-        rules = CacheRules(options)
+    init(_ options: HTTPCaching = HTTPCaching(), mode: CacheMode = .private, _ entries: [String: [CacheEntry]] = [:]) {
+        rules = CacheRules(options, mode: mode)
+        self.entries = entries
     }
 
     /// Returns the entries for a request's name, the most recently stored first.
@@ -39,7 +40,15 @@ final class CacheSimulation {
         _ server: Server?
     ) -> Answer? {
         let now = CacheFixture.at(seconds)
-        switch rules.plan(for: request, identity: identity, stored: kept(request), now: now) {
+        let isAuthorized = request.headers.contains(.authorization)
+        let plan = rules.plan(
+            for: request,
+            identity: identity,
+            isAuthorized: isAuthorized,
+            stored: kept(request),
+            now: now
+        )
+        switch plan {
         case .serve(let serving):
             return Self.answer(serving, [])
         case .serveWhileRevalidating(let serving, let forwarding):

@@ -44,6 +44,22 @@ final class CachingGuideTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 2)
     }
 
+    func testSharedCache() async throws {
+        let server = try XCTUnwrap(server)
+        server.on("/feed", .text("1", headers: ["Cache-Control": "s-maxage=60", "CDN-Cache-Control": "no-store"]))
+        let store = CacheStore(storage: nil)
+        let feeds = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.caching.mode = .shared
+        }
+        let edge = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.caching.mode = .shared(targetedFields: ["Shop-CDN-Cache-Control", "CDN-Cache-Control"])
+        }
+        for client in [feeds, feeds, edge, edge] { _ = try await client.data.get("feed").sender().value }
+        XCTAssertEqual(server.requests.count, 3)
+    }
+
     func testTagsOfAClient() async throws {
         let server = try XCTUnwrap(server)
         server.on("/prices", .text("1", headers: ["Cache-Control": "max-age=60"]))
