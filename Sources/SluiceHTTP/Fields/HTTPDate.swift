@@ -22,8 +22,12 @@ public enum HTTPDate {
     ///   - now: The reference for two-digit years.
     /// - Returns: The date; nil if the text is not a valid date.
     public static func parse(_ text: String, now: Date = Date()) -> Date? {
-        var reader = HTTPDateReader(text)
-        guard let time = reader.date(now: now), time.isValid else { return nil }
+        var text = text
+        let time = text.withUTF8 { bytes in
+            var reader = HTTPDateReader(UnsafeRawBufferPointer(bytes))
+            return reader.date(now: now)
+        }
+        guard let time, time.isValid else { return nil }
         return Date(timeIntervalSince1970: Double(time.secondsSince1970))
     }
 
@@ -52,25 +56,26 @@ public enum HTTPDate {
     }
 }
 
-/// A parser for one date.
+/// A parser for one date. It reads bytes in place, because each stored response that is read has several dates.
 private struct HTTPDateReader {
-    private var rest: Substring.UTF8View
+    private let text: UnsafeRawBufferPointer
+    private var position = 0
 
-    init(_ text: String) {
-        rest = text[...].utf8.trimmed
+    init(_ text: UnsafeRawBufferPointer) {
+        self.text = text.trimmed
     }
 
     /// Parses a date in any of the three formats that spans the whole text.
     mutating func date(now: Date) -> CivilTime? {
         let date = dateInAnyFormat(now: now)
-        return rest.isEmpty ? date : nil
+        return position == text.count ? date : nil
     }
 
     private mutating func dateInAnyFormat(now: Date) -> CivilTime? {
-        if skip(anyOf: HTTPDate.longWeekdays) { return skip(", ") ? rfc850(now: now) : nil }
-        guard skip(anyOf: HTTPDate.weekdays) else { return nil }
+        guard let weekday = index(in: Self.weekdays) else { return nil }
         if skip(", ") { return fixdate() }
-        return skip(" ") ? asctime() : nil
+        if skip(" ") { return asctime() }
+        return skip(bytes: HTTPDate.longWeekdays[weekday].utf8.dropFirst(3)) && skip(", ") ? rfc850(now: now) : nil
     }
 
     /// `06 Nov 1994 08:49:37 GMT`
@@ -111,27 +116,49 @@ private struct HTTPDateReader {
     }
 
     private mutating func month() -> Int? {
-        HTTPDate.months.firstIndex { skip($0) }.map { $0 + 1 }
+        index(in: Self.months).map { $0 + 1 }
     }
 
     private mutating func number(_ digits: Int) -> Int? {
+        guard text.count - position >= digits else { return nil }
         var number = 0
-        for _ in 0..<digits {
-            guard let byte = rest.first, byte.isDigit else { return nil }
+        for byte in text[position..<position + digits] {
+            guard byte.isDigit else { return nil }
             number = number * 10 + Int(byte - UInt8(ascii: "0"))
-            rest = rest.dropFirst()
         }
+        position += digits
         return number
     }
 
-    private mutating func skip(_ text: String) -> Bool {
-        guard rest.starts(with: text.utf8, by: { $0.asciiLowercased == $1.asciiLowercased }) else { return false }
-        rest = rest.dropFirst(text.utf8.count)
-        return true
+    private static let weekdays = HTTPDate.weekdays.map { packed($0.utf8) }
+    private static let months = HTTPDate.months.map { packed($0.utf8) }
+
+    /// Returns three letters, in any case, as a number.
+    private static func packed(_ letters: some Sequence<UInt8>) -> UInt32 {
+        letters.reduce(0) { $0 << 8 | UInt32($1.asciiLowercased) }
     }
 
-    private mutating func skip(anyOf texts: [String]) -> Bool {
-        texts.contains { skip($0) }
+    /// Skips one of these names of three letters, and returns its index.
+    private mutating func index(in names: [UInt32]) -> Int? {
+        guard text.count - position >= 3 else { return nil }
+        let name = Self.packed(UnsafeRawBufferPointer(rebasing: text[position..<position + 3]))
+        guard let index = names.firstIndex(of: name) else { return nil }
+        position += 3
+        return index
+    }
+
+    private mutating func skip(_ expected: StaticString) -> Bool {
+        expected.withUTF8Buffer { skip(bytes: $0) }
+    }
+
+    private mutating func skip(bytes expected: some Sequence<UInt8>) -> Bool {
+        var end = position
+        for byte in expected {
+            guard end < text.count, text[end].asciiLowercased == byte.asciiLowercased else { return false }
+            end += 1
+        }
+        position = end
+        return true
     }
 }
 
