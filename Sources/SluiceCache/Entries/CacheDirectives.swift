@@ -1,23 +1,9 @@
 import SluiceHTTP
 
-/// One directive of a `Cache-Control` (RFC 9111 §5.2).
-struct CacheDirective: Sendable, Hashable {
-    /// The directive name in lowercase.
-    let name: String
-    /// The argument without the quotes of a quoted string; nil if there is none.
-    let argument: String?
-    /// True if the directive is followed by unexpected text, or if its quoted string is not terminated.
-    let isMalformed: Bool
-
+extension CacheDirective {
     /// The argument as a number of seconds; nil if it is not a number.
     var seconds: Double? {
         isMalformed ? nil : argument.flatMap { DeltaSeconds.parse($0.utf8) }
-    }
-
-    init(name: String, argument: String?, isMalformed: Bool) {
-        self.name = name
-        self.argument = argument
-        self.isMalformed = isMalformed
     }
 
     /// Creates the directive of a member of a targeted field (RFC 9213 §2.1). It is malformed if its value has another
@@ -34,67 +20,6 @@ struct CacheDirective: Sendable, Hashable {
 
     /// The directives of responses whose argument is a number of seconds.
     private static let numbers: Set = ["max-age", "s-maxage", "stale-if-error", "stale-while-revalidate"]
-
-    /// Parses all directives of a field, one value per line. Text that is not a directive is skipped.
-    static func all(in lines: [String]) -> [CacheDirective] {
-        var directives: [CacheDirective] = []
-        for line in lines {
-            var reader = CacheDirectiveReader(line)
-            while let directive = reader.next() { directives.append(directive) }
-        }
-        return directives
-    }
-}
-
-/// A parser for `#( token [ "=" ( token / quoted-string ) ] )`.
-private struct CacheDirectiveReader {
-    private var parser: FieldParser<Substring.UTF8View>
-
-    init(_ text: String) {
-        parser = FieldParser(text.utf8[...])
-    }
-
-    /// Returns the next directive; nil at the end.
-    mutating func next() -> CacheDirective? {
-        while true {
-            _ = parser.take { !$0.isBlank && $0 != UInt8(ascii: ",") }
-            if parser.rest.isEmpty { return nil }
-            let name = parser.token()
-            var argument: String?
-            var isMalformed = false
-            parser.skipSpace()
-            if parser.skip("=") {
-                parser.skipSpace()
-                if let quoted = parser.quotedString() {
-                    argument = quoted.text
-                    isMalformed = !quoted.isClosed
-                } else {
-                    let token = parser.token()
-                    argument = String(Substring(token))
-                    isMalformed = token.isEmpty
-                }
-            }
-            // Unexpected text marks the directive before it as malformed: a restriction still counts, a permission does
-            // not.
-            let junk = junk()
-            if name.isEmpty { continue }
-            return CacheDirective(
-                name: Substring(name).lowercased(),
-                argument: argument,
-                isMalformed: isMalformed || junk
-            )
-        }
-    }
-
-    /// Skips to the next comma outside quotes. Returns true if it skipped anything other than white space.
-    private mutating func junk() -> Bool {
-        parser.skipSpace()
-        let hasJunk = parser.rest.first.map { $0 != UInt8(ascii: ",") } ?? false
-        while parser.quotedString() != nil || parser.rest.first.map({ $0 != UInt8(ascii: ",") }) == true {
-            _ = parser.take { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
-        }
-        return hasJunk
-    }
 }
 
 // MARK: - Directives of requests and responses
