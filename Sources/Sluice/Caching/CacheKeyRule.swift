@@ -83,11 +83,14 @@ struct CacheIdentity: Sendable {
             return
         }
         var secrets: [[UInt8]] = []
-        for name in [HTTPHeaderName.authorization, .cookie] + secretHeaders where request.headers.contains(name) {
-            secrets += request.headers.fieldValues(for: name).map {
-                Array("\(name.rawValue.lowercased()): ".utf8) + $0.bytes
-            }
+        let headers = request.headers
+        func append(_ name: HTTPHeaderName) {
+            guard headers.contains(name) else { return }
+            secrets += headers.fieldValues(for: name).map { Array("\(name.rawValue.lowercased()): ".utf8) + $0.bytes }
         }
+        append(.authorization)
+        append(.cookie)
+        for name in secretHeaders { append(name) }
         if let credentials { secrets.append(Array("credentials: \(credentials.user):\(credentials.password)".utf8)) }
         if let cookies { secrets.append(Array("jar: \(cookies.id)".utf8)) }
         if secrets.isEmpty {

@@ -239,7 +239,7 @@ struct CacheStep: Sendable {
         let source = serving.source(isShared: isShared)
         var response = try await deliver(serving.head, serving.body, source, metrics, to: request)
         response.failure = failure
-        if cache.store.configuration.reusesModels { response.storedModel = serving.entry.storedModel }
+        if cache.reusesModels { response.storedModel = serving.entry.storedModel }
         return response
     }
 

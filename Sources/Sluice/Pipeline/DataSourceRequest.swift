@@ -204,14 +204,13 @@ struct DataSourceLookup: Sendable {
         guard let stored = entry.response else { return nil }
         let age = max(0, pipeline.clock.date.timeIntervalSince(entry.stored))
         let info = CachedResponseInfo(age: .seconds(age))
-        var response = ServerResponse(
+        return ServerResponse(
             request: request,
             head: stored.head,
             body: entry.body,
-            source: .cache(info)
+            source: .cache(info),
+            storedModel: store.configuration.reusesModels ? entry.storedModel : nil
         )
-        if store.configuration.reusesModels { response.storedModel = entry.storedModel }
-        return response
     }
 
     private func callOutcome(_ response: ServerResponse, _ decoded: (any Sendable)?, _ call: Call?) -> CallOutcome {

@@ -10,6 +10,8 @@ final class HTTPCache: Sendable {
     private let partition: String
     private let tags: Set<String>
     private let storesInMemoryOnly: Bool
+    /// True if a model decoded from a response in memory is reused.
+    let reusesModels: Bool
 
     /// Creates a cache; nil if there is no store or HTTP caching is disabled.
     init?(
@@ -19,6 +21,7 @@ final class HTTPCache: Sendable {
     ) {
         guard let store = configuration.cache, let http = caching.http else { return nil }
         self.store = store
+        reusesModels = store.configuration.reusesModels
         self.coalescer = coalescer
         clock = configuration.clock
         // The transport adds cookies itself.
@@ -37,13 +40,14 @@ final class HTTPCache: Sendable {
     /// Returns the digest of the credentials that the response to a request is for; nil for anyone in the partition.
     func identity(
         of request: HTTPRequest,
-        _ transfer: TransferContext,
+        credentials: ChallengeCredentials?,
+        cookies: CookieJar?,
         _ secretHeaders: [HTTPHeaderName]
     ) -> String? {
         CacheIdentity(
             request,
-            credentials: transfer.credentials,
-            cookies: transfer.cookies,
+            credentials: credentials,
+            cookies: cookies,
             secretHeaders: secretHeaders,
             partition: partition
         ).digest
@@ -52,11 +56,11 @@ final class HTTPCache: Sendable {
     /// True if a request to a shared cache has credentials that count as `Authorization` (RFC 9111 §3.5).
     func isAuthorized(
         _ request: HTTPRequest,
-        _ transfer: TransferContext,
+        credentials: ChallengeCredentials?,
         _ secretHeaders: [HTTPHeaderName]
     ) -> Bool {
         rules.isShared
-            && (transfer.credentials != nil
+            && (credentials != nil
                 || ([.authorization] + secretHeaders).contains { $0 != .cookie && request.headers.contains($0) })
     }
 
@@ -111,11 +115,22 @@ struct CacheLookup: Sendable {
 
     /// Creates a lookup for a request as it is sent. The steps determine which header fields hold secrets.
     init(_ cache: HTTPCache, _ request: HTTPRequest, _ transfer: TransferContext, _ steps: Steps) {
+        self.init(cache, request, credentials: transfer.credentials, cookies: transfer.cookies, steps)
+    }
+
+    /// Creates a lookup for a request whose transfer would use these credentials and cookies.
+    init(
+        _ cache: HTTPCache,
+        _ request: HTTPRequest,
+        credentials: ChallengeCredentials?,
+        cookies: CookieJar?,
+        _ steps: Steps
+    ) {
         self.cache = cache
         self.request = request
         key = cache.key(of: request)
-        identity = cache.identity(of: request, transfer, steps.secretHeaders)
-        isAuthorized = cache.isAuthorized(request, transfer, steps.secretHeaders)
+        identity = cache.identity(of: request, credentials: credentials, cookies: cookies, steps.secretHeaders)
+        isAuthorized = cache.isAuthorized(request, credentials: credentials, steps.secretHeaders)
     }
 
     /// True if responses to the request can be stored.
@@ -140,6 +155,7 @@ struct CacheLookup: Sendable {
     /// Returns the fresh response from memory, if there is one. Neither suspends nor creates a task.
     func immediateResponse(within limits: ResponseLimits) -> ServerResponse? {
         guard isCacheable else { return nil }
+        if let entry = cache.store.onlyEntryInMemory(for: key) { return response(from: entry, within: limits) }
         let inMemory = cache.store.entriesInMemory(for: key)
         return inMemory.isEmpty ? nil : response(from: inMemory, within: limits)
     }
@@ -159,15 +175,34 @@ struct CacheLookup: Sendable {
     }
 
     private func response(from entries: [CacheEntry], within limits: ResponseLimits) -> ServerResponse? {
-        guard case .serve(let serving) = plan(from: entries),
-            // Redirects are left to the caller, which follows them.
-            serving.response.head.status.class != .redirection
-        else { return nil }
+        if entries.count == 1 { return response(from: entries[0], within: limits) }
+        guard case .serve(let serving) = plan(from: entries) else { return nil }
+        return response(serving, within: limits)
+    }
+
+    private func response(from entry: CacheEntry, within limits: ResponseLimits) -> ServerResponse? {
+        let serving = cache.rules.response(
+            to: request,
+            identity: identity,
+            isAuthorized: isAuthorized,
+            from: entry,
+            now: cache.clock.date
+        )
+        return serving.flatMap { response($0, within: limits) }
+    }
+
+    private func response(_ serving: ServableResponse, within limits: ResponseLimits) -> ServerResponse? {
+        // Redirects are left to the caller, which follows them.
+        if serving.response.head.status.class == .redirection { return nil }
         let body = serving.body
         if let limit = limits.body, Int64(body.count) > limit { return nil }
-        var response = ServerResponse(request: request, head: serving.head, body: body, source: serving.source())
-        if cache.store.configuration.reusesModels { response.storedModel = serving.entry.storedModel }
-        return response
+        return ServerResponse(
+            request: request,
+            head: serving.head,
+            body: body,
+            source: serving.source(),
+            storedModel: cache.reusesModels ? serving.entry.storedModel : nil
+        )
     }
 
     /// Returns a response that was stored after this request was planned, if it satisfies the request.

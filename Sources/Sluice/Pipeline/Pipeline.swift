@@ -274,22 +274,22 @@ final class Pipeline: Sendable {
         let completion = request.method.isSafe ? completion : invalidatingTransfers(after: completion)
         let stub = stub(of: draft)
         let transport: (any CallbackTransport)? = stub ?? callbackTransport
-        let transfer = transferContext(of: draft.options, request, meter)
+        let timeouts = timeouts(of: draft.options, request)
         let cache = stub == nil ? cache(for: draft) : nil
         // A stub that may redirect is excluded: this path would send the redirected request through the client's
         // transport.
-        if isBare, stub?.isFinal != false, let transport, !draft.options.changesSteps, !request.body.needsPreparation,
-            transfer.timeouts.total.map({ $0 > .zero }) ?? true
-        {
-            guard let cache else {
-                return SynchronousDriver(self, request, transfer, caller) { completion(CallOutcome($0)) }
-                    .begin(on: transport)
-            }
-            let lookup = CacheLookup(cache, request, transfer, steps)
-            if let hit = lookup.immediateResponse(within: transfer.limits) {
-                completion(CallOutcome(.success(hit)))
-                return {}
-            }
+        let isDirect =
+            isBare && stub?.isFinal != false && transport != nil && !draft.options.changesSteps
+            && !request.body.needsPreparation && timeouts.total.map { $0 > .zero } ?? true
+        // Before the transfer context is created, which is large.
+        if isDirect, let cache, let hit = hit(in: cache, request, draft.options) {
+            completion(CallOutcome(.success(hit)))
+            return {}
+        }
+        let transfer = transferContext(of: draft.options, request, meter, within: timeouts)
+        if isDirect, cache == nil, let transport {
+            return SynchronousDriver(self, request, transfer, caller) { completion(CallOutcome($0)) }
+                .begin(on: transport)
         }
         let call = call(of: request, draft, transfer)
         if let transport, call.canRunSynchronously, !request.body.needsPreparation, !call.isOverdue {
@@ -428,19 +428,44 @@ final class Pipeline: Sendable {
     func transferContext(
         of options: RequestOptions,
         _ request: HTTPRequest,
-        _ meter: TransferMeter?
+        _ meter: TransferMeter?,
+        within timeouts: Timeouts? = nil
     ) -> TransferContext {
         TransferContext(
-            timeouts: options.timeouts.applied(to: configuration.timeouts).changed(by: request)
-                .within(Deadline.earliest(options.deadline), on: clock),
+            timeouts: timeouts ?? self.timeouts(of: options, request),
             limits: options.limits.applied(to: configuration.limits),
             networkAccess: options.networkAccess,
-            cookies: options.usesCookies ? configuration.cookies : nil,
-            credentials: options.credentials.map { $0?.bound(to: request.origin) } ?? credentials,
+            cookies: cookies(for: options),
+            credentials: credentials(for: request, options),
             connection: connection,
             priority: options.priority,
             meter: meter
         )
+    }
+
+    private func timeouts(of options: RequestOptions, _ request: HTTPRequest) -> Timeouts {
+        options.timeouts.applied(to: configuration.timeouts).changed(by: request)
+            .within(Deadline.earliest(options.deadline), on: clock)
+    }
+
+    private func cookies(for options: RequestOptions) -> CookieJar? {
+        options.usesCookies ? configuration.cookies : nil
+    }
+
+    private func credentials(for request: HTTPRequest, _ options: RequestOptions) -> ChallengeCredentials? {
+        options.credentials.map { $0?.bound(to: request.origin) } ?? credentials
+    }
+
+    /// Returns the fresh response to a request in memory, if there is one.
+    private func hit(in cache: HTTPCache, _ request: HTTPRequest, _ options: RequestOptions) -> ServerResponse? {
+        let lookup = CacheLookup(
+            cache,
+            request,
+            credentials: credentials(for: request, options),
+            cookies: cookies(for: options),
+            steps
+        )
+        return lookup.immediateResponse(within: options.limits.applied(to: configuration.limits))
     }
 
     /// Creates a task that runs on this thread up to its first suspension, where the system supports it. This saves a

@@ -361,6 +361,7 @@ struct Override<Value: Sendable>: Sendable {
     }
 
     func applied(to value: Value) -> Value {
+        guard isChanged else { return value }
         var result = replacement ?? value
         for change in changes { change(&result) }
         return result

@@ -143,8 +143,9 @@ package struct ServableResponse: Sendable {
             head.headers[.contentLength] = "0"
         }
         for field in receivedFields { head.headers.append(field) }
-        head.headers.append(.age, String(age))
-        head.headers.append(.cacheStatus, status.text)
+        head.headers.reserveRoom(fields: 2, bytes: 96)
+        head.headers.append(.age) { $0.append(decimal: age.magnitude) }
+        head.headers.append(.cacheStatus) { status.append(to: &$0) }
         return head
     }
 }

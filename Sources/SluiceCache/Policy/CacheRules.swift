@@ -84,6 +84,31 @@ extension CacheRules {
         return .send(validation(of: selected, parsed, identity, stored, isFresh ? .request : .stale))
     }
 
+    /// Returns the response to a request from an entry that needs no validation; nil if the request needs a plan.
+    ///
+    /// It is the response of the plan with this entry, which a cache hit gets with less work.
+    package func response(
+        to request: HTTPRequest,
+        identity: String?,
+        isAuthorized: Bool,
+        from entry: CacheEntry,
+        now: Date
+    ) -> ServableResponse? {
+        guard request.method == .get || request.method == .head, request.body.isNone,
+            let metadata = entry.response?.metadata
+        else { return nil }
+        let parsed = ParsedRequest(request)
+        let identity = RequestIdentity(digest: identity, isAuthorized: isAuthorized)
+        guard matches(entry, metadata, request, identity), let form = parsed.form(of: entry, metadata) else {
+            return nil
+        }
+        let age = metadata.age(at: now)
+        let lifetime = lifetime(of: metadata)
+        guard use(of: metadata, age, lifetime, parsed) == .immediate else { return nil }
+        let candidate = Candidate(entry: entry, metadata: metadata, form: form)
+        return servable(candidate, age, lifetime, CacheStatus(cache: cacheName))
+    }
+
     /// A stored response that satisfies a request, freshness aside.
     struct Candidate {
         let entry: CacheEntry

@@ -33,23 +33,22 @@ package struct CacheStatus: Sendable, Hashable {
     /// True if the request waited for a shared request.
     var isCollapsed = false
 
-    /// The member as field text.
-    var text: String {
-        var text = cache
+    /// Appends the member as field text.
+    func append(to text: inout [UInt8]) {
+        text += cache.utf8
         if let forward {
-            text += "; fwd="
-            text += forward.rawValue
-            if let forwardStatus { text += "; fwd-status=\(forwardStatus.rawValue)" }
+            text += "; fwd=".utf8
+            text += forward.rawValue.utf8
+            if let forwardStatus { text += "; fwd-status=\(forwardStatus.rawValue)".utf8 }
         } else {
-            text += "; hit"
+            text += "; hit".utf8
         }
         if let timeToLive {
-            text += "; ttl="
-            text += String(timeToLive)
+            text += (timeToLive < 0 ? "; ttl=-" : "; ttl=").utf8
+            text.append(decimal: timeToLive.magnitude)
         }
-        if isStored { text += "; stored" }
-        if isCollapsed { text += "; collapsed" }
-        return text
+        if isStored { text += "; stored".utf8 }
+        if isCollapsed { text += "; collapsed".utf8 }
     }
 
     /// Encodes a name as a token of RFC 8941 if possible (§3.3.4), otherwise as a string (§3.3.3) with `?` in place of

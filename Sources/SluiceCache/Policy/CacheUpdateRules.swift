@@ -135,7 +135,7 @@ extension CacheRules {
         var marked = head
         var status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
         status.isStored = isStored
-        marked.headers.append(.cacheStatus, status.text)
+        marked.headers.append(.cacheStatus) { status.append(to: &$0) }
         return marked
     }
 

@@ -169,7 +169,7 @@ extension CacheRules {
         var status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
         status.isStored = storing != nil
         var answer = whole
-        answer.headers.append(.cacheStatus, status.text)
+        answer.headers.append(.cacheStatus) { status.append(to: &$0) }
         var update = CacheUpdate(
             answer: .combined(answer, .combined([.stored(0..<entry.body.count), .received], entry))
         )

@@ -13,11 +13,12 @@ extension CacheRules {
     }
 
     static func name(scheme: String, authority: String, path: String) -> String {
-        if isNormal(scheme, authority, path) { return text(scheme, authority, path) }
+        if isNormal(scheme, authority, path) { return String(joining: scheme, "://", authority, path) }
         let origin = HTTPOrigin(scheme: scheme, authority: authority)
         let rest = normalized(path)
-        return text(
-            origin.scheme,
+        return String(
+            joining: origin.scheme,
+            "://",
             normalizedAuthority(Array(authority.utf8), scheme: origin.scheme),
             rest.utf8.first == UInt8(ascii: "/") ? rest : "/\(rest)"
         )
@@ -79,16 +80,6 @@ extension CacheRules {
                 bytes.first == UInt8(ascii: "/")
                     && bytes.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "#") }
             }
-    }
-
-    private static func text(_ scheme: String, _ host: String, _ path: String) -> String {
-        var name = ""
-        name.reserveCapacity(scheme.utf8.count + 3 + host.utf8.count + path.utf8.count)
-        name += scheme
-        name += "://"
-        name += host
-        name += path
-        return name
     }
 
     /// Decodes percent-encoded unreserved characters, uppercases the other triplets (RFC 3986 §6.2.2) and removes the

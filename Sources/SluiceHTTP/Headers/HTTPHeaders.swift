@@ -58,9 +58,9 @@ public struct HTTPHeaders: Sendable {
     }
 
     /// Makes room for further fields, also in copies that change.
-    package mutating func reserveRoom() {
-        bytes.reserveCapacity(bytes.count + 512)
-        slots.reserveCapacity(slots.count + 12)
+    package mutating func reserveRoom(fields: Int = 12, bytes count: Int = 512) {
+        bytes.reserveCapacity(bytes.count + count)
+        slots.reserveCapacity(slots.count + fields)
     }
 
     /// Returns true if there is a field with that name.
@@ -70,13 +70,7 @@ public struct HTTPHeaders: Sendable {
 
     /// Appends a field. Fields with the same name are kept.
     public mutating func append(_ name: HTTPHeaderName, _ value: String) {
-        let start = bytes.count
-        bytes.append(contentsOf: name.rawValue.utf8)
-        let nameEnd = bytes.count
-        bytes.append(UInt8(ascii: ":"))
-        bytes.append(UInt8(ascii: " "))
-        bytes.append(contentsOf: value.utf8)
-        close(start: start, nameEnd: nameEnd)
+        append(name) { $0.append(contentsOf: value.utf8) }
     }
 
     /// Appends a field of another set, its value byte for byte.
@@ -115,6 +109,17 @@ public struct HTTPHeaders: Sendable {
             index = firstIndex(of: name, from: match + 1)
         }
         return found
+    }
+
+    /// Appends a field whose value is written in place.
+    package mutating func append(_ name: HTTPHeaderName, writing value: (inout [UInt8]) -> Void) {
+        let start = bytes.count
+        bytes.append(contentsOf: name.rawValue.utf8)
+        let nameEnd = bytes.count
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(UInt8(ascii: " "))
+        value(&bytes)
+        close(start: start, nameEnd: nameEnd)
     }
 
     /// Appends all fields of `other`.

@@ -112,13 +112,7 @@ public struct HTTPRequest: Sendable {
     /// The whole URL, including the query. Read-only: it is changed by its parts.
     public var url: String {
         get {
-            var url = ""
-            url.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)
-            url += scheme
-            url += "://"
-            url += authority
-            url += path
-            return url
+            String(joining: scheme, "://", authority, path)
         }
         @available(
             *,

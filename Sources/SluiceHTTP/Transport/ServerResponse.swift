@@ -72,6 +72,27 @@ public struct ServerResponse: Sendable {
         ]
     }
 
+    /// Creates a response from a stored one and its model.
+    package init(
+        request: HTTPRequest,
+        head: HTTPResponse,
+        body: Data,
+        source: ResponseSource,
+        storedModel: StoredModel?
+    ) {
+        storage = [
+            Parts(
+                request: request,
+                head: head,
+                body: body,
+                metrics: TransferMetrics(),
+                source: source,
+                trailers: [:],
+                storedModel: storedModel
+            )
+        ]
+    }
+
     /// The status of the head.
     public var status: HTTPStatus { head.status }
 }

@@ -14,13 +14,8 @@ package struct RequestLocation: Sendable, Equatable {
 
     /// The path and query in the form of a request line.
     package var target: String {
-        guard let query else { return path.isEmpty ? "/" : path }
-        var target = ""
-        target.reserveCapacity(path.utf8.count + 2 + query.utf8.count)
-        target += path.isEmpty ? "/" : path
-        target += "?"
-        target += query
-        return target
+        let path = path.isEmpty ? "/" : path
+        return query.map { String(joining: path, "?", $0) } ?? path
     }
 
     /// Replaces the host, and the scheme if the text has one.
@@ -67,8 +62,26 @@ extension RequestLocation {
     private mutating func append(path appended: String) {
         guard let first = appended.utf8.first else { return }
         if path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-        if first != UInt8(ascii: "/") { path += "/" }
-        path += PercentEncoding.completed(appended)
+        let slash = first == UInt8(ascii: "/") ? "" : "/"
+        path = String(joining: path, slash, PercentEncoding.completed(appended))
+    }
+}
+
+extension String {
+    /// Joins the parts of a URL with one allocation.
+    package init(joining first: String, _ second: String, _ third: String, _ fourth: String = "") {
+        let count = first.utf8.count + second.utf8.count + third.utf8.count + fourth.utf8.count
+        self.init(unsafeUninitializedCapacity: count) { buffer in
+            var end = first.copy(to: buffer, at: 0)
+            end = second.copy(to: buffer, at: end)
+            end = third.copy(to: buffer, at: end)
+            return fourth.copy(to: buffer, at: end)
+        }
+    }
+
+    /// Copies the bytes to a position of a buffer that has room for them, and returns the position after them.
+    private consuming func copy(to buffer: UnsafeMutableBufferPointer<UInt8>, at start: Int) -> Int {
+        withUTF8 { buffer[start...].initialize(fromContentsOf: $0) }
     }
 }
 
