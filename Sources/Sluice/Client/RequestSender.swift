@@ -30,17 +30,18 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
                 return response.failure == nil ? response : nil
             }
         self.dataSource = dataSource
-        flight = SingleFlight(cancelled: CallOutcome.cancelled) { complete, caller in
+        flight = SingleFlight(cancelled: CallOutcome.cancelled) { flight in
             let finish: @Sendable (CallOutcome) -> Void = { callOutcome in
                 shared.meter.end(after: callOutcome.outcome)
                 // No caller waits any longer, so none reports the end of the request.
-                if !complete(callOutcome), !callOutcome.isShared, let call = callOutcome.call {
+                if !flight.complete(callOutcome), !callOutcome.isShared, let call = callOutcome.call {
                     call.finish(.failure(.cancelled))
                     call.notifyPlugins(APIResponse(failure: .cancelled, of: shared).result)
                 }
             }
-            return dataSource?.begin(finish)
-                ?? pipeline.begin(shared.draft, shared.meter, caller: caller, completion: finish)
+            // Not by `??`, which converts closures, with two allocations.
+            if let dataSource { return dataSource.begin(finish) }
+            return pipeline.begin(shared.draft, shared.meter, caller: flight.caller, completion: finish)
         }
     }
 
@@ -122,8 +123,11 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         {
             dataSource.store(answer)
         }
-        callOutcome.call?.finish(response.failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
-        callOutcome.call?.notifyPlugins(response.result)
+        if let call = callOutcome.call {
+            call.finish(response.failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
+            // Checked here, because a call with the generic result looks up metadata.
+            if !call.steps.plugins.isEmpty { call.notifyPlugins(response.result) }
+        }
         return response
     }
 

@@ -31,10 +31,10 @@ public final class BatchSender<Models: Sendable, Results: Sendable, Responses: S
         modelsOfAll = models
         resultsOfAll = results
         responsesOfAll = responses
-        flight = SingleFlight(cancelled: ()) { complete, _ in
+        flight = SingleFlight(cancelled: ()) { flight in
             let task = Task {
                 await run.send()
-                _ = complete(())
+                flight.complete(())
             }
             return {
                 run.end()

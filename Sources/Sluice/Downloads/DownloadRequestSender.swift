@@ -24,7 +24,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         let progress = DownloadProgress(meter: TransferMeter(clock: pipeline.clock))
         self.upload = upload
         downloaded = progress
-        singleFlight = SingleFlight(cancelled: nil) { complete, _ in
+        singleFlight = SingleFlight(cancelled: nil) { flight in
             let lease = PartialDownloadLease()
             let download = Download(
                 pipeline: pipeline,
@@ -42,7 +42,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
                 upload.end()
                 progress.meter.end()
                 outcome.call?.notifyPlugins(response.result)
-                _ = complete(response)
+                flight.complete(response)
             }
             return {
                 // The lease ends first, so that a new sender for the same download waits for this one's partial file.

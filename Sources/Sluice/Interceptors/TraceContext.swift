@@ -93,15 +93,19 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     /// The value of a `traceparent` header in version 00, without flags that this version does not define.
-    public var traceparent: String {
-        HexText.text(length: 55) {
-            $0.append("00-")
-            $0.append(traceID.high, digits: 16)
-            $0.append(traceID.low, digits: 16)
-            $0.append("-")
-            $0.append(parentID.rawValue, digits: 16)
-            $0.append(isSampled ? "-01" : "-00")
-        }
+    public var traceparent: String { HexText.text(length: Self.traceparentLength, write) }
+
+    /// The length of a `traceparent` header in version 00.
+    static let traceparentLength = 55
+
+    /// Writes the value of a `traceparent` header.
+    func write(to text: inout HexText) {
+        text.append("00-")
+        text.append(traceID.high, digits: 16)
+        text.append(traceID.low, digits: 16)
+        text.append("-")
+        text.append(parentID.rawValue, digits: 16)
+        text.append(isSampled ? "-01" : "-00")
     }
 }
 

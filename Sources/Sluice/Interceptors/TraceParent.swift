@@ -15,17 +15,6 @@ public struct TraceParent: RequestAdapter {
     /// Called for every attempt, so that a tracing system can record it by its ID.
     public typealias Recording = @Sendable (_ attempt: TraceContext, _ parent: TraceContext?, RequestContext) -> Void
 
-    /// The trace that all attempts of a request share.
-    private final class Trace: Sendable {
-        let id: TraceContext.TraceID
-        let parent: TraceContext?
-
-        init(id: TraceContext.TraceID, parent: TraceContext?) {
-            self.id = id
-            self.parent = parent
-        }
-    }
-
     private let samplesNewTraces: Bool
     private let random: @Sendable () -> UInt64
     private let record: Recording?
@@ -58,19 +47,21 @@ public struct TraceParent: RequestAdapter {
         // A later attempt may run in another task, without the task-local values of the first.
         let trace = context.call.trace {
             let parent = TraceContext.current
-            return Trace(id: parent?.traceID ?? newTraceID(), parent: parent)
+            let id = parent?.traceID ?? newTraceID()
+            return CallTrace(high: id.high, low: id.low, parent: parent)
         }
+        let parent = trace.parent as? TraceContext
         let attempt = TraceContext(
-            traceID: trace.id,
+            traceID: TraceContext.TraceID(nonZero: trace.high, trace.low),
             parentID: newSpanID(),
-            isSampled: trace.parent?.isSampled ?? samplesNewTraces,
-            validState: trace.parent?.traceState
+            isSampled: parent?.isSampled ?? samplesNewTraces,
+            validState: parent?.traceState
         )
-        request.headers.append("traceparent", attempt.traceparent)
+        request.headers.append("traceparent", length: TraceContext.traceparentLength, attempt.write)
         if let state = attempt.traceState, !request.headers.contains("tracestate") {
             request.headers.append("tracestate", state)
         }
-        record?(attempt, trace.parent, context)
+        record?(attempt, parent, context)
     }
 
     private func newTraceID() -> TraceContext.TraceID {

@@ -20,6 +20,7 @@ struct Admission: Sendable {
 
     /// Asks the gates without waiting. Returns false at the first gate that has to wait, and keeps the permits so far.
     mutating func admitImmediately(_ context: RequestContext, _ gates: [any ImmediateGate], _ call: Call) -> Bool {
+        permits.reserveCapacity(gates.count)
         for (index, gate) in gates.enumerated() where !call.skips(gate) {
             guard let permit = gate.admitImmediately(context) else { return false }
             add(permit, from: index, context, call, .immediateAdmissions)

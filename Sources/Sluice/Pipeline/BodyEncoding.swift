@@ -121,7 +121,8 @@ extension HTTPRequest {
                 throw .bodyEncoding(error).with(request: self)
             }
         }
-        return body.contentType.take()
+        // Most bodies have no type here, and a change costs more than a look.
+        return body.contentType == nil ? nil : body.contentType.take()
     }
 
     /// Sets the body of a request that is being built, and its `Content-Type`.

@@ -19,10 +19,8 @@ final class Call: Sendable {
         var isAbandoned = false
         /// The request that the latest redirect of the attempt led to.
         var redirected: HTTPRequest?
-        /// The host of the request; nil until a gate asks for it.
-        var host: String?
         /// The trace of the request; nil until an interceptor begins it.
-        var trace: (AnyObject & Sendable)?
+        var trace: CallTrace?
 
         func value(_ key: String) -> (any Sendable)? {
             if let firstValue, firstValue.key == key { return firstValue.value }
@@ -54,14 +52,16 @@ final class Call: Sendable {
     let deadline: ContinuousClock.Instant?
     /// The bypasses of the gates on whose behalf the request is sent.
     let bypasses: [GateBypass]
+    /// The host and port; nil if there are no gates.
+    private let knownHost: String?
     private let mayBypassGates: Bool
     private let subject: ObservedRequest.Subject?
     private let state = Locked(State())
 
     init(
         _ request: HTTPRequest,
-        _ draft: RequestDraft,
-        _ transfer: TransferContext,
+        _ draft: consuming RequestDraft,
+        _ transfer: consuming TransferContext,
         _ steps: Steps,
         by client: APIClient,
         on transport: any Transport,
@@ -78,15 +78,16 @@ final class Call: Sendable {
         self.steps = steps
         let pipeline = client.pipeline
         began = pipeline.clock.now
-        deadline = transfer.timeouts.total.map { pipeline.clock.now + $0 }
+        deadline = self.transfer.timeouts.total.map { pipeline.clock.now + $0 }
         bypasses = steps.gates.isEmpty ? [] : GateBypass.current
-        mayBypassGates = !bypasses.isEmpty || draft.options.steps.skipsGates
+        knownHost = steps.gates.isEmpty ? nil : request.hostAndPort
+        mayBypassGates = !bypasses.isEmpty || self.draft.options.steps.skipsGates
         subject =
             steps.observers.isEmpty
             ? nil
             : ObservedRequest.Subject(
                 id: id,
-                draft: draft,
+                draft: self.draft,
                 began: began,
                 beganDate: pipeline.clock.date,
                 secretHeaders: steps.secretHeaders
@@ -196,12 +197,7 @@ final class Call: Sendable {
     }
 
     /// The host and port that gates limit requests by.
-    var host: String {
-        if let host = state.withLock({ $0.host }) { return host }
-        let host = request.hostAndPort
-        state.withLock { $0.host = host }
-        return host
-    }
+    var host: String { knownHost ?? request.hostAndPort }
 
     /// Returns true if a gate may ask to send the request again: once per gate, and only if the body can be replayed.
     func mayReplay(for gate: Int) -> Bool {
@@ -234,11 +230,11 @@ final class Call: Sendable {
     }
 
     /// Returns the trace of all attempts, which the first of them begins.
-    func trace<Trace: AnyObject & Sendable>(_ begin: () -> Trace) -> Trace {
-        if let trace = state.withLock({ $0.trace as? Trace }) { return trace }
+    func trace(_ begin: () -> CallTrace) -> CallTrace {
+        if let trace = state.withLock({ $0.trace }) { return trace }
         let begun = begin()
         return state.withLock { state in
-            let trace = state.trace as? Trace ?? begun
+            let trace = state.trace ?? begun
             state.trace = trace
             return trace
         }
@@ -261,13 +257,14 @@ final class Call: Sendable {
     private func post(_ event: RequestEvent, _ kind: RequestEvent.Kinds, _ attempt: Int) {
         guard let subject else { return }
         let instant = client.pipeline.clock.now
-        let message = ObserverMailbox.Message(event, ObservedRequest(subject, attempt: attempt, instant: instant))
+        let request = ObservedRequest(subject, attempt: attempt, instant: instant)
+        var message: ObserverMailbox.Message?
         // Under the lock, so that events keep their order and none follows the last.
         state.withLock { state in
             if state.isFinished { return }
             if kind == .finished { state.isFinished = true }
             for observer in steps.observers where !observer.interests.isDisjoint(with: kind) {
-                observer.post(message)
+                observer.post(event, request, &message)
             }
         }
     }
@@ -304,6 +301,15 @@ final class Call: Sendable {
         let result = result().map { $0 as any Sendable }.mapError { $0 as any Error }
         for plugin in steps.plugins { plugin.didFinish(result, context: context) }
     }
+}
+
+/// The trace of a request, which all of its attempts share.
+struct CallTrace: Sendable {
+    /// The halves of the ID.
+    let high: UInt64
+    let low: UInt64
+    /// The operation that the request is part of; nil if the trace begins with the request.
+    let parent: (any Sendable)?
 }
 
 extension HTTPRequest {

@@ -31,11 +31,11 @@ final class DataSourceRequest: Sendable {
             decode: decode
         )
         self.lookup = lookup
-        decision = SingleFlight(cancelled: .answered(.cancelled)) { [ticket] complete, _ in
+        decision = SingleFlight(cancelled: .answered(.cancelled)) { [ticket] flight in
             // A removal from now on, such as that of a user's partition, also concerns the response.
             let begun = store.beginFetch()
             ticket.withLock { $0 = begun }
-            let task = Task { _ = complete(await lookup.decision()) }
+            let task = Task { _ = flight.complete(await lookup.decision()) }
             return { task.cancel() }
         }
     }

@@ -14,13 +14,12 @@ public struct ObservedRequest: Sendable {
 
         init(
             id: RequestID,
-            draft: RequestDraft,
+            draft: consuming RequestDraft,
             began: ContinuousClock.Instant,
             beganDate: Date,
             secretHeaders: [HTTPHeaderName]
         ) {
             self.id = id
-            var draft = draft
             // Events have the bodies of requests. Waiting events must not keep them otherwise.
             draft.body = nil
             self.draft = draft

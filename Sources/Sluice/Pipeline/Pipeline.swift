@@ -180,6 +180,8 @@ final class Pipeline: Sendable {
     private let isBare: Bool
     /// True if the client has a stub.
     private let hasStub: Bool
+    /// The client's stub, for requests that set neither a stub nor a mode; nil if it answers none of these.
+    private let player: StubPlayer?
     /// True if the client has a cache.
     let hasCache: Bool
     /// True if requests that set no caching options read the cache before they are sent.
@@ -213,6 +215,9 @@ final class Pipeline: Sendable {
         callbackTransport = configuration.transport as? any CallbackTransport
         isBare = steps.isEmpty && !retries && hedges == 0
         hasStub = configuration.stub != nil
+        player = configuration.stub.flatMap { [clock = configuration.clock] stub in
+            configuration.stubMode.delay.map { StubPlayer(stub, delay: $0, clock: clock) }
+        }
         hasCache = configuration.cache != nil
         sharing = configuration.sharing
         readsCache = configuration.caching.source.usesStore
@@ -288,12 +293,11 @@ final class Pipeline: Sendable {
         }
         let transfer = transferContext(of: draft.options, request, meter, within: timeouts)
         if isDirect, cache == nil, let transport {
-            return SynchronousDriver(self, request, transfer, caller) { completion(CallOutcome($0)) }
-                .begin(on: transport)
+            return SynchronousDriver(self, request, transfer, caller, completion).begin(on: transport)
         }
         let call = call(of: request, draft, transfer)
         if let transport, call.canRunSynchronously, !request.body.needsPreparation, !call.isOverdue {
-            let stop = SynchronousDriver.begin(call, on: transport, self, caller) { completion(CallOutcome($0, call)) }
+            let stop = SynchronousDriver.begin(call, on: transport, self, caller, completion)
             return isShared ? call.recordingStop(stop) : stop
         }
         let task = startedTask { [self] in completion(CallOutcome(await outcome(of: call), call)) }
@@ -395,8 +399,8 @@ final class Pipeline: Sendable {
 
     /// Returns the stub that answers a request in place of the transport; nil if there is none.
     private func stub(of draft: RequestDraft) -> StubPlayer? {
-        // Few requests have a stub.
-        guard hasStub(draft), let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else {
+        if draft.options.stub == nil, draft.options.stubMode == nil { return player }
+        guard let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else {
             return nil
         }
         return StubPlayer(stub, delay: delay, clock: clock)

@@ -74,13 +74,12 @@ final class RequestCoalescer: Sendable {
             if state.unshareable.contains(key.hashValue) { return nil }
             state.lastNumber += 1
             let number = state.lastNumber
-            let flight = SingleFlight(cancelled: Fetched(outcome: .failure(.cancelled), entry: nil)) {
-                [self] complete, _ in
+            let flight = SingleFlight(cancelled: Fetched(outcome: .failure(.cancelled), entry: nil)) { [self] flight in
                 markBegun(key, number)
                 let task = Task {
                     let fetched = await fetch()
                     finish(key, number, fetched)
-                    _ = complete(fetched)
+                    flight.complete(fetched)
                 }
                 return { [self] in
                     // No request waits any longer. A later request starts a new fetch.

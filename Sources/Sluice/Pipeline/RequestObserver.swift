@@ -38,7 +38,7 @@ extension RequestObserver {
 
 /// The queue of events for an observer.
 final class ObserverMailbox: Sendable {
-    /// An event for all interested observers. A class, so that passing it on copies a pointer.
+    /// An event for all observers that queue it. A class, so that passing it on copies a pointer.
     final class Message: Sendable {
         let event: RequestEvent
         let request: ObservedRequest
@@ -98,10 +98,18 @@ final class ObserverMailbox: Sendable {
         recordsRequests = observer is any RecordingObserver
     }
 
-    func post(_ message: Message) {
-        if let immediate { return immediate.observe(message.event, of: message.request) }
-        if let selective, selective.consume(message.event, of: message.request) { return }
-        let cost = message.event.cost
+    /// Delivers an event, or queues it.
+    ///
+    /// - Parameters:
+    ///   - event: The event.
+    ///   - request: Its request.
+    ///   - posted: The message that all observers share. Nil before the first one that queues it, as many events are not queued.
+    func post(_ event: RequestEvent, _ request: ObservedRequest, _ posted: inout Message?) {
+        if let immediate { return immediate.observe(event, of: request) }
+        if let selective, selective.consume(event, of: request) { return }
+        let message = posted ?? Message(event, request)
+        posted = message
+        let cost = event.cost
         let begins = state.withLock { state in
             switch shared.map({ $0.withLock { $0.add(cost) } }) ?? state.backlog.add(cost) {
             case .whole: state.waiting.append(Waiting(message: message, cost: cost))

@@ -59,14 +59,15 @@ final class SharedTransfers: Sendable {
             state.lastNumber += 1
             let number = state.lastNumber
             let meter = TransferMeter(clock: clock)
-            let flight = SingleFlight(cancelled: CallOutcome.cancelled) { [self] complete, caller in
+            let flight = SingleFlight(cancelled: CallOutcome.cancelled) { [self] flight in
                 let finish: @Sendable (CallOutcome) -> Void = { [self] callOutcome in
                     // Requests from now on need a new response.
                     remove(key, number)
                     meter.end(after: callOutcome.outcome)
                     let shared = CallOutcome(callOutcome.outcome, callOutcome.call, isShared: true)
-                    if !complete(shared) { callOutcome.call?.finish(unread: callOutcome.outcome) }
+                    if !flight.complete(shared) { callOutcome.call?.finish(unread: callOutcome.outcome) }
                 }
+                let caller = flight.caller
                 let stop = shared { begin(meter, { [self] job in caller { [self] in shared(job) } }, finish) }
                 return { [self] in
                     remove(key, number)

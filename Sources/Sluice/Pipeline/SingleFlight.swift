@@ -9,13 +9,14 @@ typealias CallerContext = @Sendable (_ job: @escaping @Sendable () -> Void) -> V
 ///
 /// The work does not run in the task of a waiter, so cancelling one caller does not affect the others. Joining, leaving
 /// and cancelling are state changes under a lock and need no other task.
-final class SingleFlight<Value: Sendable>: Sendable {
+///
+/// A reference: all copies are the same flight, whose state and lock are one object.
+struct SingleFlight<Value: Sendable>: Sendable {
     /// Starts the work on the calling thread without blocking, and returns an action that stops it. The work calls
-    /// `complete` once with the value, from any thread; `complete` returns false if no caller waits for the value.
-    /// Parts of the work that run user code go through `caller`.
-    typealias Work =
-        @Sendable (_ complete: @escaping @Sendable (Value) -> Bool, _ caller: @escaping CallerContext) -> Stop
-    /// Stops the work. The work may still call `complete`, which then has no effect.
+    /// ``complete(_:)`` of the flight once with the value, from any thread. Parts of the work that run user code go
+    /// through ``caller``.
+    typealias Work = @Sendable (_ flight: SingleFlight) -> Stop
+    /// Stops the work. The work may still call ``complete(_:)``, which then has no effect.
     typealias Stop = @Sendable () -> Void
 
     fileprivate enum Wake: Sendable {
@@ -49,6 +50,8 @@ final class SingleFlight<Value: Sendable>: Sendable {
     }
 
     fileprivate struct State {
+        /// The value for all waiters if the work is cancelled.
+        let cancelled: Value
         var phase: Phase
         /// The first waiter, stored apart because there is rarely more than one.
         var first: (id: Int, waiter: Waiter)?
@@ -56,6 +59,16 @@ final class SingleFlight<Value: Sendable>: Sendable {
         var lastID = 0
         /// True if the work ended because all waiters left.
         var wasAbandoned = false
+    }
+
+    /// The waiters to wake and the action that stops the work. Nothing for a flight that already has a value.
+    ///
+    /// Not a tuple: a closure that a generic function returns in one is converted, with an allocation for each conversion.
+    private struct Ending: Sendable {
+        var isFirst = false
+        var first: Waiter?
+        var others: [Waiter] = []
+        var stop: Stop?
     }
 
     private enum Joining {
@@ -67,7 +80,6 @@ final class SingleFlight<Value: Sendable>: Sendable {
     }
 
     private let state: Locked<State>
-    private let cancelled: Value
 
     /// Creates work that has not started.
     ///
@@ -75,8 +87,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
     ///   - cancelled: The value that all waiters get if the work is cancelled.
     ///   - work: The work to share.
     init(cancelled: Value, work: @escaping Work) {
-        self.cancelled = cancelled
-        state = Locked(State(phase: .ready(work)))
+        state = Locked(State(cancelled: cancelled, phase: .ready(work)))
     }
 
     /// Waits for the value, and starts the work if it has not been started. Returns nil if the calling task is
@@ -126,8 +137,20 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     /// Stops the work and gives all waiters the cancelled value. Has no effect once there is a value.
     func cancel() {
-        complete(cancelled, isCancelling: true)
+        end(with: state.withLock { $0.cancelled }).stop?()
     }
+
+    /// Gives all waiters the value. Has no effect once there is a value.
+    ///
+    /// - Parameter value: The value of the work.
+    /// - Returns: False if no caller waits for the value.
+    @discardableResult
+    func complete(_ value: Value) -> Bool {
+        end(with: value).isFirst
+    }
+
+    /// Runs jobs in the task of a waiter, or through the `caller` of one.
+    var caller: CallerContext { { [self] job in runForCaller(job) } }
 
     private func nextID() -> Int {
         state.withLock { state in
@@ -180,7 +203,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
     }
 
     private func start(_ work: Work) {
-        let stop = work({ [self] value in complete(value, isCancelling: false) }, { [self] job in runForCaller(job) })
+        let stop = work(self)
         let isCompleted = state.withLock { state in
             guard case .running = state.phase else { return true }
             state.phase = .running(stop)
@@ -189,37 +212,38 @@ final class SingleFlight<Value: Sendable>: Sendable {
         if isCompleted { stop() }
     }
 
-    @discardableResult
-    private func complete(_ value: Value, isCancelling: Bool) -> Bool {
-        let (first, others, stop, isFirst) = state.withLock { state -> (Waiter?, [Waiter], Stop?, Bool) in
-            if case .completed = state.phase { return (nil, [], nil, false) }
-            let stop = state.complete(value)
-            var others: [Waiter] = []
+    private func end(with value: Value) -> Ending {
+        let ending = state.withLock { state -> Ending in
+            var ending = Ending()
+            if case .completed = state.phase { return ending }
+            ending.isFirst = true
+            ending.stop = state.complete(value)
             if !state.others.isEmpty {
-                others = Array(state.others.values)
+                ending.others = Array(state.others.values)
                 // Waiters that run a job look for the value when the job is done.
                 state.others = state.others.filter { $0.value.runsJob }
             }
-            let first = state.first?.waiter
-            if first?.runsJob != true { state.first = nil }
-            return (first, others, stop, true)
+            ending.first = state.first?.waiter
+            if ending.first?.runsJob != true { state.first = nil }
+            return ending
         }
-        first?.resume(returning: value)
-        for waiter in others { waiter.resume(returning: value) }
-        if isCancelling { stop?() }
-        return isFirst
+        ending.first?.resume(returning: value)
+        for waiter in ending.others { waiter.resume(returning: value) }
+        return ending
     }
 
     private func leave(_ id: Int) {
-        let (waiter, stop) = state.withLock { state -> (Waiter?, Stop?) in
-            if case .completed = state.phase { return (nil, nil) }
-            guard let waiter = state.remove(id) else { return (nil, nil) }
-            guard state.hasNoWaiters else { return (waiter, nil) }
+        let ending = state.withLock { state -> Ending in
+            var ending = Ending()
+            if case .completed = state.phase { return ending }
+            ending.first = state.remove(id)
+            guard ending.first != nil, state.hasNoWaiters else { return ending }
             state.wasAbandoned = true
-            return (waiter, state.complete(cancelled))
+            ending.stop = state.complete(state.cancelled)
+            return ending
         }
-        waiter?.resume(returning: nil)
-        stop?()
+        ending.first?.resume(returning: nil)
+        ending.stop?()
     }
 }
 

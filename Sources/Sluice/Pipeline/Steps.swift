@@ -120,8 +120,10 @@ final class Steps: Sendable {
         )
         let observed = ObservedRequest(subject, attempt: 0, instant: subject.began)
         func post(_ kind: RequestEvent.Kinds, _ event: RequestEvent) {
-            let message = ObserverMailbox.Message(event, observed)
-            for observer in observers where observer.interests.contains(kind) { observer.post(message) }
+            var message: ObserverMailbox.Message?
+            for observer in observers where observer.interests.contains(kind) {
+                observer.post(event, observed, &message)
+            }
         }
         if let request { post(.began, .began(request)) }
         post(.finished, .finished(.failure(error)))

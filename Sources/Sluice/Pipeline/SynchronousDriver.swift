@@ -5,7 +5,9 @@ import SluiceHTTP
 ///
 /// As soon as a step has to wait, the driver hands the machine to an ``AsynchronousDriver`` in a task. A small request
 /// whose steps need not wait creates no task, which saves about a fifth of its time.
-final class SynchronousDriver: Sendable {
+///
+/// A reference: all copies are the same driver.
+struct SynchronousDriver: Sendable {
     private enum State {
         case beginning
         case transferring(SingleFlight<CallOutcome>.Stop)
@@ -13,19 +15,24 @@ final class SynchronousDriver: Sendable {
         case over
     }
 
-    private let pipeline: Pipeline
-    /// The machine, at the first step that may wait.
-    private let machine: CallMachine
-    /// The attempt; nil for a request without steps other than the transport.
-    private let context: RequestContext?
-    private let admission: Admission
-    private let request: HTTPRequest
-    private let transfer: TransferContext
-    /// The end of the total time, which covers all redirects.
-    private let deadline: ContinuousClock.Instant?
-    private let caller: CallerContext
-    private let completion: @Sendable (TransportOutcome) -> Void
-    private let state = Locked(State.beginning)
+    private struct Parts: Sendable {
+        let pipeline: Pipeline
+        /// The machine, at the first step that may wait.
+        let machine: CallMachine
+        /// The attempt; nil for a request without steps other than the transport.
+        let context: RequestContext?
+        let admission: Admission
+        let request: HTTPRequest
+        let transfer: TransferContext
+        /// The end of the total time, which covers all redirects.
+        let deadline: ContinuousClock.Instant?
+        let caller: CallerContext
+        let completion: @Sendable (CallOutcome) -> Void
+    }
+
+    private let state: LockedObject<Parts, State>
+
+    private var parts: Parts { _read { yield state.constants } }
 
     /// Creates a driver.
     ///
@@ -46,17 +53,20 @@ final class SynchronousDriver: Sendable {
         at machine: CallMachine = .transferOnly,
         of context: RequestContext? = nil,
         with admission: Admission = Admission(),
-        _ completion: @escaping @Sendable (TransportOutcome) -> Void
+        _ completion: @escaping @Sendable (CallOutcome) -> Void
     ) {
-        self.pipeline = pipeline
-        self.request = request
-        self.transfer = transfer
-        self.machine = machine
-        self.context = context
-        self.admission = admission
-        deadline = transfer.timeouts.total.map { ContinuousClock.now + $0 }
-        self.caller = caller
-        self.completion = completion
+        let parts = Parts(
+            pipeline: pipeline,
+            machine: machine,
+            context: context,
+            admission: admission,
+            request: request,
+            transfer: transfer,
+            deadline: transfer.timeouts.total.map { ContinuousClock.now + $0 },
+            caller: caller,
+            completion: completion
+        )
+        state = LockedObject(parts, .beginning)
     }
 
     /// Performs the steps of a call, starting on the calling thread. Returns an action that stops them.
@@ -65,7 +75,7 @@ final class SynchronousDriver: Sendable {
         on transport: any CallbackTransport,
         _ pipeline: Pipeline,
         _ caller: @escaping CallerContext,
-        _ completion: @escaping @Sendable (TransportOutcome) -> Void
+        _ completion: @escaping @Sendable (CallOutcome) -> Void
     ) -> SingleFlight<CallOutcome>.Stop {
         pipeline.deposit(call)
         let context = call.nextAttempt()
@@ -117,54 +127,54 @@ final class SynchronousDriver: Sendable {
         after failure: SluiceError? = nil
     ) -> SingleFlight<CallOutcome>.Stop {
         if let failure {
-            conclude(machine, .failure(failure))
-        } else if machine.next == .cache {
+            conclude(parts.machine, .failure(failure))
+        } else if parts.machine.next == .cache {
             lookUp()
-        } else if machine.next == .send, !request.body.needsPreparation {
+        } else if parts.machine.next == .send, !parts.request.body.needsPreparation {
             send(on: transport)
         } else {
-            handOver(machine)
+            handOver(parts.machine)
         }
         return { [self] in cancel() }
     }
 
     /// Looks up stored responses, in memory and then in storage.
     private func lookUp() {
-        guard let call = context?.call, let cache = call.cache else { return handOver(machine) }
-        let lookup = CacheLookup(cache, request, transfer, call.steps)
-        if let hit = lookup.immediateResponse(within: transfer.limits) { return take(hit) }
+        guard let call = parts.context?.call, let cache = call.cache else { return handOver(parts.machine) }
+        let lookup = CacheLookup(cache, parts.request, parts.transfer, call.steps)
+        if let hit = lookup.immediateResponse(within: parts.transfer.limits) { return take(hit) }
         // Only a task can enforce a total time-out.
         let isReading =
-            transfer.timeouts.total == nil
-            && lookup.readStorage(within: transfer.limits) { [self] hit, found in
-                caller { [self] in
+            parts.transfer.timeouts.total == nil
+            && lookup.readStorage(within: parts.transfer.limits) { [self] hit, found in
+                parts.caller { [self] in
                     if let hit { return take(hit) }
                     if isOver { return refuse(.cancelled) }
                     call.recordFound(found, for: lookup.key)
-                    handOver(machine)
+                    handOver(parts.machine)
                 }
             }
-        if !isReading { handOver(machine) }
+        if !isReading { handOver(parts.machine) }
     }
 
     /// Continues with a complete response from the cache, which is no redirect.
     private func take(_ hit: ServerResponse) {
-        var machine = machine
+        var machine = parts.machine
         while machine.next < .report { machine.advance() }
         conclude(machine, .success(hit))
     }
 
     /// Ends the attempt without sending the request.
     private func refuse(_ error: SluiceError) {
-        var machine = machine
+        var machine = parts.machine
         machine.advance(.refused)
         conclude(machine, .failure(error))
     }
 
     private func send(on transport: any CallbackTransport) {
-        if let refusal = transfer.connection.refusal(of: request) { return refuse(refusal) }
-        if let context { context.call.notify(.sending, context.attempt) { .sending(request) } }
-        let stop = transport.begin(request, context: transfer) { [self] in receive($0) }
+        if let refusal = parts.transfer.connection.refusal(of: parts.request) { return refuse(refusal) }
+        if let context = parts.context { context.call.notify(.sending, context.attempt) { .sending(parts.request) } }
+        let stop = transport.begin(parts.request, context: parts.transfer) { [self] in receive($0) }
         state.withLock { state in
             if case .beginning = state { state = .transferring(stop) }
         }
@@ -172,12 +182,12 @@ final class SynchronousDriver: Sendable {
 
     /// Called by the transport, on its thread, with the response or an error.
     private func receive(_ result: Result<TransportResponse, SluiceError>) {
-        var machine = machine
+        var machine = parts.machine
         let outcome: TransportOutcome
         switch result {
         case .failure(let error):
             machine.advance(.failed)
-            if error.isCancellation, let call = context?.call, call.hasTimedOut {
+            if error.isCancellation, let call = parts.context?.call, call.hasTimedOut {
                 outcome = .failure(.totalTimedOut(call, at: .transport))
             } else {
                 outcome = .failure(error)
@@ -187,12 +197,12 @@ final class SynchronousDriver: Sendable {
             if machine.next == .redirect, response.head.status.class != .redirection { machine.advance() }
             guard machine.next == .collect, let whole = response.body.whole else {
                 // The redirect must be followed, or the body collected.
-                return caller { [self, machine] in handOver(machine, response) }
+                return parts.caller { [self, machine] in handOver(machine, response) }
             }
             machine.advance()
             outcome = .success(
                 ServerResponse(
-                    request: request,
+                    request: parts.request,
                     head: response.head,
                     body: whole.data,
                     metrics: whole.metrics,
@@ -201,16 +211,16 @@ final class SynchronousDriver: Sendable {
             )
         }
         if machine.next == .end { return finish(outcome) }
-        caller { [self, machine] in conclude(machine, outcome) }
+        parts.caller { [self, machine] in conclude(machine, outcome) }
     }
 
     /// Performs the steps that follow the transport, which may be user code.
     private func conclude(_ machine: CallMachine, _ outcome: TransportOutcome) {
-        guard let context else { return finish(outcome) }
+        guard let context = parts.context else { return finish(outcome) }
         let call = context.call
         var machine = machine
         var outcome = outcome
-        var admission = admission
+        var admission = parts.admission
         while true {
             switch machine.next {
             case .report:
@@ -222,7 +232,7 @@ final class SynchronousDriver: Sendable {
                 machine.advance()
             case .release where !admission.isAsynchronous:
                 machine.advance(admission.releaseImmediately(outcome, call) ? .again(.replay) : .done)
-            case .decide: machine.advance(pipeline.decision(after: outcome, call, tries: machine.tries))
+            case .decide: machine.advance(parts.pipeline.decision(after: outcome, call, tries: machine.tries))
             case .end: return finish(outcome)
             default: return handOver(machine, outcome: outcome, with: admission)
             }
@@ -236,8 +246,8 @@ final class SynchronousDriver: Sendable {
         outcome: TransportOutcome? = nil,
         with admission: Admission? = nil
     ) {
-        let task = pipeline.startedTask { [self] in
-            finish(await self.outcome(from: machine, response, outcome, with: admission ?? self.admission))
+        let task = parts.pipeline.startedTask { [self] in
+            finish(await self.outcome(from: machine, response, outcome, with: admission ?? parts.admission))
         }
         let isOver = state.withLock { state in
             if case .over = state { return true }
@@ -253,28 +263,28 @@ final class SynchronousDriver: Sendable {
         _ outcome: TransportOutcome?,
         with admission: Admission
     ) async -> TransportOutcome {
-        guard let context else {
+        guard let context = parts.context else {
             var machine = machine
             var redirect: ServerResponse?
-            return await AttemptTransfer(pipeline, transfer, until: deadline)
-                .outcome(of: request, unread: response, &machine, redirect: &redirect)
+            return await AttemptTransfer(parts.pipeline, parts.transfer, until: parts.deadline)
+                .outcome(of: parts.request, unread: response, &machine, redirect: &redirect)
         }
         let driver = AsynchronousDriver(
-            pipeline,
+            parts.pipeline,
             machine,
             context,
             admission,
-            request,
+            parts.request,
             response,
             outcome,
-            until: deadline
+            until: parts.deadline
         )
         return await driver.finalOutcome()
     }
 
     private func finish(_ outcome: TransportOutcome) {
         state.withLock { $0 = .over }
-        completion(outcome)
+        parts.completion(CallOutcome(outcome, parts.context?.call))
     }
 
     /// True if the request was stopped or has ended.

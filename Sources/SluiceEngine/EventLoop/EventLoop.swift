@@ -10,8 +10,13 @@ package final class EventLoop: Sendable {
     /// A job for the loop's thread. It must not block.
     package typealias Job = @Sendable (LoopThread) -> Void
 
+    /// A job in an array, which would convert a bare closure by an allocation.
+    struct StoredJob: Sendable {
+        let run: Job
+    }
+
     private struct Mailbox {
-        var jobs: [Job] = []
+        var jobs: [StoredJob] = []
         /// True while the thread is in epoll_wait or about to enter it, so the next post must wake it.
         var isAsleep = false
     }
@@ -46,7 +51,7 @@ package final class EventLoop: Sendable {
     /// Runs a job on the loop's thread as soon as possible.
     package func post(_ job: @escaping Job) {
         let mustWake = mailbox.withLock { mailbox in
-            mailbox.jobs.append(job)
+            mailbox.jobs.append(StoredJob(run: job))
             defer { mailbox.isAsleep = false }
             return mailbox.isAsleep
         }
@@ -59,7 +64,7 @@ package final class EventLoop: Sendable {
     ///   - jobs: An empty array, which receives the jobs. Its memory is reused.
     ///   - maySleep: False if the thread has other work.
     /// - Returns: True if there are no jobs and the thread may sleep. The next post then wakes it.
-    func takeJobs(into jobs: inout [Job], maySleep: Bool) -> Bool {
+    func takeJobs(into jobs: inout [StoredJob], maySleep: Bool) -> Bool {
         mailbox.withLockUnchecked { mailbox in
             swap(&mailbox.jobs, &jobs)
             mailbox.isAsleep = jobs.isEmpty && maySleep

@@ -60,11 +60,11 @@ package final class LoopThread {
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeEntries: [UInt32] = []
     @exclusivity(unchecked) private var timers = TimerHeap<Registration>()
-    @exclusivity(unchecked) private var jobs: [EventLoop.Job] = []
+    @exclusivity(unchecked) private var jobs: [EventLoop.StoredJob] = []
     @exclusivity(unchecked) private var runnable: [Registration] = []
-    @exclusivity(unchecked) private var deferred: [EventLoop.Job] = []
+    @exclusivity(unchecked) private var deferred: [EventLoop.StoredJob] = []
     /// Empty except while deferred jobs run.
-    @exclusivity(unchecked) private var deferredNow: [EventLoop.Job] = []
+    @exclusivity(unchecked) private var deferredNow: [EventLoop.StoredJob] = []
     /// True if the next post wakes the thread.
     private var maySleep = false
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
@@ -138,7 +138,7 @@ package final class LoopThread {
     /// Queued requests are sent this way. If one is sent between two responses, and the server has the same processor, the kernel may run the
     /// server before the loop has read the next response.
     package func runLater(_ job: @escaping EventLoop.Job) {
-        deferred.append(job)
+        deferred.append(EventLoop.StoredJob(run: job))
     }
 
     private func handler(_ registration: Registration) -> (any LoopHandler)? {
@@ -165,7 +165,7 @@ package final class LoopThread {
     private func runJobs() {
         maySleep = loop.takeJobs(into: &jobs, maySleep: runnable.isEmpty)
         for job in jobs {
-            measure { job(self) }
+            measure { job.run(self) }
             if isHalted { return }
         }
         jobs.removeAll(keepingCapacity: true)
@@ -195,7 +195,7 @@ package final class LoopThread {
     private func runDeferred() {
         if deferred.isEmpty || isHalted { return }
         swap(&deferred, &deferredNow)
-        for job in deferredNow { measure { job(self) } }
+        for job in deferredNow { measure { job.run(self) } }
         deferredNow.removeAll(keepingCapacity: true)
     }
 

@@ -113,13 +113,9 @@ extension UInt8 {
 
     /// True if the byte may occur in a token, such as a method or a field name (RFC 9110 §5.6.2).
     @inlinable package var isTokenCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default:
-            "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
+        // One bit for each ASCII character: digits, letters and "!#$%&'*+-.^_`|~".
+        let bits: UInt64 = self < 64 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFF_C7FF_FFFE
+        return self < 128 && bits >> UInt64(self & 63) & 1 == 1
     }
 }
 

@@ -73,6 +73,19 @@ public struct HTTPHeaders: Sendable {
         append(name) { $0.append(contentsOf: value.utf8) }
     }
 
+    /// Appends a field with a value in hexadecimal digits.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - length: The length of the value.
+    ///   - write: Writes the value.
+    package mutating func append(_ name: HTTPHeaderName, length: Int, _ write: (inout HexText) -> Void) {
+        var name = name.rawValue
+        name.withUTF8 { name in
+            HexText.withBytes(length: length, write) { append(name: UnsafeRawBufferPointer(name), value: $0) }
+        }
+    }
+
     /// Appends a field of another set, its value byte for byte.
     package mutating func append(_ field: Field) {
         if let bytes = field.bytes {
@@ -178,6 +191,8 @@ public struct HTTPHeaders: Sendable {
         guard let first = firstIndex(of: name, from: 0) else { return append(name, value) }
         remove(name, from: first + 1)
         let (nameLength, length) = (name.rawValue.utf8.count, name.rawValue.utf8.count + value.utf8.count + 3)
+        // A copy that changes keeps its room for further fields.
+        slots.reserveCapacity(slots.capacity)
         splice(first, with: repeatElement(0, count: length))
         let start = Int(slots[first].start)
         slots[first].nameEnd = UInt32(start + nameLength)
@@ -225,7 +240,7 @@ extension HTTPHeaders {
         let index = bytes.withUnsafeBytes { bytes in
             slots.firstIndex { slot in
                 if !bytes[Int(slot.start)..<Int(slot.nameEnd)].isToken { return true }
-                return bytes[Int(slot.nameEnd) + 2..<Int(slot.end)].contains { $0 == 0 || $0 == 10 || $0 == 13 }
+                return UnsafeRawBufferPointer(rebasing: bytes[Int(slot.nameEnd) + 2..<Int(slot.end)]).endsLine
             }
         }
         return index.map { self[$0] }
@@ -263,6 +278,26 @@ extension HTTPHeaders {
     private func text(from start: UInt32, to end: UInt32) -> String {
         String(decoding: bytes[Int(start)..<Int(end)], as: UTF8.self)
     }
+}
+
+extension UnsafeRawBufferPointer {
+    /// True if there is a CR, LF or NUL. Eight bytes at once are usually free of all control characters below 14.
+    fileprivate var endsLine: Bool {
+        var index = 0
+        while index + 8 <= count {
+            let word = loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            // A high bit remains if a byte is below 14. The position of that byte is not needed.
+            let controls = (word &- 0x0E0E_0E0E_0E0E_0E0E) & ~word & 0x8080_8080_8080_8080
+            if controls != 0, self[index..<index + 8].contains(where: \.endsLine) { return true }
+            index += 8
+        }
+        return self[index...].contains(where: \.endsLine)
+    }
+}
+
+extension UInt8 {
+    /// True for CR, LF and NUL.
+    fileprivate var endsLine: Bool { self == 0 || self == 10 || self == 13 }
 }
 
 extension HTTPHeaders: RandomAccessCollection {

@@ -4,18 +4,19 @@
 /// change the path without parsing a URL.
 public struct HTTPRequest: Sendable {
     /// The stored parts.
-    private struct Parts: Sendable {
+    @usableFromInline
+    struct Parts: Sendable {
         var method: HTTPMethod
         var scheme: String
         var authority: String
         var path: String
-        var headers: HTTPHeaders
+        @usableFromInline var headers: HTTPHeaders
         var body: RequestBody
         var timeoutChanges: [TimeoutChange] = []
     }
 
     /// One element. An array, because requests are copied often, and its copies share their storage until they change.
-    private var storage: [Parts]
+    @usableFromInline var storage: [Parts]
 
     /// The method.
     public var method: HTTPMethod {
@@ -39,9 +40,9 @@ public struct HTTPRequest: Sendable {
     }
     /// The header fields.
     public var headers: HTTPHeaders {
-        // Yields the value instead of copying it.
-        _read { yield storage[0].headers }
-        _modify { yield &storage[0].headers }
+        // Yields the value instead of copying it. Inlined, because a coroutine of another module allocates its frame.
+        @inlinable _read { yield storage[0].headers }
+        @inlinable _modify { yield &storage[0].headers }
     }
     /// The body.
     public var body: RequestBody {

@@ -17,6 +17,24 @@ package struct HexText {
         }
     }
 
+    /// Calls a closure with the bytes of a text, which need no allocation.
+    ///
+    /// - Parameters:
+    ///   - length: The length of the text; further characters are dropped.
+    ///   - write: Writes the contents.
+    ///   - body: Called with the bytes.
+    package static func withBytes(
+        length: Int,
+        _ write: (inout HexText) -> Void,
+        _ body: (UnsafeRawBufferPointer) -> Void
+    ) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: length) { buffer in
+            var text = HexText(bytes: buffer)
+            write(&text)
+            body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<text.count]))
+        }
+    }
+
     /// Returns bytes as two digits each.
     package static func text(of bytes: ArraySlice<UInt8>) -> String {
         text(length: 2 * bytes.count) { text in for byte in bytes { text.append(UInt64(byte), digits: 2) } }

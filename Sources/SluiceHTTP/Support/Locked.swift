@@ -22,25 +22,27 @@ package typealias Locked<Value> = _Locked<Value>
 ///
 /// It is public, because the compiler inlines no `package` function into another module. The underscore keeps it out of the interface.
 public struct _Locked<Value>: @unchecked Sendable {
-    /// The value and its mutex in one allocation, so that neither moves.
+    /// The mutex and its value in one allocation, so that neither moves. The value is the element, because it can be moved there, whereas
+    /// a header is copied.
     @usableFromInline
-    final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+    final class Storage: ManagedBuffer<pthread_mutex_t, Value> {
         deinit {
-            _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) }
+            let (mutex, value) = withUnsafeMutablePointers { ($0, $1) }
+            value.deinitialize(count: 1)
+            pthread_mutex_destroy(mutex)
         }
     }
 
     @usableFromInline
-    let storage: ManagedBuffer<Value, pthread_mutex_t>
+    let storage: ManagedBuffer<pthread_mutex_t, Value>
 
     /// Creates a lock around a value.
     @inlinable
     public init(_ value: sending Value) {
-        storage = Storage.create(minimumCapacity: 1) { _ in value }
-        storage.withUnsafeMutablePointerToElements { mutex in
-            mutex.initialize(to: pthread_mutex_t())
-            pthread_mutex_init(mutex, nil)
-        }
+        storage = Storage.create(minimumCapacity: 1) { _ in pthread_mutex_t() }
+        let (mutex, element) = storage.withUnsafeMutablePointers { ($0, $1) }
+        pthread_mutex_init(mutex, nil)
+        element.initialize(to: value)
     }
 
     /// Creates a lock around a value that no other code uses from now on. The compiler cannot verify this.
@@ -55,7 +57,7 @@ public struct _Locked<Value>: @unchecked Sendable {
     public func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
+        let (mutex, value) = storage.withUnsafeMutablePointers { ($0, $1) }
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)
@@ -67,7 +69,7 @@ public struct _Locked<Value>: @unchecked Sendable {
     public func withLockUnchecked<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
+        let (mutex, value) = storage.withUnsafeMutablePointers { ($0, $1) }
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)
@@ -76,7 +78,7 @@ public struct _Locked<Value>: @unchecked Sendable {
     /// Runs `body` if the lock is free; returns nil otherwise.
     @inlinable
     public func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
-        let (value, mutex) = storage.withUnsafeMutablePointers { ($0, $1) }
+        let (mutex, value) = storage.withUnsafeMutablePointers { ($0, $1) }
         guard pthread_mutex_trylock(mutex) == 0 else { return nil }
         defer { pthread_mutex_unlock(mutex) }
         return body(&value.pointee)
@@ -88,7 +90,7 @@ public struct _Locked<Value>: @unchecked Sendable {
     /// resumed before its task suspended. Costs about 20 ns uncontended.
     @inlinable
     public func synchronize() {
-        _ = storage.withUnsafeMutablePointerToElements { mutex in
+        _ = storage.withUnsafeMutablePointerToHeader { mutex in
             pthread_mutex_lock(mutex)
             return pthread_mutex_unlock(mutex)
         }
@@ -98,6 +100,55 @@ public struct _Locked<Value>: @unchecked Sendable {
 extension _Locked: CustomReflectable {
     /// An empty mirror: reading the value by reflection would be a race, and it may contain secrets.
     public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+}
+
+/// An object with a lock: constants, which any thread reads, and a value that the lock protects. It is one allocation.
+package typealias LockedObject<Constants: Sendable, Value> = _LockedObject<Constants, Value>
+
+/// An object with a lock: constants, which any thread reads, and a value that the lock protects. It is one allocation.
+///
+/// It is public for the reason given in ``_Locked``.
+public struct _LockedObject<Constants: Sendable, Value>: Sendable {
+    @usableFromInline
+    struct Content {
+        @usableFromInline let constants: Constants
+        @usableFromInline var value: Value
+
+        @inlinable
+        init(_ constants: Constants, _ value: Value) {
+            self.constants = constants
+            self.value = value
+        }
+    }
+
+    @usableFromInline
+    let content: _Locked<Content>
+
+    /// Creates an object.
+    @inlinable
+    public init(_ constants: Constants, _ value: sending Value) {
+        content = _Locked(Content(constants, value))
+    }
+
+    /// The constants. They never change, so that reading them needs no lock.
+    @inlinable
+    public var constants: Constants {
+        _read {
+            let content = content.storage.withUnsafeMutablePointerToElements { $0 }
+            yield content.pointee.constants
+        }
+    }
+
+    /// Runs `body` under the lock.
+    @inlinable
+    public func withLock<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        let (mutex, content) = content.storage.withUnsafeMutablePointers { ($0, $1) }
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&content.pointee.value)
+    }
 }
 
 // MARK: - Waiting for a queue

@@ -153,23 +153,21 @@ extension TransferMeter {
     ///
     /// - Parameter received: The length of a complete response body that no transfer may have reported.
     package func end(received: Int64? = nil) {
-        let counts = leader.map { (upload: $0.snapshot(.upload).progress, download: $0.snapshot(.download).progress) }
-        let waiters: [Waiter<Void>] = state.withLock { state in
-            guard !state.isOver else { return [] }
-            state.isOver = true
-            state.leader = nil
-            if let counts {
-                state.attempt = counts.upload.attempt
-                state.upload.set(counts.upload)
-                state.download.set(counts.download)
+        // Most meters have no leader, and need the lock only once.
+        let (leader, listeners): (TransferMeter?, [Waiter<Void>]) = state.withLock { state in
+            if let leader = state.leader { return (leader, []) }
+            return (nil, state.end(received))
+        }
+        var waiters = listeners
+        if let leader {
+            let (upload, download) = (leader.snapshot(.upload).progress, leader.snapshot(.download).progress)
+            waiters = state.withLock { state in
+                if state.isOver { return [] }
+                state.attempt = upload.attempt
+                state.upload.set(upload)
+                state.download.set(download)
+                return state.end(received)
             }
-            if let received {
-                state.download.set(completed: received)
-                state.download.set(total: received)
-            }
-            let waiters = state.listeners.isEmpty ? [] : state.listeners.values.map(\.waiter)
-            state.listeners = [:]
-            return waiters
         }
         for waiter in waiters { waiter.resume() }
     }
@@ -248,6 +246,20 @@ extension TransferMeter.State {
         _modify {
             if direction == .upload { yield &upload } else { yield &download }
         }
+    }
+
+    /// Ends the counting, and returns all listeners. Has no effect if it has ended.
+    fileprivate mutating func end(_ received: Int64?) -> [Waiter<Void>] {
+        if isOver { return [] }
+        isOver = true
+        leader = nil
+        if let received {
+            download.set(completed: received)
+            download.set(total: received)
+        }
+        let waiters = listeners.isEmpty ? [] : listeners.values.map(\.waiter)
+        listeners = [:]
+        return waiters
     }
 
     /// Removes and returns the listeners that a change wakes.

@@ -63,7 +63,7 @@ final class LenientDecoder: JSONValueDecoder {
             document,
             decoder: input.decoder,
             mirrorsJSONDecoder: input.mirrorsJSONDecoder,
-            cache: input.cache
+            within: input
         )
         return LenientDecoder(absent, node: absent.document.root, parent: self, key: key, type: nil, depth: depth + 1)
     }
@@ -142,7 +142,7 @@ final class LenientDecoder: JSONValueDecoder {
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
         do {
             let document = try JSONDocument(text, maximumDepth: JSONParser.maximumDepth - depth)
-            let content = LenientInput(document, decoder: input.decoder, cache: input.cache)
+            let content = LenientInput(document, decoder: input.decoder, within: input)
             let decoder = LenientDecoder(
                 content,
                 node: document.root,

@@ -11,29 +11,28 @@ final class LenientInput {
     let convertsNames: Bool
     /// True if the results are those of a `JSONDecoder`. The decoder then has no conversions.
     let mirrorsJSONDecoder: Bool
-    /// The cache, shared with the JSON texts inside strings of this document.
-    let cache: Cache
+    /// The input of the text whose string contains this JSON text; nil for the whole text.
+    private let whole: LenientInput?
+    /// The names converted from snake case.
+    var names: [String: String] = [:]
+    /// The offsets of properties in the mirrors of types with default values.
+    var properties: [ObjectIdentifier: [String: Int]] = [:]
+    /// True if a `JSONDecoder` may have returned another value.
+    var isDoubtful = false
 
-    /// A cache of results that are needed repeatedly.
-    final class Cache {
-        /// The names converted from snake case.
-        var names: [String: String] = [:]
-        /// The offsets of properties in the mirrors of types with default values.
-        var properties: [ObjectIdentifier: [String: Int]] = [:]
-        /// True if a `JSONDecoder` may have returned another value.
-        var isDoubtful = false
-    }
+    /// The input that keeps the results that are needed repeatedly, also for the JSON texts inside strings.
+    var cache: LenientInput { whole ?? self }
 
     init(
         _ document: JSONDocument,
         decoder: LenientJSONDecoder,
         mirrorsJSONDecoder: Bool = false,
-        cache: Cache = Cache()
+        within other: LenientInput? = nil
     ) {
         self.document = document
         self.mirrorsJSONDecoder = mirrorsJSONDecoder
         self.decoder = decoder
-        self.cache = cache
+        whole = other?.cache
         conversions = decoder.conversions
         if case .useDefaultKeys = decoder.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
     }

@@ -265,7 +265,7 @@ final class PropertyDefaults {
     }
 
     /// Returns the value of a property, including those of superclasses.
-    func value(of name: String, cache: LenientInput.Cache) -> Any? {
+    func value(of name: String, cache: LenientInput) -> Any? {
         let children = mirror.children
         // Access to a child of a mirror is slow, so the offset is cached for other models of the same type.
         if let offset = cache.properties[type]?[name],

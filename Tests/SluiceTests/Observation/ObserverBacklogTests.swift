@@ -165,7 +165,8 @@ import Testing
             // Nothing is delivered at once, so the bodies of all requests wait together.
             let posted = mailboxes.map { mailbox in
                 let observed = ObservedRequest(id: RequestID(rawValue: 1))
-                mailbox.post(ObserverMailbox.Message(.cached(response), observed))
+                var message: ObserverMailbox.Message?
+                mailbox.post(.cached(response), observed, &message)
                 return shared.withLock { $0.bodies <= ObserverBacklog.bodyLimit }
             }
             #expect(posted.allSatisfy { $0 })

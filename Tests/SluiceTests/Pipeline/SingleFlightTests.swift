@@ -26,8 +26,8 @@ import Testing
         }
 
         func flight() -> SingleFlight<String> {
-            SingleFlight(cancelled: "cancelled") { land, _ in
-                let task = Task { land(await self.run()) }
+            SingleFlight(cancelled: "cancelled") { flight in
+                let task = Task { flight.complete(await self.run()) }
                 return { task.cancel() }
             }
         }
@@ -131,8 +131,8 @@ import Testing
     @Test(arguments: 0..<20)
     func randomJoinsAndCancellationsEndEveryWaiter(_ seed: Int) async {
         for _ in 0..<50 {
-            let flight = SingleFlight(cancelled: "cancelled") { land, _ in
-                let task = Task { land("done") }
+            let flight = SingleFlight(cancelled: "cancelled") { flight in
+                let task = Task { flight.complete("done") }
                 return { task.cancel() }
             }
             await withTaskGroup(of: String?.self) { group in
