@@ -47,15 +47,15 @@ package final class Connection: LoopHandler, RequestCarrier {
     private let state: ConnectionLock<State>
 
     /// Creates a connection from a connected socket.
-    init(_ dialed: DialedSocket, from dial: Dial) {
-        pool = dial.pool
-        group = dial.group
+    init(_ dialed: DialedSocket, from dial: Dial, in pool: ConnectionPool, _ group: ConnectionPool.State.GroupID) {
+        self.pool = pool
+        self.group = group
         registration = LoopRegistration(loop: dial.loop, registration: dialed.registration)
         descriptor = dialed.descriptor
         remoteAddress = dialed.remoteAddress
         timings = dialed.timings
         self.dialed = dial.began
-        expires = dial.pool.configuration.connectionLifetime.map { dial.began + $0 } ?? .distantFuture
+        expires = pool.configuration.connectionLifetime.map { dial.began + $0 } ?? .distantFuture
         pinFailure = dialed.tls?.pinFailure
         state = ConnectionLock(State(stream: SocketStream(descriptor, dialed.tls), idleSince: .now))
     }

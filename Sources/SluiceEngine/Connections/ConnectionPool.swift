@@ -158,7 +158,64 @@ package final class ConnectionPool: LoopHandler {
         perform(actions, on: thread)
     }
 
-    func dialed(_ dial: Dial, _ connection: PooledConnection, on thread: LoopThread) {
+    private func dial(for call: Call, in group: State.GroupID) {
+        let destination = Dial.Destination(
+            plan: call.plan,
+            origin: call.origin,
+            authority: call.request.authority,
+            serverName: call.serverName,
+            route: call.route,
+            protocols: call.plan.protocols
+        )
+        let loop = engine.chooseLoop()
+        let dial = Dial(to: destination, on: loop, of: engine, in: protectionSpaces) { [self] dial, result, thread in
+            do throws(SluiceError) {
+                let socket = try result.get()
+                dialed(dial, try connection(from: socket, of: dial, to: destination, in: group, on: thread), on: thread)
+            } catch {
+                let actions = state.withLockUnchecked { $0.dialFailed(dial, with: error, at: thread.now) }
+                perform(actions, on: thread)
+            }
+        }
+        let isWanted = state.withLockUnchecked { $0.dialStarted(dial, for: call, in: group) }
+        if isWanted { dial.start() }
+    }
+
+    /// Creates the connection of a socket, or closes a socket that cannot be used.
+    private func connection(
+        from socket: DialedSocket,
+        of dial: Dial,
+        to destination: Dial.Destination,
+        in group: State.GroupID,
+        on thread: LoopThread
+    ) throws(SluiceError) -> PooledConnection {
+        let needsHTTP2 = destination.plan.httpVersion == .http2PriorKnowledge
+        let isHTTP2 = socket.tls.map { $0.negotiatedProtocol == "h2" } ?? needsHTTP2
+        guard isHTTP2 else {
+            if needsHTTP2 {
+                close(socket, on: thread)
+                let text = "The server at \(destination.serverName) did not negotiate HTTP/2."
+                throw SluiceError(.unsupported, text)
+            }
+            let connection = Connection(socket, from: dial, in: self, group)
+            thread.replaceHandler(of: socket.registration, with: connection)
+            return .http1(connection)
+        }
+        guard let connection = HTTP2Connection(socket, from: dial, in: self, group) else {
+            close(socket, on: thread)
+            throw Engine.unavailable
+        }
+        thread.replaceHandler(of: socket.registration, with: connection)
+        connection.start(on: thread)
+        return .http2(connection)
+    }
+
+    private func close(_ socket: DialedSocket, on thread: LoopThread) {
+        thread.unregister(socket.registration)
+        engine.descriptors.close(socket.descriptor)
+    }
+
+    private func dialed(_ dial: Dial, _ connection: PooledConnection, on thread: LoopThread) {
         let (isWanted, actions) = state.withLockUnchecked { state in
             var capacity: Int?
             if case .http2 = connection {
@@ -168,17 +225,6 @@ package final class ConnectionPool: LoopHandler {
         }
         if !isWanted { return connection.closeIdle() }
         perform(actions, on: thread)
-    }
-
-    func dialFailed(_ dial: Dial, with error: SluiceError, on thread: LoopThread) {
-        let actions = state.withLockUnchecked { $0.dialFailed(dial, with: error, at: thread.now) }
-        perform(actions, on: thread)
-    }
-
-    private func dial(for call: Call, in group: State.GroupID) {
-        let dial = Dial(for: call, in: group, on: engine.chooseLoop())
-        let isWanted = state.withLockUnchecked { $0.dialStarted(dial, for: call, in: group) }
-        if isWanted { dial.start() }
     }
 
     // MARK: Idle connections
@@ -345,5 +391,16 @@ extension SluiceError {
         .queueFull,
         "The request queue is full. Send fewer requests at once, or raise maximumWaitingTransfers."
     )
+}
+
+extension ConnectionPlan {
+    /// The protocols that are offered in TLS (RFC 7301).
+    fileprivate var protocols: [String] {
+        switch httpVersion {
+        case .automatic: ["h2", "http/1.1"]
+        case .http1: ["http/1.1"]
+        case .http2PriorKnowledge: ["h2"]
+        }
+    }
 }
 #endif

@@ -6,7 +6,7 @@ import Synchronization
 /// The number of open sockets of the engine, and its limit: a share of the process's limit (RLIMIT_NOFILE).
 ///
 /// Above the limit, idle connections are closed to make room, starting with the least recently used one of all clients.
-final class DescriptorBudget: Sendable {
+package final class DescriptorBudget: Sendable {
     private let open = Atomic(0)
     private let pools = Locked<[ObjectIdentifier: WeakPool]>([:])
 
@@ -61,7 +61,7 @@ final class DescriptorBudget: Sendable {
     }
 
     /// Closes a socket that ``socket(_:)`` created.
-    func close(_ descriptor: Int32) {
+    package func close(_ descriptor: Int32) {
         Glibc.close(descriptor)
         open.wrappingSubtract(1, ordering: .relaxed)
     }

@@ -5,11 +5,12 @@ import Glibc
 import SluiceHTTP
 
 /// A connected socket, its TLS stream, and the timings of the connection setup.
-struct DialedSocket {
-    let descriptor: Int32
-    let registration: LoopThread.Registration
+package struct DialedSocket {
+    package let descriptor: Int32
+    /// The registration whose handler the receiver replaces.
+    package let registration: LoopThread.Registration
     let remoteAddress: String
-    let tls: TLSStream?
+    package let tls: TLSStream?
     let timings: ConnectionTimings
 }
 
@@ -25,10 +26,13 @@ struct DialedSocket {
 /// Without a proxy, the socket connects to the origin. With a proxy, it connects to the address of the proxy, and the name of the origin
 /// is resolved only if the proxy protocol needs an address.
 ///
-/// The pool selects the request, the time-out and the receiver of the connection. All functions run on the thread of one loop, except
+/// The owner selects the destination, the time-out and the receiver of the socket. All functions run on the thread of one loop, except
 /// ``start()``, ``cancel()`` and ``lastFailure``. The lock around the state is never contended. Only the concurrency checks of the
 /// compiler need it.
 package final class Dial: LoopHandler {
+    /// Receives the socket or the failure, once and on the loop's thread, unless the dial was cancelled.
+    package typealias Completion = @Sendable (Dial, Result<DialedSocket, SluiceError>, LoopThread) -> Void
+
     struct State {
         var isOver = false
         var race: AddressRace?
@@ -69,44 +73,50 @@ package final class Dial: LoopHandler {
     /// The delay before an attempt that failed for lack of a resource is repeated.
     private static let postponement = Duration.milliseconds(20)
 
-    let pool: ConnectionPool
-    let group: ConnectionPool.State.GroupID
     let loop: EventLoop
     let began = MonotonicTime.now
-    private let origin: HTTPOrigin
-    private let plan: ConnectionPlan
-    private let request: HTTPRequest
-    private let serverName: String
-    /// The route through the proxy, or nil for none.
-    private let route: ProxyRoute?
+    private let destination: Destination
+    private let descriptors: DescriptorBudget
+    /// The protection spaces known to the client, for the proxy's handshake.
+    private let spaces: Locked<ProtectionSpaces>
+    private let completion: Completion
     private let state = Locked(State())
     private let failure = Locked<SystemError?>(nil)
 
     /// The most recent failure of an attempt, or nil if none has failed. It can be read on any thread.
     var lastFailure: SystemError? { failure.withLock { $0 } }
 
-    /// Creates a dial for a request. ``start()`` starts it.
-    init(for call: Call, in group: ConnectionPool.State.GroupID, on loop: EventLoop) {
-        pool = call.pool
-        self.group = group
+    /// Creates a dial. ``start()`` starts it.
+    package init(
+        to destination: Destination,
+        on loop: EventLoop,
+        of engine: Engine,
+        in spaces: Locked<ProtectionSpaces> = Locked(ProtectionSpaces()),
+        completion: @escaping Completion
+    ) {
+        self.destination = destination
         self.loop = loop
-        origin = call.origin
-        plan = call.plan
-        request = call.request
-        serverName = call.serverName
-        route = call.route
+        descriptors = engine.descriptors
+        self.spaces = spaces
+        self.completion = completion
     }
 
+    private var origin: HTTPOrigin { destination.origin }
+    private var plan: ConnectionPlan { destination.plan }
+    private var serverName: String { destination.serverName }
+    /// The route through the proxy, or nil for none.
+    private var route: ProxyRoute? { destination.route }
+
     /// Begins to connect.
-    func start() {
+    package func start() {
         loop.post { [self] thread in
             guard withState({ !$0.isOver }) else { return }
             origin.scheme == "https" ? prepareTLS(on: thread) : prepareProxyTLS(on: thread)
         }
     }
 
-    /// Stops the dial and closes its sockets. The pool has already removed it.
-    func cancel() {
+    /// Stops the dial and closes its sockets. A socket that connects at the same time may still be completed.
+    package func cancel() {
         loop.post { [self] thread in tearDown(on: thread) }
     }
 
@@ -117,7 +127,7 @@ package final class Dial: LoopHandler {
     // MARK: TLS policy
 
     private func prepareTLS(on thread: LoopThread) {
-        prepare(plan.tls, offering: plan.protocols, on: thread) { [self] result, thread in
+        prepare(plan.tls, offering: destination.protocols, on: thread) { [self] result, thread in
             switch result {
             case .success(let context):
                 withState { $0.tlsContext = context }
@@ -179,7 +189,7 @@ package final class Dial: LoopHandler {
                 fail(
                     SluiceError(
                         .cannotResolveHost,
-                        "The host name in “\(request.authority)” could not be resolved. Check its spelling and the DNS.",
+                        "The host name in “\(destination.authority)” could not be resolved. Check its spelling and the DNS.",
                         underlyingError: failure
                     ),
                     on: thread
@@ -191,7 +201,7 @@ package final class Dial: LoopHandler {
     /// Creates the handshake of a proxy, and resolves the proxy's name.
     private func resolve(_ route: ProxyRoute, for addresses: [SocketAddress], on thread: LoopThread) {
         do throws(ProxyError) {
-            let tunnel = try route.handshake(for: addresses, in: pool.protectionSpaces).map { ProxyTunnel($0) }
+            let tunnel = try route.handshake(for: addresses, in: spaces).map { ProxyTunnel($0) }
             withState { $0.tunnel = tunnel }
         } catch {
             return fail(error.error(to: serverName, by: route.name), on: thread)
@@ -233,7 +243,7 @@ package final class Dial: LoopHandler {
             return fail(
                 SluiceError(
                     .addressRefused,
-                    "\(request.authority) resolves to an address that this client is not allowed to connect to."
+                    "\(destination.authority) resolves to an address that this client is not allowed to connect to."
                 ),
                 on: thread
             )
@@ -279,7 +289,7 @@ package final class Dial: LoopHandler {
 
     /// Starts to connect a socket. Returns false if the attempt must wait for a descriptor or for the backlog.
     private func attempt(_ index: Int, _ target: Target, on thread: LoopThread) -> Bool {
-        let descriptor = pool.engine.descriptors.socket(target.family)
+        let descriptor = descriptors.socket(target.family)
         guard descriptor >= 0 else {
             if errno == EMFILE || errno == ENFILE {
                 postpone(index, target, on: thread)
@@ -295,7 +305,7 @@ package final class Dial: LoopHandler {
         let status = target.connect(descriptor)
         if status < 0, errno != EINPROGRESS {
             let error = errno
-            pool.engine.descriptors.close(descriptor)
+            descriptors.close(descriptor)
             if error == EAGAIN {
                 // The backlog of a unix-domain socket is full.
                 postpone(index, target, on: thread)
@@ -368,7 +378,7 @@ package final class Dial: LoopHandler {
     private func close(_ index: Int, on thread: LoopThread) {
         guard let attempt = withState({ $0.attempts.removeValue(forKey: index) }) else { return }
         thread.unregister(attempt.registration)
-        pool.engine.descriptors.close(attempt.descriptor)
+        descriptors.close(attempt.descriptor)
     }
 
     // MARK: Handshakes
@@ -496,40 +506,15 @@ package final class Dial: LoopHandler {
                 state.hasInput
             )
         }
-        let isHTTP2 = dialed.tls.map { $0.negotiatedProtocol == "h2" } ?? (plan.httpVersion == .http2PriorKnowledge)
-        let connection: PooledConnection
-        if isHTTP2 {
-            guard let session = HTTP2Connection(dialed, from: self) else {
-                return failConnected(attempt, Engine.unavailable, on: thread)
-            }
-            connection = .http2(session)
-        } else if plan.httpVersion == .http2PriorKnowledge {
-            return failConnected(
-                attempt,
-                SluiceError(.unsupported, "The server at \(serverName) did not negotiate HTTP/2."),
-                on: thread
-            )
-        } else {
-            connection = .http1(Connection(dialed, from: self))
-        }
-        thread.replaceHandler(of: attempt.registration, with: connection.handler)
-        if case .http2(let session) = connection { session.start(on: thread) }
-        pool.dialed(self, connection, on: thread)
+        completion(self, .success(dialed), thread)
         // The loop does not repeat an event that the dial has received.
         if hasInput { thread.runAgain(attempt.registration) }
-    }
-
-    /// Closes a connected socket that cannot be used, and fails.
-    private func failConnected(_ attempt: Attempt, _ error: SluiceError, on thread: LoopThread) {
-        thread.unregister(attempt.registration)
-        pool.engine.descriptors.close(attempt.descriptor)
-        pool.dialFailed(self, with: error, on: thread)
     }
 
     private func fail(_ error: SluiceError, on thread: LoopThread) {
         guard withState({ !$0.isOver }) else { return }
         tearDown(on: thread)
-        pool.dialFailed(self, with: error, on: thread)
+        completion(self, .failure(error), thread)
     }
 
     private func tearDown(on thread: LoopThread) {
@@ -556,17 +541,6 @@ private final class DialAttempt: LoopHandler {
 
     func ready(_ events: UInt32, on thread: LoopThread) {
         dial.attemptReady(index, events, on: thread)
-    }
-}
-
-extension ConnectionPlan {
-    /// The protocols that are offered in TLS (RFC 7301).
-    fileprivate var protocols: [String] {
-        switch httpVersion {
-        case .automatic: ["h2", "http/1.1"]
-        case .http1: ["http/1.1"]
-        case .http2PriorKnowledge: ["h2"]
-        }
     }
 }
 

@@ -1,7 +1,38 @@
 #if os(Linux)
 import Glibc
+import SluiceHTTP
 
 extension Dial {
+    /// The server to connect to, and the way to it.
+    package struct Destination: Sendable {
+        let plan: ConnectionPlan
+        let origin: HTTPOrigin
+        /// The host and port in error texts about names and addresses.
+        let authority: String
+        /// The name of the server in other error texts.
+        let serverName: String
+        /// The route through a proxy, or nil for none.
+        let route: ProxyRoute?
+        /// The protocols that are offered in TLS (RFC 7301).
+        let protocols: [String]
+
+        package init(
+            plan: ConnectionPlan,
+            origin: HTTPOrigin,
+            authority: String,
+            serverName: String,
+            route: ProxyRoute?,
+            protocols: [String]
+        ) {
+            self.plan = plan
+            self.origin = origin
+            self.authority = authority
+            self.serverName = serverName
+            self.route = route
+            self.protocols = protocols
+        }
+    }
+
     /// An address or a path that a socket connects to.
     enum Target {
         case address(SocketAddress)

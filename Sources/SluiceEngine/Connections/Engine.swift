@@ -31,7 +31,7 @@ package final class Engine: Sendable {
     /// The event loops.
     package let loops: [EventLoop]
     /// The open sockets and their limit.
-    let descriptors = DescriptorBudget()
+    package let descriptors = DescriptorBudget()
     private let nextLoop = Atomic(0)
 
     private init?(loops requested: Int) {
@@ -51,7 +51,7 @@ package final class Engine: Sendable {
     }
 
     /// The engine for a new client, or an error if it could not start or the process was forked.
-    static var available: Result<Engine, SluiceError> {
+    package static var available: Result<Engine, SluiceError> {
         if isForked { return .failure(forked) }
         return shared.map { .success($0) } ?? .failure(unavailable)
     }

@@ -51,24 +51,24 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     private let bodiesHaveMore = Atomic(false)
 
     /// Creates a connection from a connected socket, or returns nil if memory is short.
-    init?(_ dialed: DialedSocket, from dial: Dial) {
+    init?(_ dialed: DialedSocket, from dial: Dial, in pool: ConnectionPool, _ group: ConnectionPool.State.GroupID) {
         let now = MonotonicTime.now
         guard let session = HTTP2Session(at: now) else { return nil }
-        pool = dial.pool
-        group = dial.group
+        self.pool = pool
+        self.group = group
         registration = LoopRegistration(loop: dial.loop, registration: dialed.registration)
         descriptor = dialed.descriptor
         remoteAddress = dialed.remoteAddress
         timings = dialed.timings
         self.dialed = dial.began
-        expires = dial.pool.configuration.connectionLifetime.map { dial.began + $0 } ?? .distantFuture
+        expires = pool.configuration.connectionLifetime.map { dial.began + $0 } ?? .distantFuture
         pinFailure = dialed.tls?.pinFailure
         state = ConnectionLock(
             State(
                 stream: SocketStream(descriptor, dialed.tls),
                 session: session,
                 idleSince: now,
-                liveness: HTTP2Liveness(interval: dial.pool.configuration.pingInterval, at: now)
+                liveness: HTTP2Liveness(interval: pool.configuration.pingInterval, at: now)
             )
         )
     }

@@ -6,7 +6,7 @@ import SluiceHTTP
 /// A queue of bytes to write to a socket.
 ///
 /// Small pieces are copied into one buffer, which is reused for later requests. Large pieces are written without a copy.
-struct OutputQueue {
+package struct OutputQueue {
     private enum Segment {
         case range(Range<Int>)
         case data(Data)
@@ -34,10 +34,12 @@ struct OutputQueue {
     /// The number of unwritten bytes.
     private(set) var count = 0
 
-    var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
+
+    package init() {}
 
     /// Calls a closure that appends bytes to the buffer.
-    mutating func append(_ append: (inout [UInt8]) -> Void) {
+    package mutating func append(_ append: (inout [UInt8]) -> Void) {
         let start = buffer.count
         append(&buffer)
         count += buffer.count - start
@@ -77,7 +79,7 @@ struct OutputQueue {
     }
 
     /// Removes written bytes.
-    mutating func consume(_ consumed: Int) {
+    package mutating func consume(_ consumed: Int) {
         count -= consumed
         if count == 0 { return removeAll() }
         written += consumed

@@ -6,9 +6,9 @@ import SluiceFoundation
 /// The byte stream of a connection: a non-blocking socket, with or without TLS. It never raises SIGPIPE.
 ///
 /// It must not be used by two threads at a time: the lock of the connection guards it.
-struct SocketStream {
+package struct SocketStream {
     /// The result of one read or write.
-    enum IOResult {
+    package enum IOResult {
         case bytes(Int)
         /// The socket has no input, or accepts no output.
         case wouldBlock
@@ -22,15 +22,15 @@ struct SocketStream {
     private static let maximumReads = 64
 
     private let descriptor: Int32
-    var tls: TLSStream?
+    package var tls: TLSStream?
     /// True if the socket may have unread input.
-    var mayRead: Bool
+    package var mayRead: Bool
     /// True once the server has closed its side. A short read is then not the last one.
     var hasHungUp = false
     /// The error number of the last read or write that failed, or 0 for none.
     private var lastError: Int32 = 0
 
-    init(_ descriptor: Int32, _ tls: TLSStream?) {
+    package init(_ descriptor: Int32, _ tls: TLSStream?) {
         self.descriptor = descriptor
         self.tls = tls
         // The socket read that ended the handshake may also have read TLS tickets.
@@ -38,14 +38,14 @@ struct SocketStream {
     }
 
     /// Records events of epoll.
-    mutating func recordEvents(_ events: UInt32) {
+    package mutating func recordEvents(_ events: UInt32) {
         let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
         if events & (EPOLLIN.rawValue | ends) != 0 { mayRead = true }
         if events & ends != 0 { hasHungUp = true }
     }
 
     /// Writes as many bytes as the socket accepts.
-    mutating func write(_ output: OutputQueue) -> IOResult {
+    package mutating func write(_ output: OutputQueue) -> IOResult {
         if let tls {
             return switch output.withNextBytes({ tls.write($0) }) {
             case .bytes(let count): .bytes(count)
@@ -69,7 +69,7 @@ struct SocketStream {
     }
 
     /// Reads available bytes once.
-    mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
+    package mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
         if let tls {
             switch tls.read(into: buffer) {
             case .bytes(let count): return .bytes(count)
