@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "Sluice", targets: ["Sluice"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
+        .library(name: "SluiceRedis", targets: ["SluiceRedis"]),
         .library(name: "SluiceURLSession", targets: ["SluiceURLSession"]),
     ],
     dependencies: [],
@@ -60,6 +61,13 @@ let package = Package(
             ]
         ),
         .target(name: "SluiceTesting", dependencies: ["Sluice", "SluiceFoundation", "SluiceHTTP"]),
+        .target(
+            name: "SluiceRedis",
+            dependencies: [
+                "Sluice", "SluiceFoundation", "SluiceHTTP",
+                .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
+            ]
+        ),
         .executableTarget(
             name: "quickstart",
             dependencies: ["Sluice", "SluiceTesting"],
@@ -95,7 +103,7 @@ let package = Package(
         .testTarget(
             name: "FuzzingTests",
             dependencies: [
-                "Sluice", "SluiceCache", "SluiceHTTP", "SluiceJSON", "SluiceTesting",
+                "Sluice", "SluiceCache", "SluiceHTTP", "SluiceJSON", "SluiceRedis", "SluiceTesting",
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ],
             path: "Tests/Fuzzing",
@@ -111,6 +119,13 @@ let package = Package(
         .testTarget(
             name: "SluiceEngineTests",
             dependencies: ["CBrotli", "CNghttp2", "CSSL", "CZlib", "CZstd", "Sluice", "SluiceEngine", "SluiceTesting"]
+        ),
+        .testTarget(
+            name: "SluiceRedisTests",
+            dependencies: [
+                "Sluice", "SluiceHTTP", "SluiceRedis", "SluiceTesting",
+                .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
+            ]
         ),
         .testTarget(
             name: "SluiceTestingTests",

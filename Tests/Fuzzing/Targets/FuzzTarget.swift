@@ -22,7 +22,7 @@ struct FuzzTarget: Sendable {
         .partJournal,
         .entryHead,
         .keptValue, .har, .cookie, .cassette, .cassetteRedaction, .harArchive, .loopbackRequest,
-        .pool, .sharedPool, .http2Session,
+        .pool, .sharedPool, .http2Session, .resp,
     ]
 }
 

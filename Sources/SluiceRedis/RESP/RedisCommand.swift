@@ -1,0 +1,95 @@
+import SluiceFoundation
+import SluiceHTTP
+
+/// A command with its arguments.
+///
+/// ```swift
+/// let command = RedisCommand("SET", "visits", 1, "EX", 60)
+/// ```
+///
+/// Descriptions show the name of the command and no arguments, which may be secret.
+public struct RedisCommand: Sendable {
+    /// The name in upper case and the arguments.
+    package private(set) var words: [Data]
+    /// True if the command may be sent again after its connection was lost, although the server may have executed it.
+    ///
+    /// Reading commands and those that set a value are idempotent. `INCR`, `LPUSH` and most scripts are not.
+    public var isIdempotent: Bool
+
+    /// Creates a command.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the command.
+    ///   - arguments: Its arguments.
+    ///   - isIdempotent: True if the command may be sent again after its connection was lost. False by default.
+    public init(_ name: String, _ arguments: any RedisArgument..., isIdempotent: Bool = false) {
+        self.init(name, arguments: arguments, isIdempotent: isIdempotent)
+    }
+
+    /// Creates a command from an array of arguments.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the command.
+    ///   - arguments: Its arguments.
+    ///   - isIdempotent: True if the command may be sent again after its connection was lost. False by default.
+    public init(_ name: String, arguments: [any RedisArgument], isIdempotent: Bool = false) {
+        words = [Data(name.uppercased().utf8)] + arguments.map(\.redisBytes)
+        self.isIdempotent = isIdempotent
+    }
+
+    /// The name of the command.
+    public var name: String { words.first.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+
+    /// The number of bytes that ``write(to:)`` appends at most.
+    package var size: Int { words.reduce(32) { $0 + $1.count + 32 } }
+
+    /// Appends the command as an array of bulk strings, the only form that servers take.
+    package func write(to output: inout [UInt8]) {
+        RedisCommand.writeLength("*", words.count, to: &output)
+        for word in words {
+            RedisCommand.writeLength("$", word.count, to: &output)
+            output.append(contentsOf: word)
+            output.append(contentsOf: [13, 10])
+        }
+    }
+
+    private static func writeLength(_ type: Unicode.Scalar, _ length: Int, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: type))
+        output.append(contentsOf: String(length).utf8)
+        output.append(contentsOf: [13, 10])
+    }
+}
+
+extension RedisCommand: CustomStringConvertible, CustomReflectable {
+    /// The name and the number of arguments.
+    public var description: String { "\(name) with \(words.count - 1) arguments" }
+
+    /// An empty mirror: `dump` would show the arguments.
+    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+}
+
+/// A type that can be an argument of a command.
+public protocol RedisArgument: Sendable {
+    /// The bytes that are sent.
+    var redisBytes: Data { get }
+}
+
+extension String: RedisArgument {
+    /// The text in UTF-8.
+    public var redisBytes: Data { Data(utf8) }
+}
+
+extension Data: RedisArgument {
+    /// The data itself.
+    public var redisBytes: Data { self }
+}
+
+extension Int: RedisArgument {
+    /// The decimal digits.
+    public var redisBytes: Data { Data(String(self).utf8) }
+}
+
+extension Secret: RedisArgument {
+    /// The text in UTF-8.
+    public var redisBytes: Data { Data(reveal().utf8) }
+}
