@@ -65,6 +65,8 @@ let package = Package(
             name: "SluiceRedis",
             dependencies: [
                 "Sluice", "SluiceFoundation", "SluiceHTTP",
+                .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+                .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ]
         ),

@@ -127,7 +127,7 @@ public struct Backoff: Sendable, Hashable {
     ///   - retry: The number of the retry, starting at 1.
     ///   - random: 64 random bits.
     /// - Returns: The delay.
-    func delay(before retry: Int, random: UInt64) -> Duration {
+    package func delay(before retry: Int, random: UInt64) -> Duration {
         let limit = max(0, limit / .seconds(1))
         var longest = max(0, base / .seconds(1))
         for _ in 1..<max(2, min(retry, 64)) where retry > 1 && longest < limit { longest *= max(0, factor) }

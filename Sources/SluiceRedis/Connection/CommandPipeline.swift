@@ -1,0 +1,181 @@
+#if os(Linux)
+import SluiceEngine
+import SluiceHTTP
+
+/// The commands of one connection in their order: those that wait, and those whose replies are awaited.
+///
+///     add ──▶ waiting ── write ──▶ sent ── received ──▶ the owner gets the reply
+///                │        ▲          │
+///                │        └── lost ──┤ an idempotent command, once
+///                └──── expire ───────┴──▶ the owner gets an error; a sent command keeps its place, and its reply is dropped
+///
+/// A command that has been sent leaves only with its reply, so replies are never taken for those of other commands.
+package struct CommandPipeline<Owner> {
+    private struct Entry {
+        /// Nil once the command is over for its owner.
+        var owner: Owner?
+        let bytes: [UInt8]
+        let deadline: MonotonicTime
+        let isIdempotent: Bool
+        var isSent = false
+        var isRepeated = false
+        var timer: TimerHeap<Int>.ID
+    }
+
+    /// The result of a reply.
+    package enum Arrival {
+        case owner(Owner)
+        /// The command is over for its owner.
+        case dropped
+        /// There is no command without a reply.
+        case unexpected
+    }
+
+    /// The number of bytes up to which ``write(to:isWanted:)`` adds commands.
+    private static var chunk: Int { 64 << 10 }
+
+    private let maximumCommands: Int
+    private let maximumBytes: Int
+    private let overdueTimeout: Duration
+    private var entries: [Int: Entry] = [:]
+    private var waiting = NumberQueue()
+    private var sent = NumberQueue()
+    private var timers = TimerHeap<Int>()
+    private var bytes = 0
+    private var lastNumber = 0
+
+    package init(maximumCommands: Int, maximumBytes: Int, overdueTimeout: Duration) {
+        self.maximumCommands = maximumCommands
+        self.maximumBytes = maximumBytes
+        self.overdueTimeout = overdueTimeout
+    }
+
+    package var hasWaiting: Bool { !waiting.isEmpty }
+    package var hasSent: Bool { !sent.isEmpty }
+
+    /// Adds a command. Returns false if there are too many.
+    package mutating func add(_ owner: Owner, _ bytes: [UInt8], deadline: MonotonicTime, isIdempotent: Bool) -> Bool {
+        guard entries.count < maximumCommands, bytes.count <= maximumBytes - self.bytes else { return false }
+        lastNumber += 1
+        self.bytes += bytes.count
+        entries[lastNumber] = Entry(
+            owner: owner,
+            bytes: bytes,
+            deadline: deadline,
+            isIdempotent: isIdempotent,
+            timer: timers.insert(lastNumber, at: deadline)
+        )
+        waiting.append(lastNumber)
+        return true
+    }
+
+    /// Moves waiting commands to those that are sent, up to about 64 KiB.
+    ///
+    /// - Parameters:
+    ///   - output: Receives the bytes of the commands.
+    ///   - isWanted: Returns false for a command that need not be sent, because its owner has left.
+    package mutating func write(to output: inout [UInt8], isWanted: (Owner) -> Bool) {
+        while output.count < Self.chunk, let number = waiting.popFirst() {
+            guard let entry = entries[number], let owner = entry.owner, isWanted(owner) else {
+                _ = remove(number)
+                continue
+            }
+            output.append(contentsOf: entry.bytes)
+            entries[number]?.isSent = true
+            sent.append(number)
+        }
+    }
+
+    /// Takes the reply for the oldest command that was sent.
+    package mutating func received() -> Arrival {
+        guard let number = sent.popFirst() else { return .unexpected }
+        return remove(number).map { .owner($0) } ?? .dropped
+    }
+
+    /// The time of the next call of ``expire(at:)``.
+    package var nextDeadline: MonotonicTime { min(timers.earliest, overdue) }
+
+    /// The time at which the connection is too late with the reply that it owes first.
+    private var overdue: MonotonicTime {
+        guard let number = sent.first, let entry = entries[number] else { return .distantFuture }
+        return entry.deadline + overdueTimeout
+    }
+
+    /// True if the connection is too late with a reply and must be closed.
+    package func isOverdue(at now: MonotonicTime) -> Bool { overdue <= now }
+
+    /// Ends the commands whose time is over.
+    ///
+    /// - Returns: The owners, and the number of commands that were sent.
+    package mutating func expire(at now: MonotonicTime) -> (owners: [Owner], sent: Int) {
+        var (owners, count): ([Owner], Int) = ([], 0)
+        while let number = timers.popExpired(at: now) {
+            if entries[number]?.isSent == true { count += 1 }
+            if let owner = entries[number]?.owner.take() { owners.append(owner) }
+        }
+        return (owners, count)
+    }
+
+    /// Handles the loss of the connection. Idempotent commands wait again, unless that has happened to them before.
+    ///
+    /// - Returns: The owners of the other commands that were sent.
+    package mutating func lost() -> [Owner] {
+        var (failed, again): ([Owner], [Int]) = ([], [])
+        while let number = sent.popFirst() {
+            if let entry = entries[number], entry.isIdempotent, !entry.isRepeated, entry.owner != nil {
+                entries[number]?.isSent = false
+                entries[number]?.isRepeated = true
+                again.append(number)
+            } else if let owner = remove(number) {
+                failed.append(owner)
+            }
+        }
+        waiting.prepend(again)
+        return failed
+    }
+
+    /// Removes all waiting commands, and returns their owners.
+    package mutating func removeWaiting() -> [Owner] {
+        var owners: [Owner] = []
+        while let number = waiting.popFirst() {
+            if let owner = remove(number) { owners.append(owner) }
+        }
+        return owners
+    }
+
+    private mutating func remove(_ number: Int) -> Owner? {
+        guard let entry = entries.removeValue(forKey: number) else { return nil }
+        bytes -= entry.bytes.count
+        timers.remove(entry.timer)
+        return entry.owner
+    }
+}
+
+/// A queue of numbers in an array, whose removed elements are freed in batches.
+private struct NumberQueue {
+    private var numbers: [Int] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == numbers.count }
+    var first: Int? { isEmpty ? nil : numbers[head] }
+
+    mutating func append(_ number: Int) {
+        numbers.append(number)
+    }
+
+    mutating func prepend(_ others: [Int]) {
+        numbers.replaceSubrange(..<head, with: others)
+        head = 0
+    }
+
+    mutating func popFirst() -> Int? {
+        guard let first else { return nil }
+        head += 1
+        if head == numbers.count || head >= 1024 && head > numbers.count / 2 {
+            numbers.removeFirst(head)
+            head = 0
+        }
+        return first
+    }
+}
+#endif

@@ -1,0 +1,359 @@
+#if os(Linux)
+import CLinux
+import Glibc
+import SluiceEngine
+import SluiceHTTP
+
+/// One connection to a server, which is opened for the first command and again after it was lost.
+///
+/// Everything runs on the thread of one loop. The lock around the state is never contended; only the concurrency checks of the compiler
+/// need it. ``LinkHealth``, ``Greeting`` and ``CommandPipeline`` decide, and this class performs.
+final class RedisLink: LoopHandler {
+    private struct Socket {
+        let descriptor: Int32
+        let registration: LoopThread.Registration
+        var stream: SocketStream
+        var parser = RESPParser()
+        var output = OutputQueue()
+        /// True while the socket accepts no more output.
+        var isBlocked = false
+        /// Nil once the greeting is complete.
+        var greeting: Greeting?
+    }
+
+    private struct State {
+        var health: LinkHealth
+        var pipeline: CommandPipeline<PendingReply>
+        var dial: Dial?
+        var socket: Socket?
+        /// The time by which the connection and its greeting must be complete.
+        var connectDeadline = MonotonicTime.distantFuture
+        var timer: LoopThread.Registration?
+        /// The time for which the timer is set.
+        var timerDeadline = MonotonicTime.distantFuture
+        var awaitsFlush = false
+        var isClosed = false
+    }
+
+    /// The maximum number of bytes that one turn reads.
+    private static let turnBytes = 256 << 10
+
+    private let server: RedisServer
+    private let engine: Engine
+    private let destination: Dial.Destination
+    private let loop: EventLoop
+    private let state: Locked<State>
+
+    init(_ server: RedisServer, _ destination: Dial.Destination, of engine: Engine) {
+        self.server = server
+        self.engine = engine
+        self.destination = destination
+        loop = engine.chooseLoop()
+        state = Locked(
+            unchecked: State(
+                health: LinkHealth(server.backoff),
+                pipeline: CommandPipeline(
+                    maximumCommands: server.maximumCommands,
+                    maximumBytes: server.maximumCommandBytes,
+                    overdueTimeout: server.overdueTimeout
+                )
+            )
+        )
+    }
+
+    /// Sends a command, from any thread. Its caller gets the reply, or an error at the deadline.
+    func send(_ reply: PendingReply, _ bytes: [UInt8], deadline: MonotonicTime, isIdempotent: Bool) {
+        loop.post { [self] thread in
+            run(on: thread) { state in
+                add(reply, bytes, deadline: deadline, isIdempotent: isIdempotent, &state, on: thread)
+            }
+        }
+    }
+
+    /// Closes the connection for good, when no caller can be left.
+    func close() {
+        loop.post { [self] thread in
+            run(on: thread) { state in
+                state.isClosed = true
+                disconnect(&state, on: thread)
+                let replies = state.pipeline.lost() + state.pipeline.removeWaiting()
+                for reply in replies { reply.finish(.failure(.cancelled)) }
+                if let timer = state.timer.take() { thread.unregister(timer) }
+            }
+        }
+    }
+
+    /// Runs a turn under the lock, and sets the timer after it.
+    private func run(on thread: LoopThread, _ body: (inout State) -> Void) {
+        state.withLockUnchecked { state in
+            body(&state)
+            setTimer(&state, on: thread)
+        }
+    }
+
+    // MARK: Commands
+
+    private func add(
+        _ reply: PendingReply,
+        _ bytes: [UInt8],
+        deadline: MonotonicTime,
+        isIdempotent: Bool,
+        _ state: inout State,
+        on thread: LoopThread
+    ) {
+        let now = MonotonicTime.now
+        guard reply.isWanted, !state.isClosed else { return reply.finish(.failure(.cancelled)) }
+        guard deadline > now else { return reply.finish(.failure(timeoutError)) }
+        let admission = state.health.admit(at: now)
+        guard admission != .refuse else { return reply.finish(.failure(.unavailable(server))) }
+        if !state.pipeline.add(reply, bytes, deadline: deadline, isIdempotent: isIdempotent) {
+            reply.finish(.failure(RedisError(.queueFull, "Too many commands wait for the Redis server at \(server).")))
+        }
+        switch admission {
+        case .connect: connect(&state, on: thread)
+        case .write: requestFlush(&state, on: thread)
+        case .wait, .refuse: break
+        }
+    }
+
+    /// Writes after all commands of this round have been added.
+    private func requestFlush(_ state: inout State, on thread: LoopThread) {
+        guard !state.awaitsFlush else { return }
+        state.awaitsFlush = true
+        thread.runLater { [self] thread in
+            run(on: thread) { state in
+                state.awaitsFlush = false
+                flush(&state, on: thread)
+            }
+        }
+    }
+
+    private func flush(_ state: inout State, on thread: LoopThread) {
+        while state.socket?.isBlocked == false, var socket = state.socket.take() {
+            if socket.output.isEmpty, socket.greeting == nil {
+                socket.output.append { output in
+                    state.pipeline.write(to: &output) { $0.isWanted }
+                }
+            }
+            let isEmpty = socket.output.isEmpty
+            let result = isEmpty ? .wouldBlock : socket.stream.write(socket.output)
+            if case .bytes(let count) = result { socket.output.consume(count) }
+            if case .wouldBlock = result { socket.isBlocked = !isEmpty }
+            state.socket = socket
+            switch result {
+            case .bytes: continue
+            case .wouldBlock: return
+            case .end, .failed:
+                // Replies may have arrived before the server closed its side.
+                state.socket?.isBlocked = true
+                state.socket?.stream.mayRead = true
+                read(&state, on: thread)
+                if state.socket != nil { lost(&state, on: thread) }
+                return
+            }
+        }
+    }
+
+    // MARK: Connecting
+
+    private func connect(_ state: inout State, on thread: LoopThread) {
+        state.connectDeadline = .now + server.connectTimeout
+        let dial = Dial(to: destination, on: loop, of: engine) { [self] dial, result, thread in
+            run(on: thread) { state in dialed(dial, result, &state, on: thread) }
+        }
+        state.dial = dial
+        dial.start()
+    }
+
+    private func dialed(
+        _ dial: Dial,
+        _ result: Result<DialedSocket, SluiceError>,
+        _ state: inout State,
+        on thread: LoopThread
+    ) {
+        guard state.dial === dial else {
+            if case .success(let dialed) = result { close(dialed.descriptor, dialed.registration, on: thread) }
+            return
+        }
+        state.dial = nil
+        switch result {
+        case .failure(let error): failed(.unavailable(server, error), &state, on: thread)
+        case .success(let dialed):
+            thread.replaceHandler(of: dialed.registration, with: self)
+            if case .tcp = server.address { RedisLink.keepAlive(dialed.descriptor) }
+            var greeting = Greeting(server)
+            var socket = Socket(
+                descriptor: dialed.descriptor,
+                registration: dialed.registration,
+                stream: SocketStream(dialed.descriptor, dialed.tls)
+            )
+            socket.output.append { output in
+                for command in greeting.begin() { command.write(to: &output) }
+            }
+            socket.greeting = greeting
+            state.socket = socket
+            flush(&state, on: thread)
+        }
+    }
+
+    /// Detects a dead peer, also while data is unacknowledged, when keep-alive probes are not sent.
+    private static func keepAlive(_ descriptor: Int32) {
+        let tcp = Int32(IPPROTO_TCP)
+        let options: [(Int32, Int32, Int32)] = [
+            (SOL_SOCKET, SO_KEEPALIVE, 1), (tcp, TCP_KEEPIDLE, 30), (tcp, TCP_KEEPINTVL, 10), (tcp, TCP_KEEPCNT, 3),
+            (tcp, TCP_USER_TIMEOUT, 10_000),
+        ]
+        for (level, name, value) in options {
+            var value = value
+            setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+        }
+    }
+
+    // MARK: Turns
+
+    func ready(_ events: UInt32, on thread: LoopThread) {
+        run(on: thread) { state in
+            state.socket?.stream.recordEvents(events)
+            if events & EPOLLOUT.rawValue != 0 { state.socket?.isBlocked = false }
+            read(&state, on: thread)
+            flush(&state, on: thread)
+        }
+    }
+
+    func deadlinePassed(on thread: LoopThread) {
+        run(on: thread) { state in
+            state.timerDeadline = .distantFuture
+            let now = MonotonicTime.now
+            let (owners, sent) = state.pipeline.expire(at: now)
+            for reply in owners { reply.finish(.failure(timeoutError)) }
+            let isDead = state.health.timedOut(sent)
+            if isDead || state.pipeline.isOverdue(at: now) || state.connectDeadline <= now {
+                failed(.unavailable(server), &state, on: thread)
+            }
+        }
+    }
+
+    private func setTimer(_ state: inout State, on thread: LoopThread) {
+        let deadline = min(state.connectDeadline, state.pipeline.nextDeadline)
+        // A timer that fires too early sets itself again.
+        guard deadline < state.timerDeadline, !state.isClosed else { return }
+        let timer = state.timer ?? thread.register(self)
+        state.timer = timer
+        state.timerDeadline = deadline
+        thread.setTimer(timer, at: deadline)
+    }
+
+    private func read(_ state: inout State, on thread: LoopThread) {
+        var left = RedisLink.turnBytes
+        while state.socket?.stream.mayRead == true, left > 0 {
+            switch state.socket?.stream.read(into: thread.scratch) {
+            case .bytes(let count):
+                left -= count
+                state.socket?.parser.append(UnsafeRawBufferPointer(rebasing: thread.scratch[..<count]))
+                takeMessages(&state, on: thread)
+            case .wouldBlock: continue
+            case .end, .failed: return lost(&state, on: thread)
+            case nil: return
+            }
+        }
+        if let socket = state.socket, socket.stream.mayRead { thread.runAgain(socket.registration) }
+    }
+
+    private func takeMessages(_ state: inout State, on thread: LoopThread) {
+        while true {
+            do throws(RESPSyntaxError) {
+                guard let message = try state.socket?.parser.next() else { return }
+                // No command subscribes to anything, and attributes are comments.
+                guard case .reply(let value) = message else { continue }
+                if state.socket?.greeting == nil {
+                    take(value, &state, on: thread)
+                } else {
+                    greet(value, &state, on: thread)
+                }
+            } catch {
+                let text = "The Redis server at \(server) sent something else than RESP: \(error)."
+                return failed(RedisError(.invalidReply, text), &state, on: thread)
+            }
+        }
+    }
+
+    private func greet(_ value: RedisValue, _ state: inout State, on thread: LoopThread) {
+        switch state.socket?.greeting?.received(value) {
+        case .send(let commands):
+            state.socket?.output.append { output in
+                for command in commands { command.write(to: &output) }
+            }
+            flush(&state, on: thread)
+        case .done:
+            state.socket?.greeting = nil
+            state.connectDeadline = .distantFuture
+            state.health.connected()
+            flush(&state, on: thread)
+        case .failed(let error): failed(.unavailable(server, error), &state, on: thread)
+        case .wait, nil: return
+        }
+    }
+
+    private func take(_ value: RedisValue, _ state: inout State, on thread: LoopThread) {
+        var failure: RedisError?
+        if case .error(let error) = value { failure = RedisError(error) }
+        switch state.pipeline.received() {
+        case .owner(let reply): reply.finish(failure.map { .failure($0) } ?? .success(value))
+        case .dropped: break
+        case .unexpected: return failed(.strayReply, &state, on: thread)
+        }
+        // After a failover the name may belong to another server.
+        if let failure, failure.code == .readOnly || failure.code == .loading {
+            if case .tcp(let host, _) = server.address { Resolver.shared.forget(host) }
+            failed(failure, &state, on: thread)
+        } else {
+            state.health.answered()
+        }
+    }
+
+    // MARK: Ends
+
+    /// Handles a connection that the server has closed, or that was lost.
+    private func lost(_ state: inout State, on thread: LoopThread) {
+        state.health.closed(at: .now, random: server.randomness())
+        disconnect(&state, on: thread)
+        let error = RedisError(.connectionLost, "The connection to the Redis server at \(server) was lost.")
+        for reply in state.pipeline.lost() { reply.finish(.failure(error)) }
+        guard state.pipeline.hasWaiting else { return }
+        if state.health.admit(at: .now) == .connect { return connect(&state, on: thread) }
+        for reply in state.pipeline.removeWaiting() { reply.finish(.failure(.unavailable(server))) }
+    }
+
+    /// Handles a server that does not work: closes the connection, and fails all commands until the pause is over.
+    private func failed(_ error: RedisError, _ state: inout State, on thread: LoopThread) {
+        state.health.failed(at: .now, random: server.randomness())
+        disconnect(&state, on: thread)
+        let unknown = RedisError(
+            .connectionLost,
+            "The connection to the Redis server at \(server) was closed: \(error.description)",
+            underlyingError: error
+        )
+        for reply in state.pipeline.lost() { reply.finish(.failure(unknown)) }
+        let unavailable = error.code == .unavailable ? error : .unavailable(server, error)
+        for reply in state.pipeline.removeWaiting() { reply.finish(.failure(unavailable)) }
+    }
+
+    private func disconnect(_ state: inout State, on thread: LoopThread) {
+        state.connectDeadline = .distantFuture
+        state.dial.take()?.cancel()
+        guard var socket = state.socket.take() else { return }
+        socket.stream.tls?.close()
+        socket.stream.tls = nil
+        close(socket.descriptor, socket.registration, on: thread)
+    }
+
+    private func close(_ descriptor: Int32, _ registration: LoopThread.Registration, on thread: LoopThread) {
+        thread.unregister(registration)
+        engine.descriptors.close(descriptor)
+    }
+
+    private var timeoutError: RedisError {
+        RedisError(.timedOut, "The Redis server at \(server) did not answer in time.")
+    }
+}
+#endif

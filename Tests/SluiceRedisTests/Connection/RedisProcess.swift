@@ -1,0 +1,130 @@
+#if os(Linux)
+import Foundation
+import SluiceRedis
+
+/// A redis-server of a test, in a temporary folder with a unix-domain socket.
+final class RedisProcess: @unchecked Sendable {
+    // Unchecked, because `Process` is not Sendable on all versions of Foundation. One test uses it, from one task.
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let program = ["/usr/bin/redis-server", "/usr/local/bin/redis-server"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    /// False to skip the tests that need a server. With `SLUICE_REQUIRE_SERVERS=1` they fail without one.
+    static let canRun = program != nil || ProcessInfo.processInfo.environment["SLUICE_REQUIRE_SERVERS"] == "1"
+
+    let folder: URL
+    private let arguments: [String]
+    private var process: Process?
+
+    var socket: String { folder.appending(path: "s").path }
+
+    /// The server with a time-out for loaded machines.
+    var server: RedisServer { .patient(unixSocket: socket) }
+
+    /// Starts a server with further arguments, such as `--requirepass`, and waits until it accepts connections.
+    init(_ arguments: String..., in folder: URL? = nil) throws {
+        self.folder = try folder ?? RedisProcess.makeFolder()
+        self.arguments = arguments
+        try start()
+    }
+
+    static func makeFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "sluice-redis-\(UUID().uuidString.prefix(8))"
+        )
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    deinit {
+        // Without a process, another attempt uses the folder.
+        guard process != nil else { return }
+        kill()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func start() throws {
+        guard let program = Self.program else { throw Failure(description: "redis-server is not installed.") }
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: program)
+        process.arguments =
+            [
+                "--port", "0", "--unixsocket", socket, "--save", "", "--dir", folder.path, "--enable-debug-command",
+                "yes",
+            ]
+            + arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        self.process = process
+        var text = ""
+        while !text.contains("The server is now ready to accept connections at") {
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else {
+                self.process = nil
+                throw Failure(description: "redis-server ended: \(text)")
+            }
+            text += String(decoding: more, as: UTF8.self)
+        }
+        let handle = output.fileHandleForReading
+        Thread.detachNewThread { while !handle.availableData.isEmpty {} }
+    }
+
+    /// Kills the process and waits for its end.
+    func kill() {
+        guard let process, process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Stops the process without closing its connections.
+    func pause() {
+        if let process { Foundation.kill(process.processIdentifier, SIGSTOP) }
+    }
+
+    func proceed() {
+        if let process { Foundation.kill(process.processIdentifier, SIGCONT) }
+    }
+
+    /// Starts a server that also listens on a free port of 127.0.0.1, which is the argument after `option`.
+    static func onPort(_ option: String, _ more: [String] = [], in folder: URL? = nil) throws -> (RedisProcess, Int) {
+        let folder = try folder ?? makeFolder()
+        for _ in 0..<20 {
+            let port = Int.random(in: 10_240..<32_768)
+            // A port that is taken ends the server.
+            if let process = try? RedisProcess(arguments: [option, "\(port)"] + more, in: folder) {
+                return (process, port)
+            }
+        }
+        throw Failure(description: "No port is free.")
+    }
+
+    private init(arguments: [String], in folder: URL) throws {
+        self.folder = folder
+        self.arguments = arguments
+        try start()
+    }
+}
+
+extension RedisServer {
+    /// A server on a loaded machine.
+    static func patient(unixSocket: String) -> RedisServer { RedisServer(unixSocket: unixSocket).patient }
+
+    var patient: RedisServer {
+        var server = self
+        server.commandTimeout = .seconds(20)
+        server.connectTimeout = .seconds(20)
+        server.overdueTimeout = .seconds(20)
+        server.backoff.base = .milliseconds(2)
+        server.backoff.limit = .milliseconds(20)
+        return server
+    }
+}
+#endif
