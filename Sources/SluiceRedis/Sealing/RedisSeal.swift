@@ -1,0 +1,187 @@
+#if os(Linux)
+import SluiceFoundation
+import SluiceHTTP
+
+/// Keys that protect stored values against everybody who can write to the server, or also against those who can read it.
+///
+/// ```swift
+/// guard let key = Secret(environment: "REDIS_SEAL") else { throw Misconfiguration.noKey }
+/// let seal = try RedisSeal(key, encrypts: true)
+/// let name = try seal.name("token/\(user)")
+/// let sealed = try seal.seal(token, as: name)
+/// ```
+///
+/// A sealed value opens only under its own name and with its key. Values are authenticated with HMAC-SHA256, or encrypted and
+/// authenticated with AES-256-GCM. Names are keyed hashes, so that they show neither users nor tokens.
+///
+/// A key has at least 32 random bytes, for example from `openssl rand -base64 32`. All machines of a fleet have the same one. To replace a
+/// key, add the new one to ``accepting(_:)`` of all machines first, then exchange the two, then remove the old one.
+public struct RedisSeal: Sendable {
+    /// The reason for which a value does not open. Each is treated like a missing value.
+    public enum Failure: Error, Sendable, Hashable {
+        /// The key has fewer than 32 bytes.
+        case weakKey
+        /// The value is not one of this kind, or of another version.
+        case unknownFormat
+        /// The value was sealed with a key that is not among the accepted ones.
+        case unknownKey
+        /// The value was changed, cut, or stored under another name.
+        case forged
+        /// The system's library for cryptography failed.
+        case unavailable
+    }
+
+    /// The keys for the purposes, derived from the user's key, so that no key serves two algorithms.
+    private struct Keys: Sendable {
+        let identifier: [UInt8]
+        let values: KeyedHash
+        let messages: KeyedHash
+        let names: KeyedHash
+
+        init(_ secret: Secret) throws(Failure) {
+            let bytes = Array(secret.reveal().utf8)
+            guard bytes.count >= 32 else { throw .weakKey }
+            guard let root = SystemSHA256.digest(of: bytes).map(KeyedHash.init(key:)) else { throw .unavailable }
+            func derived(_ purpose: String) throws(Failure) -> [UInt8] {
+                guard let key = root.digest(of: Array("sluice-redis \(purpose)".utf8)) else { throw .unavailable }
+                return key
+            }
+            identifier = Array(try derived("identifier").prefix(RedisSeal.identifierSize))
+            values = KeyedHash(key: try derived("values"))
+            messages = KeyedHash(key: try derived("messages"))
+            names = KeyedHash(key: try derived("names"))
+        }
+    }
+
+    /// The first byte of a value, with its version and algorithm.
+    private enum Format: UInt8 {
+        /// Identifier, HMAC-SHA256 of everything else and the name, value.
+        case authenticated = 0x11
+        /// Identifier, salt, nonce, encrypted value, tag. The salt gives each value a key of its own, because random nonces of one key would
+        /// repeat after some billion values (NIST SP 800-38D §8.3).
+        case encrypted = 0x12
+    }
+
+    private static let identifierSize = 8
+    private static let digestSize = 32
+    private static let saltSize = 16
+
+    private let keys: Keys
+    private var accepted: [Keys] = []
+    private let encrypts: Bool
+
+    /// Creates a seal.
+    ///
+    /// - Parameters:
+    ///   - key: The key, a text with at least 32 random bytes.
+    ///   - encrypts: True to encrypt values, so that those who can read the server do not see them. False by default.
+    /// - Throws: ``Failure/weakKey`` for a short key.
+    public init(_ key: some SecretConvertible, encrypts: Bool = false) throws(Failure) {
+        keys = try Keys(key.asSecret())
+        self.encrypts = encrypts
+    }
+
+    /// Returns a seal that also opens the values of other keys, while they are replaced.
+    ///
+    /// - Parameter others: The other keys.
+    /// - Returns: The seal.
+    /// - Throws: ``Failure/weakKey`` for a short key.
+    public func accepting(_ others: Secret...) throws(Failure) -> RedisSeal {
+        var seal = self
+        for other in others { seal.accepted.append(try Keys(other)) }
+        return seal
+    }
+
+    /// Returns the name under which a value is stored: 64 hexadecimal digits, which cannot be computed without the key.
+    ///
+    /// - Parameter name: The name that the program uses.
+    /// - Returns: The digits.
+    /// - Throws: ``Failure/unavailable``.
+    public func name(_ name: String) throws(Failure) -> String {
+        guard let digest = keys.names.digest(of: Array(name.utf8)) else { throw .unavailable }
+        return HexText.text(of: digest[...])
+    }
+
+    /// Seals a value.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - name: The name under which it will be stored.
+    /// - Returns: The value with its authentication.
+    /// - Throws: ``Failure/unavailable``.
+    public func seal(_ value: Data, as name: String) throws(Failure) -> Data {
+        let format = encrypts ? Format.encrypted : .authenticated
+        let head = [format.rawValue] + keys.identifier
+        switch format {
+        case .authenticated:
+            let digest = keys.values.digest(of: RedisSeal.context(head, name) + value)
+            guard let digest else { throw .unavailable }
+            return Data(head + digest) + value
+        case .encrypted:
+            var random = SystemRandomNumberGenerator()
+            let fresh = (0..<RedisSeal.saltSize + AuthenticatedCipher.nonceSize).map { _ in
+                UInt8.random(in: .min ... .max, using: &random)
+            }
+            let (salt, nonce) = (Array(fresh.prefix(RedisSeal.saltSize)), Array(fresh.dropFirst(RedisSeal.saltSize)))
+            let context = RedisSeal.context(head, name)
+            guard let key = keys.messages.digest(of: salt),
+                let sealed = AuthenticatedCipher.seal(Array(value), key: key, nonce: nonce, context: context)
+            else { throw .unavailable }
+            return Data(head + fresh + sealed)
+        }
+    }
+
+    /// Opens a value.
+    ///
+    /// An encrypting seal opens encrypted values only.
+    ///
+    /// - Parameters:
+    ///   - sealed: The stored value.
+    ///   - name: The name under which it is stored.
+    /// - Returns: The value.
+    /// - Throws: The ``Failure``.
+    public func open(_ sealed: Data, as name: String) throws(Failure) -> Data {
+        let bytes = Array(sealed)
+        let headSize = 1 + RedisSeal.identifierSize
+        guard bytes.count >= headSize, let format = Format(rawValue: bytes[0]) else { throw .unknownFormat }
+        guard format == .encrypted || !encrypts else { throw .unknownFormat }
+        let head = Array(bytes[..<headSize])
+        guard let keys = ([keys] + accepted).first(where: { $0.identifier.elementsEqual(head[1...]) }) else {
+            throw .unknownKey
+        }
+        let context = RedisSeal.context(head, name)
+        let rest = bytes[headSize...]
+        switch format {
+        case .authenticated:
+            let value = rest.dropFirst(RedisSeal.digestSize)
+            guard rest.count >= RedisSeal.digestSize else { throw .forged }
+            guard let digest = keys.values.digest(of: context + value) else { throw .unavailable }
+            guard KeyedHash.areEqual(digest, rest.prefix(RedisSeal.digestSize)) else { throw .forged }
+            return Data(value)
+        case .encrypted:
+            let salt = Array(rest.prefix(RedisSeal.saltSize))
+            let nonce = Array(rest.dropFirst(RedisSeal.saltSize).prefix(AuthenticatedCipher.nonceSize))
+            let message = rest.dropFirst(RedisSeal.saltSize + AuthenticatedCipher.nonceSize)
+            guard let key = keys.messages.digest(of: salt) else { throw .unavailable }
+            guard let value = AuthenticatedCipher.open(message, key: key, nonce: nonce, context: context) else {
+                throw .forged
+            }
+            return Data(value)
+        }
+    }
+
+    /// The bytes that are authenticated beside the value. The length keeps the name and the value apart.
+    private static func context(_ head: [UInt8], _ name: String) -> [UInt8] {
+        let name = Array(name.utf8)
+        return head + withUnsafeBytes(of: UInt64(name.count).bigEndian) { Array($0) } + name
+    }
+}
+
+extension RedisSeal: CustomStringConvertible, CustomReflectable {
+    /// The algorithm, without the keys.
+    public var description: String { encrypts ? "AES-256-GCM" : "HMAC-SHA256" }
+
+    /// An empty mirror: `dump` would show the keys.
+    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+}
+#endif
