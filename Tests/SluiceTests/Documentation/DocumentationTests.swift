@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Compares the pages with the code of this folder: every Swift block of a page is compiled and run here.
+/// Compares the pages with the code of this folder and that of `SluiceRedisTests`: every Swift block of a page is compiled and run there.
 @Suite struct DocumentationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = (0..<3).reduce(folder) { url, _ in url.deletingLastPathComponent() }
@@ -28,7 +28,11 @@ import Testing
     @Test(arguments: pages)
     func everyBlockOfAPageIsCompiled(_ page: String) throws {
         let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
-        let files = try FileManager.default.contentsOfDirectory(at: Self.folder, includingPropertiesForKeys: nil)
+        // The code of the article on Redis needs the product for it.
+        let folders = [Self.folder, Self.root.appending(path: "Tests/SluiceRedisTests/Documentation")]
+        let files = try folders.flatMap { folder in
+            try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        }
         let code = try files.map { lines(try String(contentsOf: $0, encoding: .utf8)) }.joined(separator: "\n")
         let blocks = text.components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "\n```").first }
