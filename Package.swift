@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Sluice", targets: ["Sluice"]),
+        .library(name: "SluiceTelemetry", targets: ["SluiceTelemetry"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
         .library(name: "SluiceRedis", targets: ["SluiceRedis"]),
         .library(name: "SluiceURLSession", targets: ["SluiceURLSession"]),
@@ -59,6 +60,10 @@ let package = Package(
                     condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])
                 ),
             ]
+        ),
+        .target(
+            name: "SluiceTelemetry",
+            dependencies: ["Sluice", "SluiceFoundation", "SluiceHTTP", "SluiceJSON"]
         ),
         .target(name: "SluiceTesting", dependencies: ["Sluice", "SluiceFoundation", "SluiceHTTP"]),
         .target(
@@ -130,13 +135,18 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "SluiceTelemetryTests",
+            dependencies: ["Sluice", "SluiceHTTP", "SluiceTelemetry", "SluiceTesting"],
+            exclude: ["Receiver/receiver.py", "Receiver/requirements.txt"]
+        ),
+        .testTarget(
             name: "SluiceTestingTests",
             dependencies: ["SluiceTesting", .target(name: "SluiceEngine", condition: .when(platforms: [.linux]))]
         ),
         .testTarget(
             name: "SluiceTests",
             dependencies: [
-                "CSQLite", "Sluice", "SluiceCache", "SluiceHTTP", "SluiceTesting",
+                "CSQLite", "Sluice", "SluiceCache", "SluiceHTTP", "SluiceTelemetry", "SluiceTesting",
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ]
         ),

@@ -8,8 +8,8 @@
 public struct TraceContext: Sendable, Hashable {
     /// The ID of a trace: 16 bytes, not all zero.
     public struct TraceID: Sendable, Hashable {
-        let high: UInt64
-        let low: UInt64
+        package let high: UInt64
+        package let low: UInt64
 
         /// Creates an ID from its halves; nil if both are zero.
         public init?(high: UInt64, low: UInt64) {
@@ -19,7 +19,7 @@ public struct TraceContext: Sendable, Hashable {
         }
 
         /// Creates an ID from random numbers. Two zeros, which are not valid, become 1.
-        init(nonZero high: UInt64, _ low: UInt64) {
+        package init(nonZero high: UInt64, _ low: UInt64) {
             self.high = high
             self.low = high == 0 && low == 0 ? 1 : low
         }
@@ -27,7 +27,7 @@ public struct TraceContext: Sendable, Hashable {
 
     /// The ID of an operation in a trace: 8 bytes, not all zero.
     public struct SpanID: Sendable, Hashable {
-        let rawValue: UInt64
+        package let rawValue: UInt64
 
         /// Creates an ID from a number; nil if it is zero.
         public init?(_ rawValue: UInt64) {
@@ -35,7 +35,7 @@ public struct TraceContext: Sendable, Hashable {
             self.rawValue = rawValue
         }
 
-        init(nonZero rawValue: UInt64) {
+        package init(nonZero rawValue: UInt64) {
             self.rawValue = max(rawValue, 1)
         }
     }

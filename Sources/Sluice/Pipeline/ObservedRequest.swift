@@ -46,6 +46,8 @@ public struct ObservedRequest: Sendable {
     public var method: HTTPMethod { subject.draft.method }
     /// The route that requests of the same kind share: ``ModifiableRequest/route(_:)``.
     public var route: String { subject.draft.route ?? RoutePattern.route(of: subject.draft.path) }
+    /// The route that the request was given or that its template is; nil if the route is derived from the path.
+    package var declaredRoute: String? { subject.draft.route }
     /// The tags that the request was given.
     public var tags: Set<String> { subject.draft.tags }
     /// The endpoint that the request was created from: a target, a template, a URL or a path.

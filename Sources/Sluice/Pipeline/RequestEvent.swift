@@ -68,7 +68,7 @@ public enum RequestEvent: Sendable {
         public static let all = Kinds(rawValue: .max)
 
         /// ``gates``, except admissions without a wait.
-        static let waits = Kinds(rawValue: 2)
+        package static let waits = Kinds(rawValue: 2)
         /// ``RequestEvent/admitted(gate:)`` without a wait.
         static let immediateAdmissions = Kinds(rawValue: 512)
     }

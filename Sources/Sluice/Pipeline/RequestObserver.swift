@@ -174,4 +174,4 @@ protocol SelectiveObserver: RequestObserver {
 
 /// An observer so fast that queueing its events would cost more. It is called on the pipeline's own threads, several at
 /// a time.
-protocol ImmediateObserver: RequestObserver {}
+package protocol ImmediateObserver: RequestObserver {}

@@ -1,0 +1,150 @@
+import Sluice
+import SluiceHTTP
+
+/// Exports spans in batches, in a task that runs while spans wait.
+final class SpanExporter: Sendable {
+    typealias Encoding = @Sendable ([SpanRecord]) -> [UInt8]
+
+    private struct State {
+        var queue: SpanQueue
+        var statistics = TelemetryStatistics()
+        var backoff = ExportBackoff()
+        var worker: Task<Void, Never>?
+        /// The pause in which spans gather, which a whole batch and a flush end early.
+        var gathering: Task<Void, Never>?
+        var flushes = 0
+        /// True after the end: nothing is accepted.
+        var isOver = false
+        /// True if no failed export is repeated.
+        var givesUp = false
+    }
+
+    private let sender: OTLPSender
+    private let encode: Encoding
+    private let delay: Duration
+    private let clock: any SluiceClock
+    private let state: Locked<State>
+
+    init(
+        _ queue: SpanQueue,
+        _ sender: OTLPSender,
+        delay: Duration,
+        clock: any SluiceClock,
+        _ encode: @escaping Encoding
+    ) {
+        self.sender = sender
+        self.encode = encode
+        self.delay = delay
+        self.clock = clock
+        state = Locked(State(queue: queue))
+    }
+
+    var statistics: TelemetryStatistics {
+        state.withLock { state in
+            var statistics = state.statistics
+            statistics.waitingSpans = state.queue.count
+            statistics.droppedSpans += state.queue.dropped
+            return statistics
+        }
+    }
+
+    /// Adds spans. Does not wait.
+    func append(_ spans: [SpanRecord]) {
+        if spans.isEmpty { return }
+        let gathering = state.withLock { state -> Task<Void, Never>? in
+            if state.isOver {
+                state.statistics.droppedSpans += spans.count
+                return nil
+            }
+            for span in spans { state.queue.append(span) }
+            if state.worker == nil { state.worker = Task { [self] in await run() } }
+            return state.queue.hasBatch ? state.gathering : nil
+        }
+        gathering?.cancel()
+    }
+
+    /// Waits until all spans have been exported or refused.
+    func flush() async {
+        let (worker, gathering) = state.withLock { state in
+            state.flushes += 1
+            return (state.worker, state.gathering)
+        }
+        gathering?.cancel()
+        await worker?.value
+        state.withLock { $0.flushes -= 1 }
+    }
+
+    /// Ends the exports. Spans that wait are dropped.
+    func end() {
+        let (worker, gathering) = state.withLock { state in
+            state.isOver = true
+            return (state.worker, state.gathering)
+        }
+        worker?.cancel()
+        gathering?.cancel()
+    }
+
+    /// Stops repeating exports that fail, when nobody is left to count them.
+    func release() {
+        let gathering = state.withLock { state in
+            state.givesUp = true
+            return state.gathering
+        }
+        gathering?.cancel()
+    }
+
+    private func run() async {
+        await gather()
+        while let batch = take() {
+            let outcome = await sender.send(encode(batch.spans), now: clock.date)
+            if let pause = settle(batch, outcome) {
+                try? await clock.sleep(for: pause)
+            } else {
+                await gather()
+            }
+        }
+    }
+
+    /// Waits until a whole batch has gathered, or for the delay.
+    private func gather() async {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            let isHurried = state.isOver || state.givesUp || state.flushes > 0
+            if isHurried || state.queue.hasBatch || state.queue.count == 0 { return nil }
+            let task = Task { [clock, delay] in _ = try? await clock.sleep(for: delay) }
+            state.gathering = task
+            return task
+        }
+        await task?.value
+        state.withLock { $0.gathering = nil }
+    }
+
+    /// Returns the next batch; nil after the last, with which the task ends.
+    private func take() -> SpanQueue.Batch? {
+        state.withLock { state in
+            if state.isOver {
+                while let rest = state.queue.take() { state.statistics.droppedSpans += rest.spans.count }
+            }
+            let batch = state.queue.take()
+            if batch == nil { state.worker = nil }
+            return batch
+        }
+    }
+
+    /// Counts an outcome, and returns the pause before the next export; nil for none.
+    private func settle(_ batch: SpanQueue.Batch, _ outcome: ExportOutcome) -> Duration? {
+        state.withLock { state in
+            state.statistics.count(outcome, of: batch.spans.count, \.exportedSpans, \.refusedSpans)
+            switch outcome {
+            case .busy(let requested, _) where !state.isOver && !state.givesUp:
+                state.queue.restore(batch)
+                return state.backoff.pause(requested, random: .random(in: .min ... .max))
+            case .busy, .cancelled:
+                state.statistics.droppedSpans += batch.spans.count
+                return nil
+            case .accepted, .refused:
+                state.backoff.reset()
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// A writer of the binary encoding of protobuf.
+struct ProtobufWriter {
+    private enum WireType: UInt64 {
+        case varint = 0
+        case fixed64 = 1
+        case bytes = 2
+        case fixed32 = 5
+    }
+
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ message: OTLPMessage) {
+        for field in message.fields { append(field.value, field.number) }
+    }
+
+    private mutating func append(_ value: OTLPValue, _ number: UInt64) {
+        switch value {
+        case .string(let text):
+            append(number, .bytes)
+            append(varint: UInt64(text.utf8.count))
+            bytes += text.utf8
+        case .id(let words):
+            append(number, .bytes)
+            append(varint: UInt64(words.count * 8))
+            for word in words { append(bigEndian: word) }
+        case .bool(let flag):
+            append(number, .varint)
+            append(varint: flag ? 1 : 0)
+        case .int64(let integer):
+            append(number, .varint)
+            append(varint: UInt64(bitPattern: integer))
+        case .uint32(let integer), .enumeration(let integer):
+            append(number, .varint)
+            append(varint: UInt64(integer))
+        case .fixed32(let integer):
+            append(number, .fixed32)
+            append(littleEndian: integer)
+        case .fixed64(let integer):
+            append(number, .fixed64)
+            append(littleEndian: integer)
+        case .double(let double):
+            append(number, .fixed64)
+            append(littleEndian: double.bitPattern)
+        case .message(let message): append(nested: OTLPFormat.protobuf.encoded(message), number)
+        case .messages(let messages):
+            for message in messages { append(nested: OTLPFormat.protobuf.encoded(message), number) }
+        case .encoded(let messages):
+            for message in messages { append(nested: message, number) }
+        case .fixed64s(let integers): append(packed: integers, number)
+        case .doubles(let doubles): append(packed: doubles.map(\.bitPattern), number)
+        }
+    }
+
+    private mutating func append(packed words: [UInt64], _ number: UInt64) {
+        append(number, .bytes)
+        append(varint: UInt64(words.count * 8))
+        for word in words { append(littleEndian: word) }
+    }
+
+    private mutating func append(nested message: [UInt8], _ number: UInt64) {
+        append(number, .bytes)
+        append(varint: UInt64(message.count))
+        bytes += message
+    }
+
+    private mutating func append(_ number: UInt64, _ type: WireType) {
+        append(varint: number << 3 | type.rawValue)
+    }
+
+    private mutating func append(varint value: UInt64) {
+        var rest = value
+        while rest > 0x7F {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    private mutating func append(littleEndian value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { bytes += $0 }
+    }
+
+    private mutating func append(bigEndian value: UInt64) {
+        withUnsafeBytes(of: value.bigEndian) { bytes += $0 }
+    }
+}

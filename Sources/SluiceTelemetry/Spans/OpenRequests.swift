@@ -1,0 +1,194 @@
+import Sluice
+import SluiceFoundation
+import SluiceHTTP
+
+/// The requests that have begun and not ended, and the spans and durations that their events complete.
+struct OpenRequests {
+    /// The results of an event.
+    struct Completed {
+        var spans: [SpanRecord] = []
+        var attempts: [(target: SentTarget, template: String?, duration: Duration, outcome: SpanOutcome)] = []
+    }
+
+    fileprivate struct Attempt {
+        var span: SpanRecord
+        let began: ContinuousClock.Instant
+    }
+
+    fileprivate struct Entry {
+        var span: SpanRecord
+        var trace: RequestTrace
+        var attempts: [Int: Attempt] = [:]
+    }
+
+    private let eventLimit: Int
+    private var entries: [RequestID: Entry] = [:]
+
+    init(eventLimit: Int) {
+        self.eventLimit = max(0, eventLimit)
+    }
+
+    /// The number of requests that have begun and not ended.
+    var count: Int { entries.count }
+
+    /// Returns the trace of a request; nil if it has not begun, or has ended.
+    func trace(of id: RequestID) -> RequestTrace? { entries[id]?.trace }
+
+    /// Records that a request began.
+    mutating func begin(_ sent: HTTPRequest, _ request: ObservedRequest, _ trace: RequestTrace) {
+        entries[request.id] = entry(request, trace, SentTarget(sent))
+    }
+
+    /// Records the end of a request, of its attempts too.
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome.
+    ///   - request: The request.
+    ///   - makeTrace: Creates the trace of a request that could not be built, which had no beginning.
+    /// - Returns: The spans.
+    mutating func finish(
+        _ outcome: TransportOutcome,
+        _ request: ObservedRequest,
+        _ makeTrace: () -> RequestTrace
+    ) -> Completed {
+        var entry = entries.removeValue(forKey: request.id) ?? entry(request, makeTrace(), nil)
+        var completed = Completed()
+        // An attempt without an outcome was left behind: by the end of the request, or by a hedged attempt that was faster.
+        let end: SpanOutcome =
+            if case .failure(let error) = outcome { SpanOutcome(.failure(error)) } else {
+                SpanOutcome(.failure(.leftBehind))
+            }
+        for number in entry.attempts.keys.sorted() { entry.end(number, end, request, &completed) }
+        entry.span.end = request.nanoseconds
+        entry.span.outcome = SpanOutcome(outcome)
+        if entry.trace.isSampled { completed.spans.append(entry.span) }
+        return completed
+    }
+
+    /// Records any other event.
+    mutating func record(
+        _ event: RequestEvent,
+        _ request: ObservedRequest,
+        _ makeSpanID: () -> TraceContext.SpanID
+    ) -> Completed {
+        var completed = Completed()
+        guard var entry = entries[request.id] else { return completed }
+        // Removed while it changes, so that it is not copied.
+        entries[request.id] = nil
+        defer { entries[request.id] = entry }
+        let time = request.nanoseconds
+        func add(_ name: String, _ attributes: [Attribute]) {
+            guard entry.trace.isSampled else { return }
+            let number = request.attempt > 0 ? [Attribute("sluice.attempt", request.attempt)] : []
+            entry.span.add(SpanEvent(time: time, name: name, attributes: attributes + number), limit: eventLimit)
+        }
+        switch event {
+        case .waiting(let gate): add("gate.waiting", [Attribute("sluice.gate", gate)])
+        case .admitted(let gate): add("gate.admitted", [Attribute("sluice.gate", gate)])
+        case .refused(let gate, let error):
+            add("gate.refused", [Attribute("sluice.gate", gate), Attribute("error.type", error.code.description)])
+        case .sending(let sent): entry.send(sent, request, makeSpanID)
+        case .redirected(let response, let next):
+            guard entry.trace.isSampled else { break }
+            let attributes = [
+                Attribute("http.response.status_code", Int(response.status.rawValue)),
+                Attribute("url.full", next.redactedURL),
+            ]
+            entry.attempts[request.attempt]?.span.add(
+                SpanEvent(time: time, name: "redirect", attributes: attributes),
+                limit: eventLimit
+            )
+        case .received(let outcome): entry.end(request.attempt, SpanOutcome(outcome), request, &completed)
+        case .cached(let response):
+            // An attempt whose response was revalidated ends with it.
+            entry.end(request.attempt, SpanOutcome(.success(response)), request, &completed)
+            add("cache.hit", [Attribute("http.response.status_code", Int(response.status.rawValue))])
+        case .retrying(after: let delay, let outcome):
+            entry.end(request.attempt, SpanOutcome(outcome), request, &completed)
+            add("retry", [Attribute("sluice.delay", .double(delay / .seconds(1)))])
+        case .hedging: add("hedge", [])
+        case .began, .informational, .finished: break
+        }
+        return completed
+    }
+
+    private func entry(_ request: ObservedRequest, _ trace: RequestTrace, _ target: SentTarget?) -> Entry {
+        let start = request.nanoseconds(at: request.began)
+        let span = SpanRecord(
+            trace: trace,
+            spanID: trace.spanID,
+            parentID: trace.parent?.parentID,
+            attempt: nil,
+            method: request.method,
+            template: request.declaredRoute,
+            target: target,
+            start: start,
+            end: start
+        )
+        return Entry(span: span, trace: trace)
+    }
+}
+
+extension OpenRequests.Entry {
+    /// Begins an attempt; one that is sent again after a redirect has begun before.
+    fileprivate mutating func send(
+        _ sent: HTTPRequest,
+        _ request: ObservedRequest,
+        _ makeSpanID: () -> TraceContext.SpanID
+    ) {
+        if attempts[request.attempt] != nil { return }
+        let header =
+            trace.hasCallersHeader ? nil : sent.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
+        // Another interceptor began the trace, and the server knows it by that ID.
+        if let header, trace.parent == nil, header.traceID != trace.traceID {
+            trace.traceID = header.traceID
+            span.trace = trace
+        }
+        let time = request.nanoseconds
+        let attempt = SpanRecord(
+            trace: trace,
+            spanID: header?.parentID ?? makeSpanID(),
+            parentID: trace.spanID,
+            attempt: request.attempt,
+            method: request.method,
+            template: request.declaredRoute,
+            target: SentTarget(sent),
+            start: time,
+            end: time
+        )
+        attempts[request.attempt] = OpenRequests.Attempt(span: attempt, began: request.instant)
+    }
+
+    fileprivate mutating func end(
+        _ number: Int,
+        _ outcome: SpanOutcome,
+        _ request: ObservedRequest,
+        _ completed: inout OpenRequests.Completed
+    ) {
+        guard var attempt = attempts.removeValue(forKey: number) else { return }
+        attempt.span.end = request.nanoseconds
+        attempt.span.outcome = outcome
+        if trace.isSampled { completed.spans.append(attempt.span) }
+        guard let target = attempt.span.target else { return }
+        let duration = attempt.began.duration(to: request.instant)
+        completed.attempts.append((target, attempt.span.template, duration, outcome))
+    }
+}
+
+extension SluiceError {
+    fileprivate static var leftBehind: SluiceError {
+        SluiceError(.cancelled, "Another attempt of the request was faster.", step: .recovery)
+    }
+}
+
+extension ObservedRequest {
+    /// The time of the event in nanoseconds since 1970.
+    fileprivate var nanoseconds: UInt64 { nanoseconds(at: instant) }
+
+    /// The time of an instant. Only the beginning has a date, so that the clock of the system does not bend durations.
+    fileprivate func nanoseconds(at instant: ContinuousClock.Instant) -> UInt64 {
+        let seconds = beganDate.timeIntervalSince1970
+        guard seconds > 0, seconds < 1e10 else { return 0 }
+        return UInt64(seconds * 1e9) + UInt64(max(0, min(began.duration(to: instant) / .nanoseconds(1), 1e18)))
+    }
+}

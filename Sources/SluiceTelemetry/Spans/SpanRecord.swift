@@ -1,0 +1,88 @@
+import Sluice
+import SluiceHTTP
+
+/// The IDs of a request's trace, which are known when the request begins.
+struct RequestTrace: Sendable, Equatable {
+    var traceID: TraceContext.TraceID
+    let spanID: TraceContext.SpanID
+    let parent: TraceContext?
+    let isSampled: Bool
+    /// True if the caller has set the header, whose ID is then that of the caller's span.
+    let hasCallersHeader: Bool
+}
+
+/// The parts of a request that spans and metrics name. It holds neither headers nor a body.
+struct SentTarget: Sendable, Equatable {
+    let method: HTTPMethod
+    let scheme: String
+    let authority: String
+    let path: String
+
+    init(_ request: HTTPRequest) {
+        method = request.method
+        scheme = request.scheme
+        authority = request.authority
+        path = request.path
+    }
+}
+
+/// The end of a request or an attempt.
+enum SpanOutcome: Sendable, Equatable {
+    case response(HTTPStatus, HTTPVersion, peer: String?)
+    case failure(SluiceError.Code, HTTPStatus?, String)
+
+    init(_ outcome: TransportOutcome) {
+        switch outcome {
+        case .success(let response):
+            self = .response(response.status, response.head.version, peer: response.metrics.remoteAddress)
+        case .failure(let error): self = .failure(error.code, error.response?.status, error.description)
+        }
+    }
+}
+
+/// A moment within a span.
+struct SpanEvent: Sendable, Equatable {
+    let time: UInt64
+    let name: String
+    let attributes: [Attribute]
+}
+
+/// A span as it was recorded: what the pipeline's threads store, and the exporter describes later.
+struct SpanRecord: Sendable, Equatable {
+    var trace: RequestTrace
+    let spanID: TraceContext.SpanID
+    let parentID: TraceContext.SpanID?
+    /// The number of the attempt; nil for the request as a whole.
+    let attempt: Int?
+    let method: HTTPMethod
+    let template: String?
+    var target: SentTarget?
+    /// Nanoseconds since 1970.
+    let start: UInt64
+    var end: UInt64
+    var events: [SpanEvent] = []
+    var droppedEvents = 0
+    var outcome: SpanOutcome?
+
+    /// Adds an event, unless there are as many as the limit.
+    mutating func add(_ event: SpanEvent, limit: Int) {
+        if events.count < limit { events.append(event) } else { droppedEvents += 1 }
+    }
+
+    /// The approximate number of bytes in memory and in a batch.
+    var size: Int {
+        let texts = (target?.path.utf8.count ?? 0) + (target?.authority.utf8.count ?? 0) + (template?.utf8.count ?? 0)
+        let state = trace.parent?.traceState?.utf8.count ?? 0
+        let message = if case .failure(_, _, let text)? = outcome { text.utf8.count } else { 0 }
+        return 400 + texts + state + 2 * message + events.reduce(0) { $0 + 80 + $1.size }
+    }
+}
+
+extension SpanEvent {
+    fileprivate var size: Int {
+        attributes.reduce(0) { sum, attribute in
+            guard case .string(let text) = attribute.value else { return sum + 40 }
+            return sum + 40 + text.utf8.count
+        }
+    }
+}

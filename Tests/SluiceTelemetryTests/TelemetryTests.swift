@@ -1,0 +1,133 @@
+import Foundation
+import Sluice
+import SluiceTelemetry
+import SluiceTesting
+import Testing
+
+/// The spans of requests, as a collector on this host receives them in JSON.
+struct TelemetryTests {
+    /// A gate that admits every request, but not at once.
+    private struct Turnstile: Gate {
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+            await Task.yield()
+            return Permit()
+        }
+    }
+
+    private let server: LoopbackServer
+
+    init() throws {
+        server = try LoopbackServer()
+        server.on("/v1/traces", .json("{}"))
+        server.on("/v1/metrics", .json("{}"))
+        server.on("/a", .text("a", headers: ["Cache-Control": "max-age=60"]))
+        server.on("/moved", .redirect(to: "/a"))
+        server.on("/never", .hang)
+        server.on("/stuck", .hang)
+    }
+
+    private func telemetry(_ change: (inout TelemetryConfiguration) -> Void = { _ in }) -> OpenTelemetry {
+        var configuration = TelemetryConfiguration(environment: [
+            "OTEL_EXPORTER_OTLP_ENDPOINT": server.url, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
+        ])
+        change(&configuration)
+        return OpenTelemetry(configuration)
+    }
+
+    /// The spans that were exported.
+    private func spans() throws -> [JSON] {
+        try server.requests.filter { $0.path == "/v1/traces" }.flatMap { request in
+            try JSON(parsing: request.body)["resourceSpans"].arrayValue.flatMap { $0["scopeSpans"].arrayValue }
+                .flatMap { $0["spans"].arrayValue }
+        }
+    }
+
+    private func events(_ span: JSON) -> [String] { span["events"].arrayValue.map { $0["name"].stringValue } }
+
+    private func errorType(_ span: JSON) -> String? {
+        span["attributes"].arrayValue.first { $0["key"].string == "error.type" }?["value"]["stringValue"].string
+    }
+
+    @Test func theStepsOfARequestAreEvents() async throws {
+        let telemetry = telemetry()
+        let client = APIClient(baseURL: server.url) {
+            $0.observers = [telemetry]
+            $0.requestInterceptors = [telemetry]
+            $0.gates = [Turnstile()]
+            $0.cache = CacheStore(storage: nil)
+        }
+        _ = try await client.string.get("moved").sender().value
+        _ = try await client.string.get("a").sender().value
+        #expect(await telemetry.shutdown())
+        let spans = try spans()
+        let requests = spans.filter { $0["kind"].int == 1 }
+        let attempts = spans.filter { $0["kind"].int == 3 }
+        #expect(requests.count == 2)
+        #expect(requests.allSatisfy { events($0).starts(with: ["gate.waiting", "gate.admitted"]) })
+        #expect(requests.count { events($0).contains("cache.hit") } == 1)
+        // What the cache answers is not sent.
+        #expect(attempts.map(events) == [["redirect"]])
+    }
+
+    @Test func timeOutsAndCancellationAreErrors() async throws {
+        let telemetry = telemetry()
+        let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
+        _ = await client.string.get("never").timeout(.milliseconds(50)).sender().result
+        let sender = client.string.get("stuck").sender()
+        async let result = sender.result
+        while !server.requests.contains(where: { $0.path == "/stuck" }) { await Task.yield() }
+        sender.cancel()
+        _ = await result
+        #expect(await telemetry.shutdown())
+        let types = try spans().map(errorType)
+        #expect(types.count { $0 == "timedOut" } == 2)
+        #expect(types.count { $0 == "cancelled" } == 2)
+    }
+
+    @Test func theServerSeesTheDecisionOfTheSampler() async throws {
+        let telemetry = telemetry { $0.sampler = .alwaysOff }
+        let client = APIClient(baseURL: server.url) {
+            $0.observers = [telemetry]
+            $0.requestInterceptors = [telemetry]
+        }
+        _ = try await client.string.get("a").sender().value
+        let header = try #require(server.requests.first { $0.path == "/a" }?.headers["traceparent"])
+        #expect(TraceContext(traceparent: header)?.isSampled == false)
+        #expect(await telemetry.shutdown())
+        #expect(try spans().isEmpty)
+        #expect(server.requests.contains { $0.path == "/v1/metrics" })
+    }
+
+    @Test func aHeaderOfTheCallerIsTheParent() async throws {
+        let telemetry = telemetry()
+        let client = APIClient(baseURL: server.url) {
+            $0.observers = [telemetry]
+            $0.requestInterceptors = [telemetry]
+        }
+        let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        _ = try await client.string.get("a").header("traceparent", header).sender().value
+        #expect(await telemetry.shutdown())
+        let spans = try spans()
+        #expect(spans.count == 2)
+        #expect(spans.allSatisfy { $0["traceId"].stringValue == "0af7651916cd43dd8448eb211c80319c" })
+        #expect(spans.count { $0["parentSpanId"].stringValue == "b7ad6b7169203331" } == 1)
+        #expect(!spans.contains { $0["spanId"].stringValue == "b7ad6b7169203331" })
+    }
+
+    @Test func aCollectorThatIsAwayCostsSpansAlone() async throws {
+        let telemetry = telemetry {
+            $0.traces?.url = "http://127.0.0.1:1/v1/traces"
+            $0.metrics = nil
+            $0.maximumSpans = 4
+        }
+        let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
+        for _ in 0..<5 { #expect(try await client.string.get("a").sender().value == "a") }
+        #expect(await telemetry.shutdown(within: .milliseconds(300)) == false)
+        for _ in 0..<2000 where telemetry.statistics.droppedSpans < 10 { try await Task.sleep(for: .milliseconds(5)) }
+        let statistics = telemetry.statistics
+        #expect(statistics.exportedSpans == 0)
+        #expect(statistics.droppedSpans == 10)
+        #expect(statistics.failedExports >= 1)
+        #expect(statistics.lastProblem != nil)
+    }
+}
