@@ -111,8 +111,9 @@ extension CacheMode {
         return directives.privateFields + cookies
     }
 
-    /// True if this cache may use a stored response for a request. A private cache may have stored it.
+    /// True if this cache may use a stored response for a request. A cache with another mode may have stored it.
     func mayUse(_ entry: CacheEntry, _ directives: ResponseDirectives, isAuthorized: Bool) -> Bool {
+        if directives.isNoStore, !directives.permitStoring(entry.response?.head.status) { return false }
         guard isShared else { return true }
         guard let headers = entry.response?.head.headers else { return false }
         let omitted = omittedFields(directives, headers, isAuthorized: isAuthorized)

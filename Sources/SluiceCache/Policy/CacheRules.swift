@@ -95,7 +95,7 @@ extension CacheRules {
         now: Date
     ) -> ServableResponse? {
         guard request.method == .get || request.method == .head, request.body.isNone,
-            let metadata = entry.response?.metadata
+            let metadata = mode.metadata(of: entry)
         else { return nil }
         let parsed = ParsedRequest(request)
         let identity = RequestIdentity(digest: identity, isAuthorized: isAuthorized)

@@ -332,11 +332,7 @@ extension CacheRules {
     /// True if the response allows itself to be stored (RFC 9111 §3, §5.2.2.3).
     private func mayStore(_ status: HTTPStatus, _ metadata: CacheMetadata) -> Bool {
         let directives = metadata.directives
-        if directives.mustUnderstand {
-            if !status.isUnderstood { return false }
-        } else if directives.isNoStore {
-            return false
-        }
+        guard directives.permitStoring(status) else { return false }
         return directives.isPublic || directives.isPrivate || !directives.privateFields.isEmpty
             || mode.explicitLifetime(of: metadata) != nil || status.isHeuristicallyCacheable
     }
@@ -376,6 +372,13 @@ extension CacheRules {
                 part: stored.part
             )
         return (response, storing)
+    }
+}
+
+extension ResponseDirectives {
+    /// True if a response with this status may be stored (RFC 9111 §5.2.2.3, §5.2.2.5).
+    func permitStoring(_ status: HTTPStatus?) -> Bool {
+        mustUnderstand ? status?.isUnderstood == true : !isNoStore
     }
 }
 

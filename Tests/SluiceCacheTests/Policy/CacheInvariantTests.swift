@@ -73,6 +73,7 @@ import Testing
                 headers.append(contentsOf: Self.lines(Self.responseFields, upTo: 4, &random))
                 let body = "\(identity ?? "-")0123456789".prefix(10)
                 let before = cache.kept(request)
+                for entry in before { Self.checkHit(entry, cache.rules, request, identity, now) }
                 let isDown = Int.random(in: 0..<5, using: &random) == 0
                 let answer = cache.send(
                     request,
@@ -90,6 +91,41 @@ import Testing
             }
         }
         #expect(served > 20)
+    }
+
+    /// Compares the response of a single entry with the plan for it.
+    private static func checkHit(
+        _ entry: CacheEntry,
+        _ rules: CacheRules,
+        _ request: HTTPRequest,
+        _ identity: String?,
+        _ now: Double
+    ) {
+        let isAuthorized = request.headers.contains(.authorization)
+        let date = CacheFixture.at(now)
+        let hit = rules.response(to: request, identity: identity, isAuthorized: isAuthorized, from: entry, now: date)
+        let plan = rules.plan(
+            for: request,
+            identity: identity,
+            isAuthorized: isAuthorized,
+            stored: [entry],
+            now: date
+        )
+        guard case .serve(let serving) = plan else {
+            #expect(hit == nil)
+            return
+        }
+        // A stale response that may be served without a revalidation is left to the plan.
+        guard let hit else {
+            #expect(serving.isStale)
+            return
+        }
+        #expect(hit.entry === serving.entry)
+        #expect(hit.form == serving.form)
+        #expect(hit.age == serving.age)
+        #expect(hit.isStale == serving.isStale)
+        #expect(hit.head.status == serving.head.status)
+        #expect(hit.head.headers == serving.head.headers)
     }
 
     private static func check(

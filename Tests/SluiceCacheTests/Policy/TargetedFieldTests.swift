@@ -249,6 +249,18 @@ import Testing
         return Int(lifetime)
     }
 
+    @Test(arguments: [CacheMode.private, .shared, .shared(targetedFields: ["Other-Cache-Control"])])
+    func cacheWithoutTheTargetedFieldFollowsNoStore(mode: CacheMode) {
+        // RFC 9111 §5.2.2.5: for this cache, the response should never have been stored.
+        for field in ["no-store, max-age=3600", "no-store, must-understand, max-age=3600"] {
+            let lines = "CDN-Cache-Control: max-age=3600\nCache-Control: \(field)\nETag: \"a\""
+            let cache = Self.stored(lines, .shared(targetedFields: Self.targets), CacheFixture.request())
+            #expect(cache.kept().count == 1)
+            let other = CacheSimulation(mode: mode, cache.entries)
+            #expect((other.send(at: 1, nil) == nil) == !field.contains("must-understand"))
+        }
+    }
+
     @Test func privateCacheIgnoresTargetedFields() throws {
         let lines = "CDN-Cache-Control: no-store\nCache-Control: max-age=60"
         let head = try #require(Self.stored(lines, .private, CacheFixture.request()).send(at: 1, nil)?.head)
