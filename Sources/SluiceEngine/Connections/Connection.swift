@@ -116,16 +116,14 @@ package final class Connection: LoopHandler, RequestCarrier {
     // MARK: Turns
 
     package func ready(_ events: UInt32, on thread: LoopThread) {
-        locked(events, on: thread) { state, effects, events in
-            if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
-            state.stream.recordEvents(events)
-            turn(&state, &effects, on: thread)
-        }
+        locked(events, on: thread) { state, effects, events in turn(events, &state, &effects, on: thread) }
     }
 
     package func deadlinePassed(on thread: LoopThread) {
-        locked(0, on: thread) { state, effects, _ in
+        locked(0, on: thread) { state, effects, missed in
             self.state.removeDeadline()
+            // Events that were missed while the lock was held come before a time-out.
+            if missed != 0 { turn(missed, &state, &effects, on: thread) }
             expire(&state, &effects, on: thread)
             setTimer(&state, &effects, now: thread.now)
         }
@@ -141,7 +139,9 @@ package final class Connection: LoopHandler, RequestCarrier {
         if state.withLockIfAvailable(events, { body(&$0, &effects, $1) }) { perform(effects, on: thread) }
     }
 
-    private func turn(_ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
+    private func turn(_ events: UInt32, _ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
+        if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
+        state.stream.recordEvents(events)
         for call in self.state.takeAbandoned() {
             guard let transaction = state.transaction, transaction.call === call else { continue }
             fail(&state, transaction, .cancelled, &effects)

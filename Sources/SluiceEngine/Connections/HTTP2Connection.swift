@@ -147,16 +147,14 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     // MARK: Turns
 
     func ready(_ events: UInt32, on thread: LoopThread) {
-        locked(events, on: thread) { state, effects, events in
-            if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
-            state.stream.recordEvents(events)
-            turn(&state, &effects, on: thread)
-        }
+        locked(events, on: thread) { state, effects, events in turn(events, &state, &effects, on: thread) }
     }
 
     func deadlinePassed(on thread: LoopThread) {
-        locked(0, on: thread) { state, effects, _ in
+        locked(0, on: thread) { state, effects, missed in
             self.state.removeDeadline()
+            // Events that were missed while the lock was held come before a time-out.
+            if missed != 0 { turn(missed, &state, &effects, on: thread) }
             expire(&state, &effects, on: thread)
             push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
             if state.session.hasTouched { effects.wantsTurn = true }
@@ -175,7 +173,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if state.withLockIfAvailable(events, { body(&$0, &effects, $1) }) { perform(effects, on: thread) }
     }
 
-    private func turn(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
+    private func turn(_ events: UInt32, _ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
+        if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
+        state.stream.recordEvents(events)
         guard state.isOpen || state.session.count > 0 else { return }
         effects.isGone = !state.isOpen
         state.awaitsTurn = false
