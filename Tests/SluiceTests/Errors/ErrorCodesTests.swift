@@ -59,8 +59,9 @@ final class ErrorCodesTests: XCTestCase {
         var codes: Set<String> = []
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
         while let file = files?.nextObject() as? URL {
-            // The codes of OAuth 2.0 are another type.
-            if file.pathExtension != "swift" || file.lastPathComponent == "OAuth2Error.swift" { continue }
+            // The codes of OAuth 2.0 and of Redis are other types.
+            let others = ["OAuth2Error.swift", "RedisError.swift"]
+            if file.pathExtension != "swift" || others.contains(file.lastPathComponent) { continue }
             let text = try String(contentsOf: file, encoding: .utf8)
             let pattern = /static let (\w+) = (?:SluiceError\.)?(?:Code|Self)\("(\w+)"\)/
             for match in text.matches(of: pattern) where match.1 == match.2 { codes.insert(String(match.2)) }
