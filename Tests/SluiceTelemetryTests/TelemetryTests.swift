@@ -65,7 +65,7 @@ struct TelemetryTests {
         #expect(requests.count == 2)
         #expect(requests.allSatisfy { events($0).starts(with: ["gate.waiting", "gate.admitted"]) })
         #expect(requests.count { events($0).contains("cache.hit") } == 1)
-        // What the cache answers is not sent.
+        // A request that the cache answers is not sent.
         #expect(attempts.map(events) == [["redirect"]])
     }
 

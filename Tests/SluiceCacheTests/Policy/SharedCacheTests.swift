@@ -491,7 +491,7 @@ import Testing
             in: cache,
             in: CacheSimulation(exchange.options, mode: .shared, cache.entries)
         )
-        // What a private cache has not stored, or with fields that a shared cache would have omitted, is sent again.
+        // A request is sent again if a private cache has stored nothing, or fields that a shared cache would have omitted.
         let misses = exchange.isDown ? ["failed"] : ["sent"]
         #expect(outcome == exchange.shared || misses.contains(outcome))
     }
