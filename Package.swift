@@ -65,11 +65,11 @@ let package = Package(
             name: "SluiceTelemetry",
             dependencies: ["Sluice", "SluiceFoundation", "SluiceHTTP", "SluiceJSON"]
         ),
-        .target(name: "SluiceTesting", dependencies: ["Sluice", "SluiceFoundation", "SluiceHTTP"]),
+        .target(name: "SluiceTesting", dependencies: ["Sluice", "SluiceCache", "SluiceFoundation", "SluiceHTTP"]),
         .target(
             name: "SluiceRedis",
             dependencies: [
-                "Sluice", "SluiceFoundation", "SluiceHTTP",
+                "Sluice", "SluiceCache", "SluiceFoundation", "SluiceHTTP",
                 .target(name: "CCrypto", condition: .when(platforms: [.linux])),
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
@@ -130,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "SluiceRedisTests",
             dependencies: [
-                "Sluice", "SluiceHTTP", "SluiceRedis", "SluiceTesting",
+                "Sluice", "SluiceCache", "SluiceHTTP", "SluiceRedis", "SluiceTesting",
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
             ]
         ),

@@ -38,7 +38,7 @@ struct CacheStep: Sendable {
         else { return try await fetchOrServeStale(forwarding).outcome.get() }
         if Task.isCancelled { throw .cancelled }
         let key = lookup.sharingKey
-        let found = cache.coalescer.flight(key, in: cache) { await fetchShareable(forwarding, lookup) }
+        let found = cache.coalescer.flight(key, in: cache) { await fetchForFleet(forwarding, lookup) }
         guard let (flight, isFirst) = found else {
             let fetched = await fetchShareable(forwarding, lookup)
             if fetched.entry != nil { cache.coalescer.recordShareable(key) }
@@ -76,12 +76,33 @@ struct CacheStep: Sendable {
         .cannotResolveHost, .cannotConnect, .tlsFailed, .proxyFailed, .connectionLost,
     ]
 
-    /// Fetches a response. The result has an entry only if the entry also satisfies equal requests.
-    private func fetchShareable(_ forwarding: ConditionalRequest, _ lookup: CacheLookup) async
+    /// Fetches a response like ``fetchShareable(_:_:)``, unless another process that shares the storage fetches it.
+    private func fetchForFleet(_ forwarding: ConditionalRequest, _ lookup: CacheLookup) async
         -> RequestCoalescer.Fetched
     {
+        guard let leases = cache.leases else { return await fetchShareable(forwarding, lookup) }
+        // Without the storage, the response is fetched without a lease.
+        let lease = try? await leases.lease(for: lookup.sharingKey.lease, waits: true)
+        // Another process may have stored the response.
+        let stored = await cache.store.entries(for: lookup.key)
+        let fetched = await fetchShareable(forwarding, lookup, stored: stored)
+        if let lease { cache.end(lease) }
+        return fetched
+    }
+
+    /// Fetches a response. The result has an entry only if the entry also satisfies equal requests.
+    ///
+    /// - Parameters:
+    ///   - forwarding: The request.
+    ///   - lookup: The lookup that has led to the request.
+    ///   - stored: The entries in storage; nil to look at those in memory only.
+    private func fetchShareable(
+        _ forwarding: ConditionalRequest,
+        _ lookup: CacheLookup,
+        stored: [CacheEntry]? = nil
+    ) async -> RequestCoalescer.Fetched {
         // Another fetch may have finished since the plan was made.
-        if let serving = lookup.newlyStoredResponse(after: forwarding.reason) {
+        if let serving = lookup.newlyStoredResponse(after: forwarding.reason, in: stored) {
             let served = await Self.result { () async throws(SluiceError) in
                 try await deliver(serving, isShared: true, to: lookup.request)
             }
@@ -113,7 +134,21 @@ struct CacheStep: Sendable {
             transfer: transfer
         )
         Task { [cache] in
+            var lease: CacheLease?
+            if let leases = cache.leases {
+                do throws(SluiceError) {
+                    lease = try await leases.lease(for: key.lease, waits: false)
+                    let stored = lease == nil ? [] : await cache.store.entries(for: lookup.key)
+                    // Another process revalidates the response, or has done so.
+                    if lease == nil || lookup.newlyStoredResponse(after: forwarding.reason, in: stored) != nil {
+                        return cache.coalescer.endRevalidation(key)
+                    }
+                } catch {
+                    // Without the storage, the response is revalidated without a lease.
+                }
+            }
             let outcome = await background.revalidationOutcome(forwarding)
+            if let lease { cache.end(lease) }
             cache.coalescer.endRevalidation(key)
             call?.notify(.received, 1) { .received(outcome) }
             if case .success(let response) = outcome, [.clientError, .serverError].contains(response.head.status.class)

@@ -64,6 +64,17 @@ final class HTTPCache: Sendable {
                 || ([.authorization] + secretHeaders).contains { $0 != .cookie && request.headers.contains($0) })
     }
 
+    /// The storage, if other processes share it and one of them at a time is to fetch a response.
+    var leases: (any LeasingCacheStorage)? { storesInMemoryOnly ? nil : store.leases }
+
+    /// Ends a lease once the fetched response has been written to storage.
+    func end(_ lease: CacheLease) {
+        Task.detached { [store] in
+            await store.flush()
+            lease.release()
+        }
+    }
+
     /// Removes the stored responses that a response invalidates.
     func remove(_ reception: CacheUpdate, of request: HTTPRequest) {
         if !reception.removing.isEmpty {
@@ -206,10 +217,13 @@ struct CacheLookup: Sendable {
     }
 
     /// Returns a response that was stored after this request was planned, if it satisfies the request.
-    func newlyStoredResponse(after reason: CacheStatus.Forward) -> ServableResponse? {
-        guard case .serve(let serving) = plan(from: cache.store.entriesInMemory(for: key), collapsed: reason) else {
-            return nil
-        }
+    ///
+    /// - Parameters:
+    ///   - reason: The reason for which the request is sent otherwise.
+    ///   - stored: The entries in storage; nil to look at those in memory.
+    func newlyStoredResponse(after reason: CacheStatus.Forward, in stored: [CacheEntry]? = nil) -> ServableResponse? {
+        let entries = stored ?? cache.store.entriesInMemory(for: key)
+        guard case .serve(let serving) = plan(from: entries, collapsed: reason) else { return nil }
         return serving
     }
 

@@ -24,6 +24,16 @@ final class RequestCoalescer: Sendable {
             preferences = Self.fields.map(request.headers.fieldValues)
         }
 
+        /// The key of the lease for which equal requests of several processes compete.
+        var lease: CacheKey {
+            var name = "\(method.rawValue) \(key.name)\n\(identity ?? "")"
+            for values in preferences {
+                name += "\n"
+                for value in values { name += "\(value.bytes.count):\(value.text)" }
+            }
+            return CacheKey(name, in: key.space, partition: key.partition)
+        }
+
         private static let fields: [HTTPHeaderName] = [
             "Accept", "Accept-Encoding", "Accept-Language", "Cache-Control", "Cookie", "Origin", "Prefer",
         ]

@@ -136,8 +136,8 @@ public final class CacheEntry: Sendable {
         storedModel = response == nil ? nil : StoredModel(of: body)
     }
 
-    /// Returns a copy with this body.
-    func with(body: Data) -> CacheEntry {
+    /// Returns a copy with this expiration.
+    package func with(expires: Date) -> CacheEntry {
         CacheEntry(
             key: key,
             variant: variant,
@@ -150,6 +150,102 @@ public final class CacheEntry: Sendable {
             memory: memory,
             isMemoryOnly: isMemoryOnly
         )
+    }
+
+    /// Returns a copy with this body.
+    package func with(body: Data) -> CacheEntry {
+        CacheEntry(
+            key: key,
+            variant: variant,
+            response: response,
+            body: body,
+            stored: stored,
+            expires: expires,
+            renewal: renewal,
+            tags: tags,
+            memory: memory,
+            isMemoryOnly: isMemoryOnly
+        )
+    }
+}
+
+// MARK: - Encoding
+
+extension CacheEntry {
+    /// The version of the encoding. Entries with another version are not read.
+    private static let encodingVersion: UInt8 = 1
+
+    /// Returns the entry as bytes, without its key, for a ``CacheStorage`` of your own. The last four bytes are a
+    /// checksum, which detects damage but no forgery.
+    public func encoded() -> Data { encoded(clockOffset: 0) }
+
+    /// Returns the entry as bytes, with times of another clock.
+    ///
+    /// - Parameter clockOffset: The seconds that are added to all times.
+    package func encoded(clockOffset: Double) -> Data {
+        var writer = EntryHeadWriter(clockOffset: clockOffset)
+        writer.append(Self.encodingVersion)
+        writer.append(UInt8(expires == nil ? 0 : 1))
+        if let expires { writer.append(expires) }
+        writer.append(variant)
+        let head = EntryHead(self).encoded(clockOffset: clockOffset)
+        writer.append(UInt32(clamping: head.count))
+        var bytes = Data(capacity: writer.bytes.count + head.count + body.count + 4)
+        bytes.append(contentsOf: writer.bytes)
+        bytes.append(contentsOf: head)
+        bytes.append(body)
+        withUnsafeBytes(of: checksum(bytes).littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// Creates an entry from the bytes that ``encoded()`` has returned.
+    ///
+    /// - Parameters:
+    ///   - encoded: The bytes.
+    ///   - key: The key of the entry. It must be the one that the entry was encoded with.
+    /// - Returns: The entry; nil if the bytes are incomplete, damaged, of another version or of another key.
+    public convenience init?(encoded: Data, for key: CacheKey) {
+        self.init(encoded: encoded, for: key, clockOffset: 0)
+    }
+
+    /// Creates an entry from bytes with times of another clock.
+    package convenience init?(encoded: Data, for key: CacheKey, clockOffset: Double) {
+        let parts = encoded.withUnsafeBytes { bytes -> (Date?, String, EntryHead, Int)? in
+            var reader = EntryHeadReader(bytes, clockOffset: clockOffset)
+            guard reader.integer(UInt8.self) == Self.encodingVersion, let flags = reader.integer(UInt8.self), flags < 2
+            else { return nil }
+            let expires = flags == 1 ? reader.date() : nil
+            if flags == 1, expires == nil { return nil }
+            guard
+                let variant = reader.string(),
+                let count = reader.integer(UInt32.self),
+                let headBytes = reader.take(Int(count)),
+                let head = EntryHead(headBytes, clockOffset: clockOffset),
+                reader.count >= 4
+            else { return nil }
+            return (expires, variant, head, reader.count)
+        }
+        guard let (expires, variant, head, rest) = parts else { return nil }
+        let body = Data(encoded.suffix(rest).dropLast(4))
+        self.init(
+            key: key,
+            variant: variant,
+            response: head.response,
+            body: body,
+            stored: head.stored,
+            expires: expires,
+            renewal: head.renewal,
+            tags: head.tags,
+            memory: head.memory
+        )
+        let sum = encoded.suffix(4).withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
+        guard checksum(encoded.dropLast(4)) == sum else { return nil }
+    }
+
+    private func checksum(_ bytes: Data) -> UInt32 {
+        var sum = EntryChecksum(key, variant: variant)
+        bytes.withUnsafeBytes { sum.add($0) }
+        return UInt32(truncatingIfNeeded: sum.value)
     }
 }
 

@@ -75,10 +75,10 @@ public struct CacheSelection: Sendable, Hashable {
     public var expired: Date?
 
     /// Creates a selection of all entries. Set its properties to narrow it.
-    package init() {}
+    public init() {}
 
     /// Creates a selection of the entries under a key.
-    package init(_ key: CacheKey, variant: String? = nil) {
+    public init(_ key: CacheKey, variant: String? = nil) {
         spaces = [key.space]
         partition = key.partition
         name = key.name
@@ -86,7 +86,7 @@ public struct CacheSelection: Sendable, Hashable {
     }
 
     /// The key, if the selection consists of a key and optionally a variant.
-    var key: CacheKey? {
+    package var key: CacheKey? {
         guard let spaces, spaces.count == 1, let space = spaces.first, let partition, let name else { return nil }
         return tag == nil && expired == nil ? CacheKey(name, in: space, partition: partition) : nil
     }

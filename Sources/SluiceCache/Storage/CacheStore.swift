@@ -40,10 +40,12 @@ public actor CacheStore {
         var checksForeignChanges = false
         /// The time of the last check for foreign changes, in seconds since the reference date.
         var lastForeignCheck = -Double.infinity
-        /// The change number at which foreign changes were last found.
-        var lastForeignChange = 0
+        /// The changes of other processes that outdate reads of storage in progress.
+        var foreignChanges = RemovalLog()
         /// The removals that outdate fetches in progress.
         var removals = RemovalLog()
+        /// The task that follows the changes of other processes.
+        var follower: Task<Void, Never>?
     }
 
     /// The state of a change whose caller waits for the result.
@@ -63,6 +65,8 @@ public actor CacheStore {
     package nonisolated let configuration: Configuration
     nonisolated let storage: (any CacheStorage)?
     nonisolated let hasStorage: Bool
+    /// The storage, if it lets one process of many fetch an entry.
+    package nonisolated let leases: (any LeasingCacheStorage)?
     /// True if the clock is the system's, which is then read directly.
     private nonisolated let isSystemClock: Bool
     nonisolated let state: Locked<State>
@@ -101,6 +105,7 @@ public actor CacheStore {
     package init(storage: (any CacheStorage)?, configuration: Configuration) {
         self.storage = storage
         hasStorage = storage != nil
+        leases = storage as? any LeasingCacheStorage
         isSystemClock = configuration.clock is SystemClock
         self.configuration = configuration
         state = Locked(State(memory: MemoryTier(limits: configuration.memory)))
@@ -109,6 +114,7 @@ public actor CacheStore {
 
     deinit {
         retry?.cancel()
+        state.withLock { $0.follower.take() }?.cancel()
     }
 
     /// Returns true for the first call with a key in the process.

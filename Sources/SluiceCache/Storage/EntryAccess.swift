@@ -51,7 +51,7 @@ extension CacheStore {
     package nonisolated func entries(for key: CacheKey) async -> [CacheEntry] {
         guard let storage, key.space != .memoryValues else { return entriesInMemory(for: key) }
         await beginForeignChecks()
-        let begun = state.withLock { $0.pending.beginRead() }
+        let begun = state.withLock { $0.beginRead() }
         let found: Result<[CacheEntry], SluiceError>
         do throws(SluiceError) {
             found = .success(try await storage.entries(for: key, at: date))
@@ -67,8 +67,8 @@ extension CacheStore {
     package nonisolated func entries(for key: CacheKey, completion: @escaping @Sendable ([CacheEntry]) -> Void) -> Bool
     {
         guard let storage = storage as? any CallbackCacheStorage else { return false }
-        let begun: Int? = state.withLock { state in
-            state.checksForeignChanges ? state.pending.beginRead() : nil
+        let begun: StorageRead? = state.withLock { state in
+            state.checksForeignChanges ? state.beginRead() : nil
         }
         guard let begun else { return false }
         storage.entries(for: key, at: date) { [self] in completion(merge($0, for: key, since: begun)) }
@@ -80,7 +80,7 @@ extension CacheStore {
     private nonisolated func merge(
         _ found: Result<[CacheEntry], SluiceError>,
         for key: CacheKey,
-        since begun: Int
+        since begun: StorageRead
     ) -> [CacheEntry] {
         var stored: [CacheEntry] = []
         switch found {
@@ -90,15 +90,18 @@ extension CacheStore {
         let date = self.date
         let now = date.timeIntervalSinceReferenceDate
         let (entries, followUp) = state.withLock { [stored] state in
-            let corrected = state.pending.correct(stored, of: key, since: begun)
+            let corrected = state.pending.correct(stored, of: key, since: begun.number)
+            // Another process may have stored a newer entry, and the news of it may not have arrived.
+            for entry in corrected { state.memory.removeOlder(than: entry) }
             var touches: [MemoryTier.Touch] = []
             var entries = state.memory.entries(for: key, at: now, touches: &touches)
-            // Another process may have changed the storage since the read began, so the entry is returned but not kept
-            // in memory.
             let added = entries.merge(corrected, at: date)
             for entry in added.reversed() {
                 let isStored = !state.pending.contains(entry)
-                if state.lastForeignChange <= begun, state.memory.insert(entry, isStored: isStored, at: now) {
+                // An entry that another process has changed since the read began is returned but not kept in memory.
+                if !state.foreignChanges.isOutdated(begun.foreignNumber, key, tags: entry.tags),
+                    state.memory.insert(entry, isStored: isStored, at: now)
+                {
                     continue
                 }
                 var lifetime = CacheEntry.Lifetime(of: entry)
@@ -109,7 +112,8 @@ extension CacheStore {
                 }
             }
             if !added.isEmpty { _ = state.memory.entries(for: key, at: now, touches: &touches) }
-            state.pending.endRead(begun)
+            state.pending.endRead(begun.number)
+            state.foreignChanges.endFetch()
             return (entries, state.recordAccesses(touches, at: now, inStorage: hasStorage))
         }
         run(followUp)
@@ -122,40 +126,96 @@ extension CacheStore {
         if followUp.contains(.checkForeignChanges) { Task.detached { await self.checkForeignChanges() } }
     }
 
-    /// Asks storage for foreign changes once before the first read or write, so that it reports later ones.
+    /// Begins to follow the changes of other processes before the first read or write.
     nonisolated func beginForeignChecks() async {
         guard let storage else { return }
         let isFirst = state.withLock { state in
             defer { state.checksForeignChanges = true }
             return !state.checksForeignChanges
         }
+        guard isFirst else { return }
         // An error is ignored, because the next operation fails with it too.
-        if isFirst { _ = try? await storage.hasForeignChanges() }
+        _ = try? await (storage as? any PolledCacheStorage)?.hasForeignChanges()
+        guard let invalidations = storage.invalidations() else { return }
+        let follower = Task.detached { [weak self] in
+            for await invalidation in invalidations { self?.drop(invalidation) }
+        }
+        state.withLock { $0.follower = follower }
     }
 
     /// Drops the entries in memory that another process may have changed.
     private nonisolated func checkForeignChanges() async {
-        guard let storage else { return }
         do throws(SluiceError) {
-            guard try await storage.hasForeignChanges() else { return }
+            guard try await (storage as? any PolledCacheStorage)?.hasForeignChanges() == true else { return }
         } catch {
             return notify(.readFailed(error))
         }
-        var sweep = state.withLock { state in
-            state.lastForeignChange = state.pending.newNumber()
-            return state.memory.beginSweep()
+        drop(.everything)
+    }
+
+    /// Drops the entries in memory that a change of another process concerns, except those that wait to be written.
+    private nonisolated func drop(_ invalidation: CacheInvalidation) {
+        let selection: CacheSelection
+        var isRemoval = false
+        switch invalidation {
+        case .stored(let key): selection = CacheSelection(key)
+        case .everything: selection = CacheSelection()
+        case .removed(let removed):
+            selection = removed
+            isRemoval = true
         }
-        while state.withLock({ $0.dropPersistent(&sweep) }) { sweep.releaseRemoved() }
+        let sweep = state.withLock { state in
+            state.foreignChanges.record(selection)
+            if isRemoval {
+                state.removals.record(selection)
+                state.pending.hide(selection)
+            }
+            return state.beginDropping(selection)
+        }
+        guard var sweep else { return }
+        while state.withLock({ $0.dropPersistent(&sweep, selection) }) { sweep.releaseRemoved() }
     }
 }
 
+/// A read of storage in progress.
+private struct StorageRead {
+    /// Its number among the changes of this process.
+    let number: Int
+    /// Its number among those of other processes.
+    let foreignNumber: Int
+}
+
 extension CacheStore.State {
-    /// Drops some of the entries in memory that are also in storage, except those that wait to be written. Returns true
-    /// if there are more.
-    fileprivate mutating func dropPersistent(_ sweep: inout MemoryTier.Sweep) -> Bool {
-        memory.continueSweep(&sweep) { [pending] memory, index in
-            memory.isPersistent(index) && memory.entries[index].map(pending.contains) != true
+    fileprivate mutating func beginRead() -> StorageRead {
+        StorageRead(number: pending.beginRead(), foreignNumber: foreignChanges.beginFetch())
+    }
+
+    /// Begins to drop the selected entries in memory that are also in storage. Those under one key are dropped at once.
+    ///
+    /// - Returns: The sweep that drops the others; nil if there are none.
+    fileprivate mutating func beginDropping(_ selection: CacheSelection) -> MemoryTier.Sweep? {
+        guard let key = selection.key else { return memory.beginSweep() }
+        memory.removeAll(under: key) { [pending] memory, index in
+            Self.isDropped(index, in: memory, pending, selection)
         }
+        return nil
+    }
+
+    /// Drops some of the selected entries in memory that are also in storage. Returns true if there are more.
+    fileprivate mutating func dropPersistent(_ sweep: inout MemoryTier.Sweep, _ selection: CacheSelection) -> Bool {
+        memory.continueSweep(&sweep) { [pending] memory, index in
+            Self.isDropped(index, in: memory, pending, selection)
+        }
+    }
+
+    private static func isDropped(
+        _ index: Int,
+        in memory: borrowing MemoryTier,
+        _ pending: PendingChanges,
+        _ selection: CacheSelection
+    ) -> Bool {
+        guard memory.isPersistent(index), let entry = memory.entries[index] else { return false }
+        return selection.contains(entry) && !pending.contains(entry)
     }
 
     /// The number of accesses that are recorded before they are written to storage.

@@ -282,14 +282,19 @@ extension MemoryTier {
     mutating func beginRemoval(_ selection: CacheSelection) -> Sweep? {
         guard let name = selection.name, let partition = selection.partition else { return beginSweep() }
         for space in selection.spaces ?? Set(CacheKey.Space.allCases) {
-            var index = heads[CacheKey(name, in: space, partition: partition)] ?? Self.none
-            while index != Self.none {
-                let next = nodes[index].next
-                if isSelected(index, by: selection) { remove(at: index) }
-                index = next
-            }
+            removeAll(under: CacheKey(name, in: space, partition: partition)) { $0.isSelected($1, by: selection) }
         }
         return nil
+    }
+
+    /// Removes the entries under a key for which `isRemoved` returns true.
+    mutating func removeAll(under key: CacheKey, where isRemoved: (borrowing MemoryTier, Int) -> Bool) {
+        var index = heads[key] ?? Self.none
+        while index != Self.none {
+            let next = nodes[index].next
+            if isRemoved(self, index) { remove(at: index) }
+            index = next
+        }
     }
 
     /// Removes the selected entries.
@@ -297,6 +302,15 @@ extension MemoryTier {
         guard var sweep = beginRemoval(selection) else { return }
         while continueSweep(&sweep, { $0.isSelected($1, by: selection) }) {}
     }
+
+    /// Removes the entry with the key and variant of another one, if it is older.
+    mutating func removeOlder(than entry: CacheEntry) {
+        guard let index = index(of: entry.key, variant: entry.variant), let own = entries[index] else { return }
+        if own.stored < entry.stored - Self.clockTolerance { remove(at: index) }
+    }
+
+    /// The error, in seconds, of times that a storage converts from the clock of a server.
+    private static let clockTolerance = 0.01
 
     /// Returns true if a selection contains an entry. Accesses may have extended the lifetime of the entry.
     func isSelected(_ index: Int, by selection: CacheSelection) -> Bool {

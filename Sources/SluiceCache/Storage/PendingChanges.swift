@@ -255,6 +255,18 @@ extension PendingChanges {
         return entries
     }
 
+    /// Hides the selected entries that wait to be written from reads, because another process has removed them. Storage
+    /// decides if they are older than the removal.
+    mutating func hide(_ selection: CacheSelection) {
+        let keys = selection.key.map { [$0] } ?? Array(keyed.keys)
+        for key in keys {
+            guard let changes = keyed[key] else { continue }
+            for (index, change) in changes.enumerated() where change.entry.map(selection.contains) == true {
+                keyed[key]?[index].entry = nil
+            }
+        }
+    }
+
     /// Returns true if there is a change to this key.
     func hasChange(to key: CacheKey) -> Bool {
         !keyed.isEmpty && keyed[key] != nil

@@ -18,7 +18,7 @@ import Synchronization
 /// Blocking commands, such as `BLPOP`, hold up the commands of others. Subscriptions and transactions over several commands are not
 /// supported. A reply has at most 16 MiB in one string and 32 MiB in total.
 public final class RedisClient: Sendable {
-    private let server: RedisServer
+    package let server: RedisServer
     private let links: Result<[RedisLink], RedisError>
     private let next = Atomic(0)
 

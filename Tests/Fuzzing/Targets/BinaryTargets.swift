@@ -61,7 +61,7 @@ extension FuzzTarget {
     /// Parses the head of a cache entry on disk. Writing and reading it again gives the same head.
     static let entryHead = FuzzTarget("entry-head") { bytes in
         guard let head = EntryHead(bytes) else { return }
-        let written = head.encoded
+        let written = head.encoded()
         guard let again = written.withUnsafeBytes({ EntryHead($0) }) else {
             throw InvariantViolation(description: "A written head cannot be read.")
         }

@@ -142,7 +142,7 @@ extension CacheTransaction {
 
     /// Stores an entry, which replaces the one with its key and variant.
     mutating func store(_ entry: CacheEntry) throws(SQLiteFailure) {
-        let head = EntryHead(entry).encoded
+        let head = EntryHead(entry).encoded()
         var checksum = EntryChecksum(entry.key, variant: entry.variant)
         head.withUnsafeBytes { checksum.add($0) }
         entry.body.withUnsafeBytes { checksum.add($0) }

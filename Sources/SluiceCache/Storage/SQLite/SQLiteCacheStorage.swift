@@ -12,7 +12,7 @@ import SluiceHTTP
 /// missing. A folder or file that another user owns or can write is refused. If the file cannot be used, every call throws an error with the code ``SluiceError/Code/cacheFailed``, and
 /// the file is tried again every few seconds. Strings that are canonically equivalent but have different bytes are
 /// different names.
-public final class SQLiteCacheStorage: CacheStorage {
+public final class SQLiteCacheStorage: PolledCacheStorage {
     let database: CacheDatabase
 
     /// Creates a storage.
@@ -136,18 +136,13 @@ public final class SQLiteCacheStorage: CacheStorage {
         try await database.write { transaction throws(SQLiteFailure) in try transaction.evict(to: limits, at: now) }
     }
 
-    /// Returns true if another process, or another storage in this process, has changed the database since the last
-    /// call; false for the first call.
-    ///
-    /// - Returns: True if there are foreign changes.
-    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
-    public func hasForeignChanges() async throws(SluiceError) -> Bool {
+    package func hasForeignChanges() async throws(SluiceError) -> Bool {
         try await database.writer.queue.result { [database] in database.hasForeignChanges() }.get()
     }
 }
 
 extension SQLiteCacheStorage: CallbackCacheStorage {
-    func entries(
+    package func entries(
         for key: CacheKey,
         at now: Date,
         completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void

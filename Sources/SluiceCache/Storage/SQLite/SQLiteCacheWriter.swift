@@ -25,7 +25,7 @@ final class SQLiteCacheWriter: CacheWriter {
     init(_ entry: CacheEntry, in database: CacheDatabase) {
         self.entry = entry
         self.database = database
-        head = Data(EntryHead(entry).encoded)
+        head = Data(EntryHead(entry).encoded())
         var checksum = EntryChecksum(entry.key, variant: entry.variant)
         head.withUnsafeBytes { checksum.add($0) }
         state = Locked(State(checksum: checksum, rest: head))

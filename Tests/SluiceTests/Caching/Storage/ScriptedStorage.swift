@@ -3,7 +3,7 @@ import Sluice
 import SluiceHTTP
 
 /// A storage in memory. A test can delay its reads and writes or let them fail.
-final class ScriptedStorage: CacheStorage {
+final class ScriptedStorage: PolledCacheStorage {
     struct State: Sendable {
         var entries: [CacheEntry] = []
         /// The changes of each transaction, including failed ones.
@@ -18,6 +18,8 @@ final class ScriptedStorage: CacheStorage {
         var isReadBroken = false
         var breaks: (@Sendable (CacheChange) -> Bool)?
         var isChangedByOthers = false
+        /// The news of changes by others, once the store follows it.
+        var news: AsyncStream<CacheInvalidation>.Continuation?
         /// The number of entries that it evicts at a time.
         var evictionStep = 2
         var evictions: [Int] = []
@@ -101,6 +103,12 @@ final class ScriptedStorage: CacheStorage {
             defer { state.isChangedByOthers = false }
             return state.isChangedByOthers
         }
+    }
+
+    func invalidations() -> AsyncStream<CacheInvalidation>? {
+        let (stream, continuation) = AsyncStream.makeStream(of: CacheInvalidation.self)
+        state.change { $0.news = continuation }
+        return stream
     }
 
     private struct Writer: CacheWriter {

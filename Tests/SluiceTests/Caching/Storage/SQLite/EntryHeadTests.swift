@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: heads.indices)
     func encodedHeadsAreDecoded(index: Int) throws {
         let head = Self.heads[index]
-        let read = try #require(Self.decoded(head.encoded))
+        let read = try #require(Self.decoded(head.encoded()))
         #expect(read.stored == head.stored)
         #expect(read.renewal == head.renewal)
         #expect(read.tags == head.tags)
@@ -78,14 +78,14 @@ import Testing
 
     @Test(arguments: heads.indices)
     func truncatedOrExtendedBytesAreNotDecoded(index: Int) {
-        let bytes = Self.heads[index].encoded
+        let bytes = Self.heads[index].encoded()
         let isRead = (0..<min(bytes.count, 2000)).contains { Self.decoded(bytes.prefix($0)) != nil }
         #expect(!isRead)
         #expect(Self.decoded(bytes + [0]) == nil)
     }
 
     @Test func otherVersionsAreNotDecoded() {
-        let bytes = Self.heads[0].encoded
+        let bytes = Self.heads[0].encoded()
         #expect(Self.decoded([2] + bytes.dropFirst()) == nil)
         #expect(Self.decoded([1, 0x80] + bytes.dropFirst(2)) == nil, "unknown part")
     }
@@ -99,7 +99,7 @@ import Testing
             received: .distantPast,
             part: StoredPart(range: 0x0102_0304..<0x0102_0305, total: 9)
         )
-        var bytes = EntryHead(stored: .distantPast, renewal: nil, tags: [], response: response).encoded
+        var bytes = EntryHead(stored: .distantPast, renewal: nil, tags: [], response: response).encoded()
         let place = try #require(Data(bytes).range(of: Data([5, 3, 2, 1]))?.lowerBound)
         bytes[place] = 0
         #expect(Self.decoded(bytes) == nil)
@@ -108,8 +108,8 @@ import Testing
     @Test(arguments: [UInt64](0..<20))
     func randomBytesDoNotTrap(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let bytes = Self.heads[2].encoded.suffix(600)
-        var head = [UInt8](Self.heads[6].encoded + bytes)
+        let bytes = Self.heads[2].encoded().suffix(600)
+        var head = [UInt8](Self.heads[6].encoded() + bytes)
         for _ in 0..<2000 {
             let index = Int.random(in: 0..<head.count, using: &random)
             head[index] = UInt8.random(in: .min ... .max, using: &random)

@@ -34,14 +34,16 @@ extension EntryHead {
     }
 
     /// The encoded bytes.
-    var encoded: [UInt8] {
+    ///
+    /// - Parameter clockOffset: The seconds that are added to all times, for a storage with a clock of its own.
+    func encoded(clockOffset: Double = 0) -> [UInt8] {
         var parts: Parts = []
         if renewal != nil { parts.insert(.renewal) }
         if response != nil { parts.insert(.response) }
         if response?.identity != nil { parts.insert(.identity) }
         if response?.part != nil { parts.insert(.part) }
         if memory != nil { parts.insert(.memory) }
-        var writer = EntryHeadWriter()
+        var writer = EntryHeadWriter(clockOffset: clockOffset)
         writer.append(Self.version)
         writer.append(parts.rawValue)
         writer.append(stored)
@@ -71,8 +73,12 @@ extension EntryHead {
     }
 
     /// Decodes a head; nil if the bytes are incomplete, too long or invalid.
-    init?(_ bytes: UnsafeRawBufferPointer) {
-        var reader = EntryHeadReader(bytes)
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - clockOffset: The seconds that were added to all times.
+    init?(_ bytes: UnsafeRawBufferPointer, clockOffset: Double = 0) {
+        var reader = EntryHeadReader(bytes, clockOffset: clockOffset)
         guard reader.integer(UInt8.self) == Self.version, let rawParts = reader.integer(UInt8.self) else { return nil }
         let parts = Parts(rawValue: rawParts)
         guard Parts.all.isSuperset(of: parts), let stored = reader.date() else { return nil }
@@ -167,22 +173,25 @@ extension CacheExpiration.TierExpiration {
 }
 
 /// Encodes values one after the other. Numbers are little-endian; strings are preceded by their length.
-struct EntryHeadWriter {
-    private(set) var bytes: [UInt8] = []
+package struct EntryHeadWriter {
+    package private(set) var bytes: [UInt8] = []
+    /// The seconds that are added to all times.
+    private let clockOffset: Double
 
-    init() {
+    package init(clockOffset: Double = 0) {
+        self.clockOffset = clockOffset
         bytes.reserveCapacity(1024)
     }
 
-    mutating func append(_ value: some FixedWidthInteger) {
+    package mutating func append(_ value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    mutating func append(_ date: Date) {
-        append(date.timeIntervalSinceReferenceDate.bitPattern)
+    package mutating func append(_ date: Date) {
+        append((date.timeIntervalSinceReferenceDate + clockOffset).bitPattern)
     }
 
-    mutating func append(_ string: String) {
+    package mutating func append(_ string: String) {
         var string = string
         string.withUTF8 { append(UnsafeRawBufferPointer($0)) }
     }
@@ -207,25 +216,31 @@ struct EntryHeadWriter {
 }
 
 /// Decodes values in the same order; nil if there are too few bytes.
-struct EntryHeadReader {
+package struct EntryHeadReader {
     private var rest: Slice<UnsafeRawBufferPointer>
+    /// The seconds that were added to all times.
+    private let clockOffset: Double
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer, clockOffset: Double = 0) {
         rest = bytes[...]
+        self.clockOffset = clockOffset
     }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    package var isAtEnd: Bool { rest.isEmpty }
 
-    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
+    /// The number of bytes that are left.
+    package var count: Int { rest.count }
+
+    package mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         guard let field = take(MemoryLayout<Value>.size) else { return nil }
         return Value(littleEndian: field.loadUnaligned(as: Value.self))
     }
 
-    mutating func date() -> Date? {
-        integer(UInt64.self).map { Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0)) }
+    package mutating func date() -> Date? {
+        integer(UInt64.self).map { Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0) - clockOffset) }
     }
 
-    mutating func string() -> String? {
+    package mutating func string() -> String? {
         field().map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -243,8 +258,8 @@ struct EntryHeadReader {
         integer(UInt32.self).flatMap { take(Int($0)) }
     }
 
-    private mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
-        guard count <= rest.count else { return nil }
+    package mutating func take(_ count: Int) -> UnsafeRawBufferPointer? {
+        guard count >= 0, count <= rest.count else { return nil }
         defer { rest = rest.dropFirst(count) }
         return UnsafeRawBufferPointer(rebasing: rest.prefix(count))
     }

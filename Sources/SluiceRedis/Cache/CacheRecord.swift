@@ -1,0 +1,126 @@
+#if os(Linux)
+import SluiceCache
+import SluiceFoundation
+import SluiceHTTP
+
+/// An entry as it is stored under one field of a hash, before it is sealed.
+struct CacheRecord: Sendable {
+    /// A body that is stored in pieces under keys of their own.
+    struct Blob: Sendable, Hashable {
+        /// The name of the body among those of its key: 16 hexadecimal digits.
+        let id: String
+        let pieces: Int
+        let length: Int
+
+        /// The text that is stored beside the record, so that a script can return it for removal. It is no secret.
+        var reference: String { "\(id) \(pieces)" }
+
+        /// Creates a body from its identifier, the number of its pieces and its length in bytes.
+        init(id: String, pieces: Int, length: Int) {
+            self.id = id
+            self.pieces = pieces
+            self.length = length
+        }
+
+        /// Parses a reference. The length is unknown, as only the pieces are to be removed.
+        init?(reference: String) {
+            let words = reference.split(separator: " ")
+            guard words.count == 2, words[0].utf8.count == 16, let pieces = Int(words[1]), 0...Self.maximumPieces ~= pieces
+            else { return nil }
+            self.init(id: String(words[0]), pieces: pieces, length: 0)
+        }
+
+        /// The maximum number of pieces, which bounds the work for a damaged reference: 8 GiB.
+        static let maximumPieces = 16_384
+    }
+
+    /// The maximum size in bytes of a body that is stored in its record, and of a piece.
+    static let pieceSize = 512 << 10
+    private static let version: UInt8 = 1
+
+    /// The generations of ``CacheScope/scopes(of:tags:)``, in their order.
+    let generations: [CacheGeneration]
+    /// The place of the body; nil if the entry contains it.
+    let blob: Blob?
+    let entry: CacheEntry
+
+    init(_ entry: CacheEntry, generations: [CacheGeneration], blob: Blob? = nil) {
+        self.entry = entry
+        self.generations = generations
+        self.blob = blob
+    }
+
+    /// Returns the bytes of the record.
+    ///
+    /// - Parameter clockOffset: The seconds by which the server's clock is ahead of this machine's.
+    func encoded(clockOffset: Double) -> Data {
+        var writer = EntryHeadWriter()
+        writer.append(Self.version)
+        writer.append(UInt16(clamping: generations.count))
+        for generation in generations { writer.append(generation.value) }
+        writer.append(UInt8(blob == nil ? 0 : 1))
+        if let blob {
+            writer.append(blob.id)
+            writer.append(UInt32(clamping: blob.pieces))
+            writer.append(UInt64(clamping: blob.length))
+        }
+        return Data(writer.bytes) + entry.encoded(clockOffset: clockOffset)
+    }
+
+    /// Decodes a record; nil if the bytes are incomplete or of another version.
+    init?(_ bytes: Data, for key: CacheKey, clockOffset: Double) {
+        let parts = bytes.withUnsafeBytes { bytes -> ([CacheGeneration], Blob?, Int)? in
+            var reader = EntryHeadReader(bytes)
+            guard reader.integer(UInt8.self) == Self.version, let count = reader.integer(UInt16.self) else { return nil }
+            var generations: [CacheGeneration] = []
+            for _ in 0..<count {
+                guard let value = reader.integer(Int64.self) else { return nil }
+                generations.append(CacheGeneration(value: value))
+            }
+            switch reader.integer(UInt8.self) {
+            case 0: return (generations, nil, reader.count)
+            case 1:
+                guard let id = reader.string(), id.utf8.count == 16,
+                    let pieces = reader.integer(UInt32.self).flatMap(Int.init(exactly:)), pieces <= Blob.maximumPieces,
+                    let length = reader.integer(UInt64.self).flatMap(Int.init(exactly:)), length <= pieces * Self.pieceSize
+                else { return nil }
+                return (generations, Blob(id: id, pieces: pieces, length: length), reader.count)
+            default: return nil
+            }
+        }
+        guard let (generations, blob, rest) = parts,
+            let entry = CacheEntry(encoded: bytes.suffix(rest), for: key, clockOffset: clockOffset)
+        else { return nil }
+        self.init(entry, generations: generations, blob: blob)
+    }
+}
+
+/// The expiration of an entry whose accesses extend its lifetime, stored beside its record. Times are the server's.
+struct CacheExtension: Sendable, Equatable {
+    /// The time at which the entry was stored, which identifies it among those of its name.
+    let stored: Date
+    let expires: Date
+
+    var encoded: Data {
+        var writer = EntryHeadWriter()
+        writer.append(stored)
+        writer.append(expires)
+        return Data(writer.bytes)
+    }
+
+    init(stored: Date, expires: Date) {
+        self.stored = stored
+        self.expires = expires
+    }
+
+    init?(_ bytes: Data) {
+        let dates = bytes.withUnsafeBytes { bytes -> (Date, Date)? in
+            var reader = EntryHeadReader(bytes)
+            guard let stored = reader.date(), let expires = reader.date(), reader.isAtEnd else { return nil }
+            return (stored, expires)
+        }
+        guard let dates else { return nil }
+        (stored, expires) = dates
+    }
+}
+#endif

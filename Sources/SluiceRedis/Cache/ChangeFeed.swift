@@ -1,0 +1,343 @@
+#if os(Linux)
+import SluiceCache
+import SluiceFoundation
+import SluiceHTTP
+
+/// The changes of all processes that share a cache, as a stream on the server.
+///
+/// A task reads the stream with a connection of its own, on which each read waits for the next message. The messages are numbered. After a
+/// gap, a lost connection or a restart of the server, everything that other processes may have changed is forgotten.
+final class ChangeFeed: Sendable {
+    private struct State {
+        var generations = GenerationTable()
+        /// True while all messages have been read, so that the generations are those of the server.
+        var isCurrent = false
+        /// The number of times that everything was forgotten. A reply to an earlier question is not recorded.
+        var epoch = 0
+        var time: ServerTime?
+        var subscriber: AsyncStream<CacheInvalidation>.Continuation?
+        /// The callers that wait for the release of a lease, by its name.
+        var waiters: [String: [Waiter<Bool>]] = [:]
+        var task: Task<Void, Never>?
+        var isClosed = false
+    }
+
+    /// The maximum number of messages in the stream, approximately.
+    private static let length = 8192
+    /// The maximum number of messages that one reply contains.
+    private static let batch = 512
+    /// The time that a read waits for a message.
+    private static let patience = Duration.milliseconds(500)
+
+    private let redis: RedisClient
+    /// The client with the connection for reading the stream.
+    private let reader: RedisClient
+    private let seal: RedisSeal
+    private let clock: any SluiceClock
+    private let stream: String
+    private let counter: String
+    /// The name of this process among the senders.
+    let sender: String
+    private let state = Locked(State())
+
+    init(_ redis: RedisClient, _ seal: RedisSeal, prefix: String, clock: any SluiceClock) {
+        self.redis = redis
+        self.seal = seal
+        self.clock = clock
+        var server = redis.server
+        server.connections = 1
+        reader = RedisClient(server)
+        stream = "\(prefix):{feed}"
+        counter = "\(prefix):{feed}:n"
+        sender = HexText.text(length: 16) { $0.append(UInt64.random(in: .min ... .max), digits: 16) }
+    }
+
+    // MARK: Reading
+
+    /// Begins to follow the changes, at the first call.
+    func subscribe() -> AsyncStream<CacheInvalidation> {
+        let (stream, continuation) = AsyncStream.makeStream(of: CacheInvalidation.self)
+        let isOver = state.withLock { state in
+            state.subscriber?.finish()
+            state.subscriber = continuation
+            return state.isClosed
+        }
+        if isOver { continuation.finish() }
+        begin()
+        return stream
+    }
+
+    /// Starts the task that reads the stream, unless it runs.
+    func begin() {
+        state.withLock { state in
+            guard state.task == nil, !state.isClosed else { return }
+            state.task = Task.detached { [weak self, clock] in
+                var position: Position?
+                while !Task.isCancelled {
+                    guard let next = await self?.read(after: position) else { return }
+                    if case .failed = next {
+                        position = nil
+                        // The client has a back-off of its own.
+                        do { try await clock.sleep(for: .milliseconds(50)) } catch { return }
+                    } else if case .read(let read) = next {
+                        position = read
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the task.
+    func close() {
+        let (task, subscriber, waiters) = state.withLock { state in
+            defer {
+                state.isClosed = true
+                state.task = nil
+                state.subscriber = nil
+                state.waiters = [:]
+            }
+            return (state.task, state.subscriber, state.waiters)
+        }
+        task?.cancel()
+        subscriber?.finish()
+        for waiter in waiters.values.joined() { waiter.resume(returning: false) }
+    }
+
+    /// The last message that has been read.
+    private struct Position: Sendable {
+        var id: String
+        /// Its number; nil if the stream is empty.
+        var number: Int?
+    }
+
+    private enum Step: Sendable {
+        case read(Position)
+        case failed
+    }
+
+    /// Reads the messages after a position, or finds the position to begin with.
+    private func read(after position: Position?) async -> Step {
+        do throws(RedisError) {
+            guard var position else { return .read(try await firstPosition()) }
+            let milliseconds = Int(Self.patience / .milliseconds(1))
+            let command = RedisCommand(
+                "XREAD", "COUNT", Self.batch, "BLOCK", milliseconds, "STREAMS", stream, position.id
+            )
+            let reply = try await reader.send(command, timeout: Self.patience + redis.server.commandTimeout + .milliseconds(500))
+            guard let messages = Self.messages(in: reply) else { throw .unexpectedReply }
+            for message in messages {
+                if let last = position.number, message.number != last + 1 { lose() }
+                position = Position(id: message.id, number: message.number)
+                receive(message)
+            }
+            try await updateTime()
+            return .read(position)
+        } catch {
+            state.withLock { $0.isCurrent = false }
+            return .failed
+        }
+    }
+
+    /// Finds the end of the stream. From here on no message is missed; those before have been missed.
+    private func firstPosition() async throws(RedisError) -> Position {
+        let command = RedisCommand("XREVRANGE", stream, "+", "-", "COUNT", 1)
+        guard let last = try await reader.send(command, timeout: .seconds(1)).elements else { throw .unexpectedReply }
+        state.withLock { $0.time = nil }
+        try await updateTime()
+        lose()
+        state.withLock { $0.isCurrent = true }
+        guard let message = last.first.flatMap(Message.init) else { return Position(id: "0-0", number: nil) }
+        return Position(id: message.id, number: message.number)
+    }
+
+    /// Forgets everything that other processes may have changed.
+    private func lose() {
+        let subscriber = state.withLock { state in
+            state.generations.forgetAll()
+            state.epoch += 1
+            return state.subscriber
+        }
+        subscriber?.yield(.everything)
+    }
+
+    private func receive(_ message: Message) {
+        guard message.sender != sender,
+            // A message that does not open is one of another fleet, or forged.
+            let bytes = try? seal.open(message.bytes, as: stream), let change = ChangeMessage(bytes)
+        else { return }
+        switch change {
+        case .stored(let key): state.withLock { $0.subscriber }?.yield(.stored(key))
+        case .removed(let selection, let generations):
+            let subscriber = state.withLock { state in
+                for generation in generations { state.generations.record(generation.generation, of: generation.name) }
+                return state.subscriber
+            }
+            subscriber?.yield(.removed(selection))
+        case .released(let name): wake(name)
+        }
+    }
+
+    /// A message of the stream.
+    private struct Message {
+        let id: String
+        let number: Int
+        let sender: String
+        let bytes: Data
+
+        init?(_ value: RedisValue) {
+            guard let parts = value.elements, parts.count == 2, let id = parts[0].string, let fields = parts[1].elements else { return nil }
+            var (number, sender, bytes): (Int?, String?, Data?)
+            for index in stride(from: 0, to: fields.count - 1, by: 2) {
+                switch fields[index].string {
+                case "n": number = fields[index + 1].int
+                case "s": sender = fields[index + 1].string
+                case "m": bytes = fields[index + 1].data
+                default: break
+                }
+            }
+            guard let number, let sender, let bytes else { return nil }
+            self.id = id
+            self.number = number
+            self.sender = sender
+            self.bytes = bytes
+        }
+    }
+
+    /// Returns the messages in a reply to `XREAD` of either version of RESP; nil for another reply.
+    private static func messages(in reply: RedisValue) -> [Message]? {
+        let messages: [RedisValue]?
+        switch reply {
+        case .null: return []
+        case .map(let entries): messages = entries.first?.value.elements
+        case .array(let streams): messages = streams.first?.elements.flatMap { $0.count == 2 ? $0[1].elements : nil }
+        default: messages = nil
+        }
+        guard let messages else { return nil }
+        let parsed = messages.compactMap(Message.init)
+        return parsed.count == messages.count ? parsed : nil
+    }
+
+    // MARK: Time
+
+    /// Returns the seconds by which the server's clock is ahead of this machine's.
+    func clockOffset() async throws(RedisError) -> Double {
+        try await updateTime()
+        return state.withLock { $0.time }?.offset(on: clock) ?? 0
+    }
+
+    private func updateTime() async throws(RedisError) {
+        if let time = state.withLock({ $0.time }), time.isRecent(at: clock.now) { return }
+        let sent = clock.now
+        let reply = try await redis.send(RedisCommand("TIME", isIdempotent: true))
+        guard let time = ServerTime(reply, sent: sent, received: clock.now) else { throw .unexpectedReply }
+        state.withLock { $0.time = time }
+    }
+
+    // MARK: Generations
+
+    /// Returns the generations with these names; nil for those that the server does not have.
+    ///
+    /// - Parameters:
+    ///   - names: The names.
+    ///   - areRead: True to read them from the server, also if the news of all changes has been read.
+    func generations(_ names: [String], areRead: Bool = false) async throws(RedisError) -> [CacheGeneration?] {
+        let (known, epoch): ([CacheGeneration?], Int) = state.withLock { state in
+            (names.map { state.isCurrent && !areRead ? state.generations[$0] : nil }, state.epoch)
+        }
+        if known.allSatisfy({ $0 != nil }) { return known }
+        var generations = known
+        for (index, name) in names.enumerated() where known[index] == nil {
+            let reply = try await redis.send(RedisCommand("GET", name, isIdempotent: true))
+            generations[index] = record(reply, of: name, in: epoch)
+        }
+        return generations
+    }
+
+    /// Returns the generation with a name, which begins now if the server does not have it.
+    func currentGeneration(_ name: String) async throws(RedisError) -> CacheGeneration {
+        let (known, epoch) = state.withLock { state in (state.isCurrent ? state.generations[name] : nil, state.epoch) }
+        if let known { return known }
+        let reply = try await redis.run(CacheScripts.generation, keys: [name])
+        guard let generation = record(reply, of: name, in: epoch) else { throw .unexpectedReply }
+        return generation
+    }
+
+    /// Begins a new generation because of a removal.
+    func beginGeneration(_ name: String) async throws(RedisError) -> CacheGeneration {
+        let reply = try await redis.run(CacheScripts.removal, keys: [name])
+        guard let generation = record(reply, of: name, in: nil, isOwn: true) else { throw .unexpectedReply }
+        return generation
+    }
+
+    /// True if another process has begun a generation with a removal after a response was requested.
+    func isOutdated(_ generation: CacheGeneration, of name: String, since time: Double) -> Bool {
+        generation.isRemoval(since: time) && !state.withLock { $0.generations.isOwn(generation, of: name) }
+    }
+
+    /// Records a generation, unless everything was forgotten since the question of an epoch.
+    private func record(_ reply: RedisValue, of name: String, in epoch: Int?, isOwn: Bool = false) -> CacheGeneration? {
+        guard let value = reply.int else { return nil }
+        let generation = CacheGeneration(value: Int64(value))
+        state.withLock { state in
+            if epoch ?? state.epoch == state.epoch { state.generations.record(generation, of: name, isOwn: isOwn) }
+        }
+        return generation
+    }
+
+    // MARK: Writing
+
+    /// Sends messages to the other processes.
+    func publish(_ messages: [ChangeMessage]) async throws(RedisError) {
+        guard !messages.isEmpty else { return }
+        var arguments: [any RedisArgument] = [Self.length, sender]
+        for message in messages {
+            guard let sealed = try? seal.seal(message.encoded, as: stream) else { continue }
+            arguments.append(sealed)
+        }
+        _ = try await redis.run(CacheScripts.publish, keys: [stream, counter], arguments: arguments)
+    }
+
+    // MARK: Leases
+
+    /// Waits for the release of a lease by another process.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the lease on the server.
+    ///   - limit: The maximum time.
+    /// - Returns: True if the lease has been released; false if the time is up or the task is cancelled.
+    func waitForRelease(of name: String, within limit: Duration) async -> Bool {
+        let timer = Task { [weak self, clock] in
+            do { try await clock.sleep(for: limit) } catch { return }
+            self?.wake(name, isReleased: false)
+        }
+        defer { timer.cancel() }
+        return await state.wait(cancelled: false) { waiter in
+            let isRefused = state.withLock { state in
+                if Task.isCancelled || state.isClosed { return true }
+                state.waiters[name, default: []].append(waiter)
+                return false
+            }
+            if isRefused { waiter.resume(returning: false) }
+        } leave: { [state] id in
+            state.withLock { state in
+                for (name, waiters) in state.waiters {
+                    guard let index = waiters.firstIndex(where: { $0.id == id }) else { continue }
+                    let waiter = state.waiters[name]?.remove(at: index)
+                    if state.waiters[name]?.isEmpty == true { state.waiters[name] = nil }
+                    return waiter
+                }
+                return nil
+            }
+        }
+    }
+
+    private func wake(_ name: String, isReleased: Bool = true) {
+        let waiters = state.withLock { $0.waiters.removeValue(forKey: name) } ?? []
+        for waiter in waiters { waiter.resume(returning: isReleased) }
+    }
+}
+
+extension RedisError {
+    static let unexpectedReply = RedisError(.invalidReply, "The Redis server sent a reply of another kind than expected.")
+}
+#endif

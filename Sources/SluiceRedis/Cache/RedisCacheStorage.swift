@@ -1,0 +1,518 @@
+#if os(Linux)
+import SluiceCache
+import SluiceFoundation
+import SluiceHTTP
+
+/// A cache storage on Redis or Valkey, which any number of processes and machines share.
+///
+/// ```swift
+/// let redis = RedisClient(RedisServer(host: "cache.internal"))
+/// let cache = CacheStore(storage: RedisCacheStorage(redis, seal: seal))
+/// let client = APIClient(baseURL: url) {
+///     $0.cache = cache
+///     $0.caching.mode = .shared
+/// }
+/// ```
+///
+/// Each process also keeps entries in memory. A change by one of them is seen by all others within milliseconds, and within a second of
+/// their return by those that have lost the connection. If several need a missing response at the same time, one fetches it and the others
+/// wait. While the server is away, requests are sent as without a storage.
+///
+/// The server decides which entries it evicts: set `maxmemory-policy` to `allkeys-lru` or `allkeys-lfu`, and do not keep tokens and limits
+/// on the same server. Entries are sealed, and those that do not open are treated as missing. The times of entries follow the clock of
+/// the server, so that those of the machines may differ.
+public final class RedisCacheStorage: LeasingCacheStorage {
+    /// The time in milliseconds for which responses to requests from before a removal are not stored.
+    private static let removalMemory = 300_000
+    /// The assumed error, in seconds, of the computed difference between the server's clock and this machine's.
+    private static let clockTolerance = 1.0
+    /// The maximum number of commands of one batch of changes that wait for their replies at the same time.
+    private static let concurrency = 32
+    /// The interval at which a process that waits for a lease asks for it again.
+    private static let leaseInterval = Duration.milliseconds(100)
+
+    let redis: RedisClient
+    let feed: ChangeFeed
+    private let seal: RedisSeal
+    private let prefix: String
+    private let maximumAge: Duration
+    private let leaseDuration: Duration
+    private let clock: any SluiceClock
+    private let onEvent: @Sendable (CacheEvent) -> Void
+
+    /// Creates a storage. No connection is opened before it is needed.
+    ///
+    /// - Parameters:
+    ///   - redis: The client of the server.
+    ///   - seal: The seal of the entries. All processes that share them need the same key.
+    ///   - prefix: The beginning of the names of all keys. Caches with different prefixes are independent.
+    ///   - maximumAge: The time after which the server drops an entry that was not stored again. 30 days by default.
+    ///   - leaseDuration: The time after which another process fetches a response if the one that began to fetch it has died. Ten seconds by
+    ///     default. A longer fetch renews its lease.
+    ///   - clock: The clock.
+    ///   - onEvent: Called with stored entries that do not open, on any thread.
+    public init(
+        _ redis: RedisClient,
+        seal: RedisSeal,
+        prefix: String = "sluice",
+        maximumAge: Duration = .seconds(30 * 86_400),
+        leaseDuration: Duration = .seconds(10),
+        clock: any SluiceClock = SystemClock(),
+        onEvent: (@Sendable (CacheEvent) -> Void)? = nil
+    ) {
+        self.redis = redis
+        self.seal = seal
+        self.prefix = prefix
+        self.maximumAge = max(.seconds(1), min(maximumAge, .seconds(3650 * 86_400)))
+        self.leaseDuration = max(.milliseconds(100), leaseDuration)
+        self.clock = clock
+        self.onEvent = onEvent ?? { _ in }
+        feed = ChangeFeed(redis, seal, prefix: prefix, clock: clock)
+    }
+
+    deinit { feed.close() }
+
+    // MARK: Names
+
+    /// The names of an entry on the server, which show neither its key nor its variant.
+    struct Name: Sendable {
+        /// The key of the hash with all variants.
+        let key: String
+
+        func piece(_ number: Int, of id: String) -> String { "\(key):\(id):\(number)" }
+    }
+
+    func name(of key: CacheKey) throws(SluiceError) -> Name {
+        Name(key: "\(prefix):c:{\(try hashed("\(key.space.rawValue) \(key.partition.utf8.count) \(key.partition)\(key.name)"))}")
+    }
+
+    private func hashed(_ text: String) throws(SluiceError) -> String {
+        do { return try seal.name(text) } catch { throw .cacheFailed(error) }
+    }
+
+    private func name(of scope: CacheScope) throws(SluiceError) -> String { "\(prefix):g:\(try hashed(scope.text))" }
+
+    private func sealed(_ bytes: Data, as name: String) throws(SluiceError) -> Data {
+        do { return try seal.seal(bytes, as: name) } catch { throw .cacheFailed(error) }
+    }
+
+    // MARK: Reading
+
+    /// Returns all unexpired variants under a key, newest first. Those that do not open count as missing.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - now: The current time.
+    /// - Returns: The entries.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
+    public func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
+        let name = try name(of: key)
+        let offset = try await requesting { () throws(RedisError) in try await feed.clockOffset() }
+        let reply = try await requesting { () throws(RedisError) in
+            try await redis.send(RedisCommand("HGETALL", name.key, isIdempotent: true))
+        }
+        guard let fields = Self.fields(of: reply) else { throw .cacheFailed(RedisError.unexpectedReply) }
+        var entries: [CacheEntry] = []
+        for (field, value) in fields where field.first == "v" {
+            guard let entry = try await entry(of: key, name, field, value, fields, offset, now) else { continue }
+            if entry.expires.map({ $0 > now }) ?? true { entries.append(entry) }
+        }
+        return entries.count > 1 ? entries.sorted { $0.stored > $1.stored } : entries
+    }
+
+    /// Returns the entry of a field; nil if it does not open or was removed.
+    private func entry(
+        of key: CacheKey,
+        _ name: Name,
+        _ field: String,
+        _ value: Data,
+        _ fields: [String: Data],
+        _ offset: Double,
+        _ now: Date
+    ) async throws(SluiceError) -> CacheEntry? {
+        var record: CacheRecord
+        do throws(RedisSeal.Failure) {
+            let bytes = try seal.open(value, as: name.key + field)
+            guard let opened = CacheRecord(bytes, for: key, clockOffset: offset) else { throw .unknownFormat }
+            record = opened
+            // An entry of this moment must not lie in the future, as its age would be unknown.
+            let lead = (opened.entry.response?.received ?? opened.entry.stored).timeIntervalSince(now)
+            if lead > 0, lead < Self.clockTolerance {
+                record = CacheRecord(bytes, for: key, clockOffset: offset + lead + 0.001) ?? opened
+            }
+        } catch {
+            onEvent(.readFailed(.unusable(error)))
+            return nil
+        }
+        let scopes = CacheScope.scopes(of: key, tags: record.entry.tags)
+        guard scopes.count == record.generations.count else { return nil }
+        var names: [String] = []
+        for scope in scopes { names.append(try self.name(of: scope)) }
+        let current = record.generations.map(Optional.some)
+        let known = try await requesting { [names] () throws(RedisError) in try await feed.generations(names) }
+        if known != current {
+            // The entry may be newer than the news of a removal.
+            guard zip(known, current).allSatisfy({ $0?.value ?? 0 <= $1?.value ?? 0 }),
+                try await requesting({ [names] () throws(RedisError) in try await feed.generations(names, areRead: true) }) == current
+            else { return nil }
+        }
+        var entry = record.entry
+        if let blob = record.blob {
+            guard let body = try await body(blob, of: name) else { return nil }
+            entry = entry.with(body: body)
+        }
+        if entry.renewal != nil, let value = fields["x" + field.dropFirst()],
+            let bytes = try? seal.open(value, as: name.key + "x" + field.dropFirst()),
+            let extended = CacheExtension(bytes), abs(extended.stored.timeIntervalSince(entry.stored) - offset) < 0.5
+        {
+            return entry.with(expires: extended.expires - offset)
+        }
+        return entry
+    }
+
+    /// Returns a body from its pieces; nil if one of them is missing or does not open.
+    private func body(_ blob: CacheRecord.Blob, of name: Name) async throws(SluiceError) -> Data? {
+        var body = Data(capacity: blob.length)
+        var next = 0
+        while next < blob.pieces {
+            let numbers = next..<min(next + 4, blob.pieces)
+            let pieces = try await inTurns(Array(numbers)) { [redis] number throws(RedisError) in
+                try await redis.send(RedisCommand("GET", name.piece(number, of: blob.id), isIdempotent: true))
+            }
+            for (number, reply) in zip(numbers, pieces) {
+                // A piece that is missing was evicted, or belongs to an entry that was replaced in the meantime.
+                guard let sealed = reply.data else { return nil }
+                do {
+                    body.append(try seal.open(sealed, as: name.piece(number, of: blob.id)))
+                } catch {
+                    onEvent(.readFailed(.unusable(error)))
+                    return nil
+                }
+            }
+            next = numbers.upperBound
+        }
+        return body.count == blob.length ? body : nil
+    }
+
+    /// Returns the fields of a hash, of which servers with RESP2 send an array; nil for another reply.
+    private static func fields(of reply: RedisValue) -> [String: Data]? {
+        var fields: [String: Data] = [:]
+        switch reply {
+        case .map(let entries):
+            for entry in entries { if let name = entry.key.string, let value = entry.value.data { fields[name] = value } }
+        case .array(let elements):
+            for index in stride(from: 0, to: elements.count - 1, by: 2) {
+                if let name = elements[index].string, let value = elements[index + 1].data { fields[name] = value }
+            }
+        default: return nil
+        }
+        return fields
+    }
+
+    // MARK: Changing
+
+    /// Makes changes in their order.
+    ///
+    /// - Parameter changes: The changes. Several entries are stored at the same time.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
+    public func apply(_ changes: [CacheChange]) async throws(SluiceError) {
+        var messages: [ChangeMessage] = []
+        let failure = await make(changes, &messages)
+        // The other processes learn of the changes that were made, whatever followed.
+        try await publish(messages)
+        if let failure { throw failure }
+    }
+
+    /// Makes changes in their order up to the first failure.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - messages: Receives the messages for the other processes.
+    /// - Returns: The failure.
+    private func make(_ changes: [CacheChange], _ messages: inout [ChangeMessage]) async -> SluiceError? {
+        var rest = changes[...]
+        while !rest.isEmpty {
+            // Changes of different keys do not depend on each other, and are made at the same time.
+            var keys: Set<CacheKey> = []
+            let count = rest.prefix(Self.concurrency).prefix { change in change.key.map { keys.insert($0).inserted } ?? false }.count
+            let group = rest.prefix(max(1, count))
+            rest = rest.dropFirst(group.count)
+            let results = await withTaskGroup(of: Result<ChangeMessage?, SluiceError>.self) { tasks in
+                for change in group {
+                    tasks.addTask {
+                        do throws(SluiceError) { return .success(try await self.make(change)) } catch { return .failure(error) }
+                    }
+                }
+                return await tasks.reduce(into: []) { $0.append($1) }
+            }
+            var failure: SluiceError?
+            for result in results {
+                switch result {
+                case .success(let message): if let message { messages.append(message) }
+                case .failure(let error): failure = error
+                }
+            }
+            if let failure { return failure }
+        }
+        return nil
+    }
+
+    func publish(_ messages: [ChangeMessage]) async throws(SluiceError) {
+        var rest = messages[...]
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(256))
+            rest = rest.dropFirst(some.count)
+            try await requesting { () throws(RedisError) in try await feed.publish(some) }
+        }
+    }
+
+    /// Makes a change. Returns the message for the other processes, if they are concerned.
+    private func make(_ change: CacheChange) async throws(SluiceError) -> ChangeMessage? {
+        switch change {
+        case .store(let entry):
+            if entry.body.count <= CacheRecord.pieceSize { return try await store(entry, nil) }
+            let writer = RedisCacheWriter(entry.with(body: Data()), in: self)
+            try await writer.write(entry.body)
+            return try await writer.finish()
+        case .remove(let selection): return try await remove(selection)
+        case .touch(let key, let variant, let stored, _, let expires):
+            if let stored, let expires { try await extend(key, variant, stored: stored, to: expires) }
+            return nil
+        }
+    }
+
+    /// Stores an entry whose body is in it or in a blob.
+    ///
+    /// - Returns: The message for the other processes; nil if another process has removed the entry since its request was sent.
+    func store(_ entry: CacheEntry, _ blob: CacheRecord.Blob?) async throws(SluiceError) -> ChangeMessage? {
+        let name = try name(of: entry.key)
+        let offset = try await requesting { () throws(RedisError) in try await feed.clockOffset() }
+        let requested = entry.response.map { $0.requested.timeIntervalSince1970 + offset }
+        var generations: [CacheGeneration] = []
+        for scope in CacheScope.scopes(of: entry.key, tags: entry.tags) {
+            let scopeName = try self.name(of: scope)
+            let generation = try await requesting { () throws(RedisError) in try await feed.currentGeneration(scopeName) }
+            if let requested, feed.isOutdated(generation, of: scopeName, since: requested) {
+                await removePieces(blob.map { [$0] } ?? [], of: name)
+                return nil
+            }
+            generations.append(generation)
+        }
+        let field = try field(of: entry.variant)
+        let record = CacheRecord(entry, generations: generations, blob: blob)
+        let sealed = try sealed(record.encoded(clockOffset: offset), as: name.key + "v" + field)
+        // Values are stored in the order of the calls, whatever was removed before.
+        let time = requested.map { ($0 - CacheGeneration.clockTolerance) * 1e6 } ?? 1e17
+        let lifetime = milliseconds(until: entry.expires)
+        let reply = try await requesting { () throws(RedisError) in
+            try await redis.run(
+                CacheScripts.store,
+                keys: [name.key],
+                arguments: [field, sealed, blob?.reference ?? "", lifetime, Int(time), feed.sender]
+            )
+        }
+        guard let elements = reply.elements, let isStored = elements.first?.int else {
+            throw .cacheFailed(RedisError.unexpectedReply)
+        }
+        let replaced = isStored == 1 ? elements.dropFirst().compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) } : []
+        await removePieces(isStored == 1 ? replaced : blob.map { [$0] } ?? [], of: name)
+        return isStored == 1 ? .stored(entry.key) : nil
+    }
+
+    private func field(of variant: String) throws(SluiceError) -> String {
+        variant.isEmpty ? Self.plainField : try hashed("variant \(variant)")
+    }
+
+    /// The field of an entry without a variant.
+    private static let plainField = "-"
+
+    /// Returns the time until an entry expires, at most ``maximumAge``.
+    private func milliseconds(until expires: Date?) -> Int {
+        let longest = maximumAge / .milliseconds(1)
+        guard let expires else { return Int(longest) }
+        return Int(max(1, min(longest, expires.timeIntervalSince(clock.date) * 1000)))
+    }
+
+    private func remove(_ selection: CacheSelection) async throws(SluiceError) -> ChangeMessage? {
+        // The server drops expired entries itself.
+        if selection.expired != nil { return nil }
+        guard let entryName = selection.name, let partition = selection.partition else {
+            var generations: [ChangeMessage.Generation] = []
+            for scope in CacheScope.scopes(removedBy: selection) {
+                let name = try name(of: scope)
+                let generation = try await requesting { () throws(RedisError) in try await feed.beginGeneration(name) }
+                generations.append(ChangeMessage.Generation(name: name, generation: generation))
+            }
+            return .removed(selection, generations)
+        }
+        for space in selection.spaces ?? Set(CacheKey.Space.allCases) where space != .memoryValues {
+            let name = try name(of: CacheKey(entryName, in: space, partition: partition))
+            let field = try selection.variant.map { variant throws(SluiceError) in try self.field(of: variant) }
+            let reply = try await requesting { () throws(RedisError) in
+                try await redis.run(
+                    CacheScripts.remove,
+                    keys: [name.key],
+                    arguments: [field ?? "", Self.removalMemory, feed.sender]
+                )
+            }
+            await removePieces((reply.elements ?? []).compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) }, of: name)
+        }
+        return .removed(selection, [])
+    }
+
+    private func extend(_ key: CacheKey, _ variant: String, stored: Date, to expires: Date) async throws(SluiceError) {
+        let name = try name(of: key)
+        let field = try field(of: variant)
+        let offset = try await requesting { () throws(RedisError) in try await feed.clockOffset() }
+        let extended = CacheExtension(stored: stored + offset, expires: expires + offset)
+        let sealed = try sealed(extended.encoded, as: name.key + "x" + field)
+        let lifetime = milliseconds(until: expires)
+        _ = try await requesting { () throws(RedisError) in
+            try await redis.run(CacheScripts.extend, keys: [name.key], arguments: [field, sealed, lifetime])
+        }
+    }
+
+    // MARK: Large bodies
+
+    /// Creates a writer for an entry whose body arrives in pieces. Those of an entry that is never committed expire after an hour.
+    ///
+    /// - Parameter entry: The entry without its body.
+    /// - Returns: The writer, which sends pieces of 512 KiB.
+    /// - Throws: Nothing.
+    public func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter {
+        RedisCacheWriter(entry, in: self)
+    }
+
+    /// The time in milliseconds for which the pieces of an entry stay that is not committed.
+    private static let draftLifetime = 3_600_000
+
+    func storePiece(_ bytes: Data, _ number: Int, of id: String, _ key: CacheKey) async throws(SluiceError) {
+        let piece = try name(of: key).piece(number, of: id)
+        let sealed = try sealed(bytes, as: piece)
+        _ = try await requesting { () throws(RedisError) in
+            try await redis.send(RedisCommand("SET", piece, sealed, "PX", Self.draftLifetime, isIdempotent: true))
+        }
+    }
+
+    /// Lets the pieces of a body live as long as its entry.
+    func keepPieces(_ blob: CacheRecord.Blob, of entry: CacheEntry) async throws(SluiceError) {
+        let name = try name(of: entry.key)
+        let lifetime = entry.renewal == nil ? milliseconds(until: entry.expires) : milliseconds(until: nil)
+        let replies = try await inTurns(Array(0..<blob.pieces)) { [redis] number throws(RedisError) in
+            try await redis.send(RedisCommand("PEXPIRE", name.piece(number, of: blob.id), lifetime, isIdempotent: true))
+        }
+        guard replies.allSatisfy({ $0.int == 1 }) else {
+            throw .cacheFailed(RedisError(.outOfMemory, "The Redis server has evicted a part of an entry before it was complete."))
+        }
+    }
+
+    /// Removes the pieces of bodies. A failure is ignored, because they expire.
+    func removePieces(_ blobs: [CacheRecord.Blob], of name: Name) async {
+        for blob in blobs {
+            _ = try? await inTurns(Array(0..<blob.pieces)) { [redis] number throws(RedisError) in
+                try await redis.send(RedisCommand("UNLINK", name.piece(number, of: blob.id), isIdempotent: true))
+            }
+        }
+    }
+
+    // MARK: Other processes
+
+    /// Returns the changes that other processes make from now on.
+    public func invalidations() -> AsyncStream<CacheInvalidation>? { feed.subscribe() }
+
+    /// Asks for the right to fetch an entry.
+    ///
+    /// - Parameters:
+    ///   - key: A key for equal requests.
+    ///   - waits: True to wait while another process has the lease, at most for the duration of a lease.
+    /// - Returns: The lease; nil if another process has it, or has released it in the meantime.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
+    public func lease(for key: CacheKey, waits: Bool) async throws(SluiceError) -> CacheLease? {
+        let name = "\(prefix):l:\(try hashed("lease \(key.space.rawValue) \(key.partition.utf8.count) \(key.partition)\(key.name)"))"
+        let owner = HexText.text(length: 32) { text in
+            for _ in 0..<2 { text.append(UInt64.random(in: .min ... .max), digits: 16) }
+        }
+        let lifetime = Int(leaseDuration / .milliseconds(1))
+        let deadline = clock.now + leaseDuration
+        if waits { feed.begin() }
+        while true {
+            let command = RedisCommand("SET", name, owner, "NX", "PX", lifetime)
+            let reply = try await requesting { () throws(RedisError) in try await redis.send(command) }
+            if reply != .null { return makeLease(name, owner, lifetime) }
+            guard waits, clock.now < deadline, !Task.isCancelled else { return nil }
+            let jitter = Duration.milliseconds(Int.random(in: 0...20))
+            if await feed.waitForRelease(of: name, within: Self.leaseInterval + jitter) { return nil }
+        }
+    }
+
+    private func makeLease(_ name: String, _ owner: String, _ lifetime: Int) -> CacheLease {
+        let renewal = Task.detached { [redis, clock, leaseDuration] in
+            while true {
+                do { try await clock.sleep(for: leaseDuration / 3) } catch { return }
+                _ = try? await redis.run(CacheScripts.renew, keys: [name], arguments: [owner, lifetime])
+            }
+        }
+        return CacheLease { [redis, feed] in
+            renewal.cancel()
+            Task.detached {
+                guard let reply = try? await redis.run(CacheScripts.release, keys: [name], arguments: [owner]), reply.int == 1 else { return }
+                try? await feed.publish([.released(name)])
+            }
+        }
+    }
+
+    // MARK: Commands
+
+    private func requesting<Value: Sendable>(_ body: () async throws(RedisError) -> Value) async throws(SluiceError) -> Value {
+        do { return try await body() } catch { throw error.code == .cancelled ? .cancelled : .cacheFailed(error) }
+    }
+
+    /// Returns the replies to several commands in their order. They are sent at the same time.
+    private func inTurns(
+        _ numbers: [Int],
+        _ command: @escaping @Sendable (Int) async throws(RedisError) -> RedisValue
+    ) async throws(SluiceError) -> [RedisValue] {
+        let replies = await withTaskGroup(of: (Int, Result<RedisValue, RedisError>).self) { group in
+            for (index, number) in numbers.enumerated() {
+                group.addTask {
+                    do throws(RedisError) { return (index, .success(try await command(number))) } catch { return (index, .failure(error)) }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        var values: [RedisValue] = []
+        for (_, reply) in replies.sorted(by: { $0.0 < $1.0 }) {
+            values.append(try await requesting { () throws(RedisError) in try reply.get() })
+        }
+        return values
+    }
+}
+
+extension CacheChange {
+    /// The key that the change concerns; nil if it concerns several.
+    fileprivate var key: CacheKey? {
+        switch self {
+        case .store(let entry): entry.key
+        case .touch(let key, _, _, _, _): key
+        case .remove(let selection): selection.key
+        }
+    }
+}
+
+extension SluiceError {
+    fileprivate static func cacheFailed(_ error: any Error) -> SluiceError {
+        SluiceError(.cacheFailed, "The cache on the Redis server failed: \(error)", step: .cache, underlyingError: error)
+    }
+
+    fileprivate static func unusable(_ failure: RedisSeal.Failure) -> SluiceError {
+        let reason =
+            switch failure {
+            case .unknownFormat: "has an unknown format"
+            case .unknownKey: "was sealed with another key"
+            case .forged: "was changed or stored under another name"
+            case .weakKey, .unavailable: "cannot be opened"
+            }
+        return SluiceError(.cacheFailed, "An entry on the Redis server \(reason).", step: .cache, underlyingError: failure)
+    }
+}
+#endif

@@ -1,0 +1,226 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceRedis
+import SluiceTesting
+import Synchronization
+import Testing
+
+/// The storage with a real server.
+@Suite(.enabled(if: RedisProcess.canRun))
+struct RedisCacheStorageTests {
+    static func seal(encrypts: Bool = false, _ key: String = "0123456789abcdef0123456789abcdef") throws -> RedisSeal {
+        try RedisSeal(Secret(key), encrypts: encrypts)
+    }
+
+    @Test(arguments: CacheStorageConformance.cases)
+    func storageConforms(_ case: CacheStorageConformance.Case) async throws {
+        let redis = try RedisProcess()
+        let seal = try Self.seal(encrypts: true)
+        try await CacheStorageConformance.run(`case`, within: .seconds(60)) {
+            RedisCacheStorage(RedisClient(redis.server), seal: seal)
+        }
+    }
+
+    static func entry(_ name: String, _ text: String, tags: Set<String> = []) -> CacheEntry {
+        CacheEntry(key: CacheKey(name), body: Data(text.utf8), stored: Date(), tags: tags)
+    }
+
+    @Test func namesAndEncryptedValuesShowNothing() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal(encrypts: true), prefix: "shop")
+        try await storage.apply([.store(Self.entry("users/alice", "hunter2", tags: ["alice"]))])
+        var all = CacheSelection()
+        all.tag = "alice"
+        try await storage.apply([.remove(all), .store(Self.entry("users/alice", String(repeating: "hunter2 ", count: 100_000)))])
+        let keys = try await client.send(RedisCommand("KEYS", "*")).elements ?? []
+        #expect(!keys.isEmpty)
+        for key in keys {
+            let name = try #require(key.string)
+            #expect(name.hasPrefix("shop:") && !name.contains("alice"))
+            let dump = try await client.send(RedisCommand("DUMP", name)).data ?? Data()
+            for word in ["alice", "hunter2"] { #expect(dump.firstRange(of: Data(word.utf8)) == nil) }
+        }
+    }
+
+    @Test func changedValuesAndThoseOfOtherKeysAreMissing() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let events = Events()
+        let storage = RedisCacheStorage(client, seal: try Self.seal()) { events.add($0) }
+        for name in ["a", "b"] { try await storage.apply([.store(Self.entry(name, name))]) }
+        let keys = try await client.send(RedisCommand("KEYS", "*:c:*")).elements?.compactMap(\.string) ?? []
+        #expect(keys.count == 2)
+        let values = try await [
+            client.send(RedisCommand("HGET", keys[0], "v-")).data, client.send(RedisCommand("HGET", keys[1], "v-")).data,
+        ]
+        // The value of another key, one that was cut, and one of another kind.
+        let value = try #require(values[0])
+        var changed = value
+        changed[changed.count - 1] ^= 1
+        for bad in [try #require(values[1]), value.dropLast(3), changed, Data("{}".utf8), Data()] {
+            _ = try await client.send(RedisCommand("HSET", keys[0], "v-", bad))
+            let read = try await storage.entries(for: CacheKey("a"), at: Date()) + storage.entries(for: CacheKey("b"), at: Date())
+            #expect(read.count == 1)
+        }
+        #expect(events.count == 5)
+        _ = try await client.send(RedisCommand("HSET", keys[0], "v-", value))
+        let other = RedisCacheStorage(client, seal: try Self.seal("another key of at least 32 bytes.."))
+        #expect(try await other.entries(for: CacheKey("a"), at: Date()).isEmpty)
+        for key in keys { _ = try await client.send(RedisCommand("SET", key, "text")) }
+        await #expect(throws: SluiceError.self) { try await storage.entries(for: CacheKey("a"), at: Date()) }
+    }
+
+    @Test func lostGenerationsAndPiecesMakeEntriesMissing() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal())
+        let large = String(repeating: "x", count: 1_200_000)
+        try await storage.apply([.store(Self.entry("a", "a", tags: ["t"])), .store(Self.entry("b", large))])
+        #expect(try await storage.entries(for: CacheKey("b"), at: Date()).count == 1)
+        let pieces = try await client.send(RedisCommand("KEYS", "*:c:*:2")).elements?.compactMap(\.string) ?? []
+        #expect(pieces.count == 1)
+        _ = try await client.send(RedisCommand("DEL", pieces[0]))
+        #expect(try await storage.entries(for: CacheKey("b"), at: Date()).isEmpty)
+        for generation in try await client.send(RedisCommand("KEYS", "*:g:*")).elements?.compactMap(\.string) ?? [] {
+            _ = try await client.send(RedisCommand("DEL", generation))
+        }
+        let other = RedisCacheStorage(client, seal: try Self.seal())
+        #expect(try await other.entries(for: CacheKey("a"), at: Date()).isEmpty, "The removals from before are unknown.")
+    }
+
+    @Test func replacedAndAbandonedBodiesLeaveNoPieces() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal())
+        let large = String(repeating: "x", count: 1_200_000)
+        for text in [large, large, "small"] { try await storage.apply([.store(Self.entry("a", text))]) }
+        try await storage.apply([.store(Self.entry("b", large)), .remove(CacheSelection(CacheKey("b")))])
+        let writer = try await storage.writer(for: Self.entry("c", ""))
+        try await writer.write(Data(large.utf8))
+        let pieces = try await client.send(RedisCommand("KEYS", "*:c:{*}:*")).elements ?? []
+        #expect(pieces.count == 2, "Only the pieces of the entry that is being written are left.")
+        for piece in pieces {
+            let left = try await client.send(RedisCommand("PTTL", try #require(piece.string))).int ?? -1
+            #expect(left > 0 && left <= 3_600_000)
+        }
+    }
+
+    @Test func entriesExpireOnTheServer() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal(), maximumAge: .seconds(1000))
+        let short = CacheEntry(key: CacheKey("a"), body: Data(), stored: Date(), expires: Date() + 100)
+        try await storage.apply([.store(short), .store(Self.entry("b", ""))])
+        let left = try await [
+            client.send(RedisCommand("PTTL", try #require(await client.send(RedisCommand("KEYS", "*:c:*")).elements?[0].string))).int ?? 0,
+            client.send(RedisCommand("PTTL", try #require(await client.send(RedisCommand("KEYS", "*:c:*")).elements?[1].string))).int ?? 0,
+        ].sorted()
+        #expect(90_000...100_000 ~= left[0] && 900_000...1_000_000 ~= left[1])
+    }
+
+    @Test func responsesToRequestsFromBeforeARemovalAreNotStored() async throws {
+        let redis = try RedisProcess()
+        let (one, other) = (
+            RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal()),
+            RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal())
+        )
+        func response(_ name: String, requested: Date) -> CacheEntry {
+            let response = StoredResponse(
+                method: .get,
+                url: name,
+                head: HTTPResponse(status: .ok),
+                requested: requested,
+                received: Date()
+            )
+            return CacheEntry(key: CacheKey(name), response: response, body: Data(), stored: Date(), tags: ["t"])
+        }
+        let before = Date() - 10
+        var tag = CacheSelection()
+        tag.tag = "t"
+        for (name, removal) in [("a", CacheSelection(CacheKey("a"))), ("b", tag)] {
+            try await one.apply([.store(response(name, requested: before))])
+            #expect(try await other.entries(for: CacheKey(name), at: Date()).count == 1)
+            try await other.apply([.remove(removal)])
+            try await one.apply([.store(response(name, requested: before))])
+            #expect(try await other.entries(for: CacheKey(name), at: Date()).isEmpty, "The response may be older than the removal.")
+            // The process of the removal knows itself which of its requests are older.
+            try await other.apply([.store(response(name, requested: Date()))])
+            #expect(try await one.entries(for: CacheKey(name), at: Date()).count == 1)
+        }
+    }
+
+    @Test func clocksOfMachinesMayDiffer() async throws {
+        let redis = try RedisProcess()
+        let (slow, fast) = (ShiftedClock(-400), ShiftedClock(700))
+        let writer = RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal(), clock: slow)
+        let reader = RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal(), clock: fast)
+        let entry = CacheEntry(key: CacheKey("a"), body: Data(), stored: slow.date, expires: slow.date + 60)
+        try await writer.apply([.store(entry)])
+        let read = try #require(await reader.entries(for: entry.key, at: fast.date).first)
+        #expect(abs(read.stored.timeIntervalSince(fast.date)) < 20)
+        #expect(abs((read.expires ?? .distantPast).timeIntervalSince(fast.date + 60)) < 20)
+        #expect(try await reader.entries(for: entry.key, at: fast.date + 120).isEmpty)
+    }
+
+    @Test func leasesAreGivenToOneAtATime() async throws {
+        let redis = try RedisProcess()
+        let (one, other) = (
+            RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal()),
+            RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal())
+        )
+        let key = CacheKey("a")
+        let lease = try #require(await one.lease(for: key, waits: true))
+        #expect(try await other.lease(for: key, waits: false) == nil)
+        #expect(try await other.lease(for: CacheKey("b"), waits: false) != nil)
+        async let waiting = other.lease(for: key, waits: true)
+        lease.release()
+        // Either the news of the release arrives, or the lease is free at the next attempt.
+        try await waiting?.release()
+        var next: CacheLease?
+        while next == nil { next = try await other.lease(for: key, waits: true) }
+        #expect(try await one.lease(for: key, waits: false) == nil)
+        next?.release()
+    }
+
+    @Test func waitingForALeaseIsLimited() async throws {
+        let redis = try RedisProcess()
+        let (holder, waiter) = (
+            RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal(), leaseDuration: .seconds(600)),
+            RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal(), leaseDuration: .milliseconds(300))
+        )
+        let lease = try await holder.lease(for: CacheKey("a"), waits: true)
+        #expect(try await waiter.lease(for: CacheKey("a"), waits: true) == nil)
+        lease?.release()
+    }
+
+    @Test func leasesOfTheDeadEnd() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal(), leaseDuration: .seconds(20))
+        let lease = try await storage.lease(for: CacheKey("a"), waits: false)
+        let name = try #require(await client.send(RedisCommand("KEYS", "*:l:*")).elements?.first?.string)
+        // A holder that has died no longer renews its lease.
+        _ = try await client.send(RedisCommand("SET", name, "dead", "PX", 200))
+        #expect(try await storage.lease(for: CacheKey("a"), waits: true) != nil)
+        lease?.release()
+    }
+}
+
+/// The events of a storage.
+final class Events: Sendable {
+    private let events = Mutex<[CacheEvent]>([])
+    var count: Int { events.withLock { $0.count } }
+    func add(_ event: CacheEvent) { events.withLock { $0.append(event) } }
+}
+
+/// The system's clock with another date.
+struct ShiftedClock: SluiceClock {
+    private let shift: Double
+    init(_ shift: Double) { self.shift = shift }
+    var now: ContinuousClock.Instant { .now }
+    var date: Date { Date() + shift }
+    func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+}
+#endif
