@@ -17,6 +17,10 @@ package struct CommandPipeline<Owner> {
         let bytes: [UInt8]
         let deadline: MonotonicTime
         let isIdempotent: Bool
+        /// The number of replies that come before the one for the owner.
+        let precedingReplies: Int
+        /// The number of these that have not arrived.
+        var missingReplies: Int
         var isSent = false
         var isRepeated = false
         var timer: TimerHeap<Int>.ID
@@ -25,7 +29,7 @@ package struct CommandPipeline<Owner> {
     /// The result of a reply.
     package enum Arrival {
         case owner(Owner)
-        /// The command is over for its owner.
+        /// The command is over for its owner, or this is not its last reply.
         case dropped
         /// There is no command without a reply.
         case unexpected
@@ -52,9 +56,24 @@ package struct CommandPipeline<Owner> {
 
     package var hasWaiting: Bool { !waiting.isEmpty }
     package var hasSent: Bool { !sent.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds a command. Returns false if there are too many.
-    package mutating func add(_ owner: Owner, _ bytes: [UInt8], deadline: MonotonicTime, isIdempotent: Bool) -> Bool {
+    /// Adds a command.
+    ///
+    /// - Parameters:
+    ///   - owner: The owner.
+    ///   - bytes: The command, with those that must stand right before it.
+    ///   - precedingReplies: The number of the latter. Their replies are dropped.
+    ///   - deadline: The time at which the command is over for its owner.
+    ///   - isIdempotent: True if the command may be sent again.
+    /// - Returns: False if there are too many.
+    package mutating func add(
+        _ owner: Owner,
+        _ bytes: [UInt8],
+        precedingReplies: Int = 0,
+        deadline: MonotonicTime,
+        isIdempotent: Bool
+    ) -> Bool {
         guard entries.count < maximumCommands, bytes.count <= maximumBytes - self.bytes else { return false }
         lastNumber += 1
         self.bytes += bytes.count
@@ -63,6 +82,8 @@ package struct CommandPipeline<Owner> {
             bytes: bytes,
             deadline: deadline,
             isIdempotent: isIdempotent,
+            precedingReplies: precedingReplies,
+            missingReplies: precedingReplies,
             timer: timers.insert(lastNumber, at: deadline)
         )
         waiting.append(lastNumber)
@@ -88,6 +109,10 @@ package struct CommandPipeline<Owner> {
 
     /// Takes the reply for the oldest command that was sent.
     package mutating func received() -> Arrival {
+        if let number = sent.first, let missing = entries[number]?.missingReplies, missing > 0 {
+            entries[number]?.missingReplies = missing - 1
+            return .dropped
+        }
         guard let number = sent.popFirst() else { return .unexpected }
         return remove(number).map { .owner($0) } ?? .dropped
     }
@@ -125,6 +150,7 @@ package struct CommandPipeline<Owner> {
             if let entry = entries[number], entry.isIdempotent, !entry.isRepeated, entry.owner != nil {
                 entries[number]?.isSent = false
                 entries[number]?.isRepeated = true
+                entries[number]?.missingReplies = entry.precedingReplies
                 again.append(number)
             } else if let owner = remove(number) {
                 failed.append(owner)

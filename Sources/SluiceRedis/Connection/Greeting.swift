@@ -6,7 +6,8 @@ import SluiceHTTP
 ///     HELLO 3 AUTH ─┬─ map ────────────────────────▶ CLIENT SETNAME, SELECT, PING ──▶ done
 ///                   └─ unknown (before Redis 6) ──▶ AUTH, CLIENT SETNAME, SELECT, PING ──▶ done
 ///
-/// The PING shows a server that is loading its data, or that requires credentials.
+/// The PING shows a server that is loading its data, or that requires credentials. A server that sentinels have named must be a primary:
+/// its role is part of the reply to HELLO, or else that to ROLE.
 package struct Greeting: Sendable {
     package enum Step: Sendable {
         case wait
@@ -36,32 +37,43 @@ package struct Greeting: Sendable {
         guard !awaited.isEmpty else { return .failed(.strayReply) }
         let command = awaited.removeFirst()
         switch (command.name, reply) {
-        case ("HELLO", .map): return next(hasAuthenticated: true)
+        case ("HELLO", .map(let entries)):
+            let role = entries.first { $0.key.string == "role" }?.value.string
+            if let role, mustBePrimary, role != "master" { return .failed(.replica) }
+            return next(hasAuthenticated: true, knowsRole: role != nil)
         case ("HELLO", .error(let error)):
             let isUnknown = error.prefix == "ERR" && error.message.contains("unknown command")
-            return isUnknown || error.prefix == "NOPROTO" ? next(hasAuthenticated: false) : .failed(RedisError(error))
+            guard isUnknown || error.prefix == "NOPROTO" else { return .failed(RedisError(error)) }
+            return next(hasAuthenticated: false, knowsRole: false)
         case ("CLIENT", _): return .wait
         case ("PING", .error(let error)) where error.prefix == "NOPERM": return .done
         case (_, .error(let error)): return .failed(RedisError(error))
         case ("PING", .bytes): return .done
         case ("AUTH", .bytes), ("SELECT", .bytes): return .wait
+        case ("ROLE", .array(let words)): return words.first?.string == "master" ? .wait : .failed(.replica)
         default: return .failed(RedisError(.invalidReply, "The server did not answer \(command.name) as Redis does."))
         }
     }
 
-    private mutating func next(hasAuthenticated: Bool) -> Step {
+    private var mustBePrimary: Bool {
+        if case .primary = server.address { true } else { false }
+    }
+
+    private mutating func next(hasAuthenticated: Bool, knowsRole: Bool) -> Step {
         if !hasAuthenticated, let password = server.password {
             let credentials: [any RedisArgument] = server.user.map { [$0, password] } ?? [password]
             awaited.append(RedisCommand("AUTH", arguments: credentials))
         }
         if let name = server.clientName { awaited.append(RedisCommand("CLIENT", "SETNAME", name)) }
         if server.database != 0 { awaited.append(RedisCommand("SELECT", server.database)) }
+        if mustBePrimary, !knowsRole { awaited.append(RedisCommand("ROLE")) }
         awaited.append(RedisCommand("PING"))
         return .send(awaited)
     }
 }
 
 extension RedisError {
+    static let replica = RedisError(.readOnly, "The server that the sentinels have named is not the primary.")
     static let strayReply = RedisError(.invalidReply, "The server sent a reply without a command.")
 }
 #endif

@@ -9,6 +9,7 @@ import SluiceHTTP
 ///                  the connection or the greeting fails   → resting
 ///     ready        the server closes after good replies   → idle
 ///                  no good reply, or many time-outs       → resting
+///                  the client closes                      → idle
 ///     resting      the pause is over and a command comes  → connecting, with that command only
 package struct LinkHealth: Sendable {
     private enum State {
@@ -82,6 +83,12 @@ package struct LinkHealth: Sendable {
     /// Records that the server has closed the connection, as it does when it is restarted.
     package mutating func closed(at now: MonotonicTime, random: UInt64) {
         if isReady, hasAnswered { state = .idle } else { failed(at: now, random: random) }
+    }
+
+    /// Records that the client closes the connection, although the server works.
+    package mutating func released() {
+        if case .resting = state { return }
+        state = .idle
     }
 
     /// Records a failed connection, greeting or server.

@@ -2,7 +2,6 @@
 import SluiceEngine
 import SluiceFoundation
 import SluiceHTTP
-import Synchronization
 
 /// A client of a Redis or Valkey server, whose commands share few connections.
 ///
@@ -19,27 +18,19 @@ import Synchronization
 /// supported. A reply has at most 16 MiB in one string and 32 MiB in total.
 public final class RedisClient: Sendable {
     package let server: RedisServer
-    private let links: Result<[RedisLink], RedisError>
-    private let next = Atomic(0)
+    private let router: Result<RedisRouter, RedisError>
 
     /// Creates a client, which connects with its first command.
     ///
     /// - Parameter server: The server.
     public init(_ server: RedisServer) {
         self.server = server
-        do throws(SluiceError) {
-            let engine = try Engine.available.get()
-            let destination = try Dial.Destination(server)
-            links = .success((0..<max(1, server.connections)).map { _ in RedisLink(server, destination, of: engine) })
-        } catch {
-            links = .failure(.unavailable(server, error))
-        }
+        router = Engine.available.mapError { .unavailable(server, $0) }
+            .flatMap { engine in Result { () throws(RedisError) in try RedisRouter(server, of: engine) } }
     }
 
     deinit {
-        if case .success(let links) = links {
-            for link in links { link.close() }
-        }
+        if case .success(let router) = router { router.close() }
     }
 
     /// Sends a command and waits for its reply.
@@ -50,17 +41,22 @@ public final class RedisClient: Sendable {
     /// - Returns: The reply, which is no ``RedisValue/error(_:)``.
     /// - Throws: A ``RedisError``. If its code says that the server may have executed the command, it may also do that later.
     public func send(_ command: RedisCommand, timeout: Duration? = nil) async throws(RedisError) -> RedisValue {
-        let links = try links.get()
         let deadline = MonotonicTime.now + (timeout ?? server.commandTimeout)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(command.size)
-        command.write(to: &bytes)
-        let turn = UInt(bitPattern: next.wrappingAdd(1, ordering: .relaxed).oldValue)
-        let link = links[Int(turn % UInt(links.count))]
-        let reply = PendingReply()
-        return try await reply.outcome { [bytes] in
-            link.send(reply, bytes, deadline: deadline, isIdempotent: command.isIdempotent)
-        }.get()
+        return try await router.get().send(RedisNode.Message(command: command, deadline: deadline))
+    }
+
+    /// Sends a command that waits on the server, such as `XREAD BLOCK`, on a connection that no other command uses meanwhile.
+    ///
+    /// When the caller is cancelled, or the time is over, the connection is closed, which also ends the command on the server.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - timeout: The time for the command. It must be longer than the time that the server waits.
+    /// - Returns: The reply, which is no ``RedisValue/error(_:)``.
+    /// - Throws: A ``RedisError``.
+    package func sendBlocking(_ command: RedisCommand, timeout: Duration) async throws(RedisError) -> RedisValue {
+        let message = RedisNode.Message(command: command, deadline: .now + timeout, isBlocking: true)
+        return try await router.get().send(message)
     }
 
     /// Runs a script on the server.
@@ -87,28 +83,19 @@ public final class RedisClient: Sendable {
             return try await send(script.command(keys: keys, arguments: arguments, isHash: false), timeout: timeout)
         }
     }
-}
 
-extension Dial.Destination {
-    /// Creates the destination of a server's connections, which use no proxy.
-    fileprivate init(_ server: RedisServer) throws(SluiceError) {
-        var options = ConnectionOptions()
-        options.proxy = .none
-        if let tls = server.tls { options.tls = tls }
-        var authority = "localhost"
-        switch server.address {
-        case .tcp: authority = server.description
-        case .unixSocket(let path): options.unixSocket = path
-        }
-        let origin = HTTPOrigin(scheme: server.tls == nil ? "http" : "https", authority: authority)
-        self.init(
-            plan: try options.plan(for: origin),
-            origin: origin,
-            authority: authority,
-            serverName: server.description,
-            route: nil,
-            protocols: []
-        )
+    /// Asks the server for its treatment of a full memory. A server that keeps a cache should evict older values.
+    ///
+    /// - Returns: A sentence for logs if the server has a limit (`maxmemory`) at which it refuses writes (`noeviction`), otherwise nil.
+    /// - Throws: A ``RedisError``, for example if the user may not send `INFO`.
+    public func evictionWarning() async throws(RedisError) -> String? {
+        let info = try await send(RedisCommand("INFO", "memory", isIdempotent: true)).string
+        let policy = EvictionPolicy(info: info ?? "")
+        guard policy.refusesWrites else { return nil }
+        return """
+            The Redis server at \(server) refuses writes once its \(policy.limit) bytes are full. For a cache, set maxmemory-policy to \
+            allkeys-lru.
+            """
     }
 }
 #endif

@@ -28,8 +28,14 @@ public struct RedisError: LocalizedError, Sendable, CustomStringConvertible {
         public static let readOnly = Code("readOnly")
         /// The server is loading its data, or a replica has no connection to its primary (`LOADING`, `MASTERDOWN`).
         public static let loading = Code("loading")
-        /// The key belongs to another node of a cluster (`MOVED`, `ASK`).
+        /// The key belongs to another node of a cluster (`MOVED`, `ASK`), also after five redirections.
         public static let moved = Code("moved")
+        /// The keys of the command belong to different slots of a cluster (`CROSSSLOT`). The command was not executed.
+        public static let crossSlot = Code("crossSlot")
+        /// The keys of the command are on two nodes of a cluster while their slot moves (`TRYAGAIN`). The command was not executed.
+        public static let tryAgain = Code("tryAgain")
+        /// The cluster does not serve the slot, for example during a failover (`CLUSTERDOWN`). The command was not executed.
+        public static let clusterDown = Code("clusterDown")
         /// The server's memory is full (`OOM`).
         public static let outOfMemory = Code("outOfMemory")
         /// The server does not have the script (`NOSCRIPT`).
@@ -66,6 +72,9 @@ public struct RedisError: LocalizedError, Sendable, CustomStringConvertible {
             case "READONLY": .readOnly
             case "LOADING", "MASTERDOWN": .loading
             case "MOVED", "ASK": .moved
+            case "CROSSSLOT": .crossSlot
+            case "TRYAGAIN": .tryAgain
+            case "CLUSTERDOWN": .clusterDown
             case "OOM": .outOfMemory
             case "NOSCRIPT": .noScript
             case "NOAUTH", "WRONGPASS", "NOPERM": .unauthorized

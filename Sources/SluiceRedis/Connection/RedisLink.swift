@@ -9,6 +9,13 @@ import SluiceHTTP
 /// Everything runs on the thread of one loop. The lock around the state is never contended; only the concurrency checks of the compiler
 /// need it. ``LinkHealth``, ``Greeting`` and ``CommandPipeline`` decide, and this class performs.
 final class RedisLink: LoopHandler {
+    /// The way to the server.
+    enum Route: Sendable {
+        case fixed(Dial.Destination)
+        /// The primary that sentinels name before each connection.
+        case primary(PrimaryLocator)
+    }
+
     private struct Socket {
         let descriptor: Int32
         let registration: LoopThread.Registration
@@ -24,6 +31,11 @@ final class RedisLink: LoopHandler {
     private struct State {
         var health: LinkHealth
         var pipeline: CommandPipeline<PendingReply>
+        /// The question to the sentinels, and the number of it.
+        var search: (task: Task<Void, Never>, number: Int)?
+        var lastSearch = 0
+        /// The answer for the current connection.
+        var location: PrimaryLocator.Location?
         var dial: Dial?
         var socket: Socket?
         /// The time by which the connection and its greeting must be complete.
@@ -32,6 +44,8 @@ final class RedisLink: LoopHandler {
         /// The time for which the timer is set.
         var timerDeadline = MonotonicTime.distantFuture
         var awaitsFlush = false
+        /// True to close the connection when no command is under way.
+        var isRetired = false
         var isClosed = false
     }
 
@@ -40,14 +54,14 @@ final class RedisLink: LoopHandler {
 
     private let server: RedisServer
     private let engine: Engine
-    private let destination: Dial.Destination
+    private let route: Route
     private let loop: EventLoop
     private let state: Locked<State>
 
-    init(_ server: RedisServer, _ destination: Dial.Destination, of engine: Engine) {
+    init(_ server: RedisServer, _ route: Route, of engine: Engine) {
         self.server = server
         self.engine = engine
-        self.destination = destination
+        self.route = route
         loop = engine.chooseLoop()
         state = Locked(
             unchecked: State(
@@ -62,11 +76,44 @@ final class RedisLink: LoopHandler {
     }
 
     /// Sends a command, from any thread. Its caller gets the reply, or an error at the deadline.
-    func send(_ reply: PendingReply, _ bytes: [UInt8], deadline: MonotonicTime, isIdempotent: Bool) {
+    ///
+    /// - Parameters:
+    ///   - reply: The caller.
+    ///   - bytes: The command, with those that must stand right before it.
+    ///   - precedingReplies: The number of the latter.
+    ///   - deadline: The time at which the caller gets an error.
+    ///   - isIdempotent: True if the command may be sent again.
+    func send(
+        _ reply: PendingReply,
+        _ bytes: [UInt8],
+        precedingReplies: Int = 0,
+        deadline: MonotonicTime,
+        isIdempotent: Bool
+    ) {
         loop.post { [self] thread in
             run(on: thread) { state in
-                add(reply, bytes, deadline: deadline, isIdempotent: isIdempotent, &state, on: thread)
+                guard let admission = admit(reply, deadline: deadline, &state, on: thread) else { return }
+                let isAdded = state.pipeline.add(
+                    reply,
+                    bytes,
+                    precedingReplies: precedingReplies,
+                    deadline: deadline,
+                    isIdempotent: isIdempotent
+                )
+                if !isAdded { reply.finish(.failure(fullError)) }
+                switch admission {
+                case .connect: connect(&state, on: thread)
+                case .write: requestFlush(&state, on: thread)
+                case .wait, .refuse: break
+                }
             }
+        }
+    }
+
+    /// Closes the connection as soon as no command is under way. A later command opens it again for itself.
+    func retire() {
+        loop.post { [self] thread in
+            run(on: thread) { $0.isRetired = true }
         }
     }
 
@@ -78,7 +125,7 @@ final class RedisLink: LoopHandler {
                 disconnect(&state, on: thread)
                 let replies = state.pipeline.lost() + state.pipeline.removeWaiting()
                 for reply in replies { reply.finish(.failure(.cancelled)) }
-                if let timer = state.timer.take() { thread.unregister(timer) }
+                removeTimer(&state, on: thread)
             }
         }
     }
@@ -87,33 +134,36 @@ final class RedisLink: LoopHandler {
     private func run(on thread: LoopThread, _ body: (inout State) -> Void) {
         state.withLockUnchecked { state in
             body(&state)
-            setTimer(&state, on: thread)
+            if state.isRetired, state.pipeline.isEmpty {
+                state.health.released()
+                disconnect(&state, on: thread)
+                removeTimer(&state, on: thread)
+            } else {
+                setTimer(&state, on: thread)
+            }
         }
     }
 
     // MARK: Commands
 
-    private func add(
+    /// Decides on a command that is to be added. Returns nil if it is over.
+    private func admit(
         _ reply: PendingReply,
-        _ bytes: [UInt8],
         deadline: MonotonicTime,
-        isIdempotent: Bool,
         _ state: inout State,
         on thread: LoopThread
-    ) {
+    ) -> LinkHealth.Admission? {
         let now = MonotonicTime.now
-        guard reply.isWanted, !state.isClosed else { return reply.finish(.failure(.cancelled)) }
-        guard deadline > now else { return reply.finish(.failure(timeoutError)) }
-        let admission = state.health.admit(at: now)
-        guard admission != .refuse else { return reply.finish(.failure(.unavailable(server))) }
-        if !state.pipeline.add(reply, bytes, deadline: deadline, isIdempotent: isIdempotent) {
-            reply.finish(.failure(RedisError(.queueFull, "Too many commands wait for the Redis server at \(server).")))
+        var error: RedisError?
+        if !reply.isWanted || state.isClosed { error = .cancelled } else if deadline <= now { error = timeoutError }
+        if error == nil {
+            leaveFormerPrimary(&state, on: thread)
+            let admission = state.health.admit(at: now)
+            if admission != .refuse { return admission }
+            error = .unavailable(server)
         }
-        switch admission {
-        case .connect: connect(&state, on: thread)
-        case .write: requestFlush(&state, on: thread)
-        case .wait, .refuse: break
-        }
+        if let error { reply.finish(.failure(error)) }
+        return nil
     }
 
     /// Writes after all commands of this round have been added.
@@ -148,7 +198,7 @@ final class RedisLink: LoopHandler {
                 state.socket?.isBlocked = true
                 state.socket?.stream.mayRead = true
                 read(&state, on: thread)
-                if state.socket != nil { lost(&state, on: thread) }
+                if state.socket != nil { closed(&state, on: thread) }
                 return
             }
         }
@@ -157,7 +207,53 @@ final class RedisLink: LoopHandler {
     // MARK: Connecting
 
     private func connect(_ state: inout State, on thread: LoopThread) {
-        state.connectDeadline = .now + server.connectTimeout
+        let deadline = MonotonicTime.now + server.connectTimeout
+        state.connectDeadline = deadline
+        switch route {
+        case .fixed(let destination): dial(destination, &state)
+        case .primary(let locator):
+            state.lastSearch += 1
+            let number = state.lastSearch
+            let task = Task { [self] in
+                let answer = await locator.locate(before: deadline)
+                loop.post { [self] thread in
+                    run(on: thread) { state in located(answer, number, &state, on: thread) }
+                }
+            }
+            state.search = (task, number)
+        }
+    }
+
+    /// Handles the answer of the sentinels.
+    private func located(
+        _ answer: Result<PrimaryLocator.Location, RedisError>,
+        _ number: Int,
+        _ state: inout State,
+        on thread: LoopThread
+    ) {
+        guard state.search?.number == number else { return }
+        state.search = nil
+        do {
+            let location = try answer.get()
+            state.location = location
+            var primary = server
+            primary.address = .tcp(host: location.address.host, port: location.address.port)
+            dial(try Dial.Destination(primary), &state)
+        } catch {
+            failed(error as? RedisError ?? .unavailable(server, error), &state, on: thread)
+        }
+    }
+
+    /// Closes a connection to a server that is no longer the primary, as another connection has found out.
+    private func leaveFormerPrimary(_ state: inout State, on thread: LoopThread) {
+        guard case .primary(let locator) = route, state.health.isReady, let location = state.location,
+            location.version < locator.version
+        else { return }
+        state.health.released()
+        lost(&state, on: thread)
+    }
+
+    private func dial(_ destination: Dial.Destination, _ state: inout State) {
         let dial = Dial(to: destination, on: loop, of: engine) { [self] dial, result, thread in
             run(on: thread) { state in dialed(dial, result, &state, on: thread) }
         }
@@ -180,7 +276,10 @@ final class RedisLink: LoopHandler {
         case .failure(let error): failed(.unavailable(server, error), &state, on: thread)
         case .success(let dialed):
             thread.replaceHandler(of: dialed.registration, with: self)
-            if case .tcp = server.address { RedisLink.keepAlive(dialed.descriptor) }
+            switch server.address {
+            case .tcp, .primary: RedisLink.keepAlive(dialed.descriptor)
+            case .unixSocket: break
+            }
             var greeting = Greeting(server)
             var socket = Socket(
                 descriptor: dialed.descriptor,
@@ -243,6 +342,11 @@ final class RedisLink: LoopHandler {
         thread.setTimer(timer, at: deadline)
     }
 
+    private func removeTimer(_ state: inout State, on thread: LoopThread) {
+        if let timer = state.timer.take() { thread.unregister(timer) }
+        state.timerDeadline = .distantFuture
+    }
+
     private func read(_ state: inout State, on thread: LoopThread) {
         var left = RedisLink.turnBytes
         while state.socket?.stream.mayRead == true, left > 0 {
@@ -252,7 +356,7 @@ final class RedisLink: LoopHandler {
                 state.socket?.parser.append(UnsafeRawBufferPointer(rebasing: thread.scratch[..<count]))
                 takeMessages(&state, on: thread)
             case .wouldBlock: continue
-            case .end, .failed: return lost(&state, on: thread)
+            case .end, .failed: return closed(&state, on: thread)
             case nil: return
             }
         }
@@ -304,7 +408,11 @@ final class RedisLink: LoopHandler {
         }
         // After a failover the name may belong to another server.
         if let failure, failure.code == .readOnly || failure.code == .loading {
-            if case .tcp(let host, _) = server.address { Resolver.shared.forget(host) }
+            switch server.address {
+            case .tcp(let host, _): Resolver.shared.forget(host)
+            case .primary: if let location = state.location { Resolver.shared.forget(location.address.host) }
+            case .unixSocket: break
+            }
             failed(failure, &state, on: thread)
         } else {
             state.health.answered()
@@ -314,8 +422,13 @@ final class RedisLink: LoopHandler {
     // MARK: Ends
 
     /// Handles a connection that the server has closed, or that was lost.
-    private func lost(_ state: inout State, on thread: LoopThread) {
+    private func closed(_ state: inout State, on thread: LoopThread) {
         state.health.closed(at: .now, random: server.randomness())
+        lost(&state, on: thread)
+    }
+
+    /// Ends a connection, and connects again for the commands that can still be sent.
+    private func lost(_ state: inout State, on thread: LoopThread) {
         disconnect(&state, on: thread)
         let error = RedisError(.connectionLost, "The connection to the Redis server at \(server) was lost.")
         for reply in state.pipeline.lost() { reply.finish(.failure(error)) }
@@ -340,6 +453,8 @@ final class RedisLink: LoopHandler {
 
     private func disconnect(_ state: inout State, on thread: LoopThread) {
         state.connectDeadline = .distantFuture
+        state.search.take()?.task.cancel()
+        state.location = nil
         state.dial.take()?.cancel()
         guard var socket = state.socket.take() else { return }
         socket.stream.tls?.close()
@@ -350,6 +465,10 @@ final class RedisLink: LoopHandler {
     private func close(_ descriptor: Int32, _ registration: LoopThread.Registration, on thread: LoopThread) {
         thread.unregister(registration)
         engine.descriptors.close(descriptor)
+    }
+
+    private var fullError: RedisError {
+        RedisError(.queueFull, "Too many commands wait for the Redis server at \(server).")
     }
 
     private var timeoutError: RedisError {

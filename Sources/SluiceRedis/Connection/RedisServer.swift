@@ -17,6 +17,8 @@ public struct RedisServer: Sendable {
         case tcp(host: String, port: Int)
         /// The path of a unix-domain socket.
         case unixSocket(String)
+        /// The name of a primary that sentinels watch: see ``RedisServer/init(sentinels:primary:)``.
+        case primary(String)
     }
 
     /// The place where the server listens.
@@ -51,6 +53,9 @@ public struct RedisServer: Sendable {
     /// Returns 64 random bits for jitter at each call.
     public var randomness: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
 
+    /// The sentinels that know the address of the primary.
+    package private(set) var sentinels: [RedisServer] = []
+
     /// Creates a description of a server that listens on a port.
     ///
     /// - Parameters:
@@ -66,6 +71,19 @@ public struct RedisServer: Sendable {
     public init(unixSocket: String) {
         address = .unixSocket(unixSocket)
     }
+
+    /// Creates a description of a primary whose address is known by sentinels.
+    ///
+    /// Before each connection the sentinels are asked in turn. The connection is used only if the server is the primary. After a
+    /// failover all connections are those to the new one.
+    ///
+    /// - Parameters:
+    ///   - sentinels: The sentinels, with their own credentials and TLS. Their port is mostly 26379.
+    ///   - primary: The name by which they know the primary.
+    public init(sentinels: [RedisServer], primary: String) {
+        address = .primary(primary)
+        self.sentinels = sentinels
+    }
 }
 
 extension RedisServer: CustomStringConvertible {
@@ -74,6 +92,7 @@ extension RedisServer: CustomStringConvertible {
         switch address {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         case .unixSocket(let path): "the socket “\(path)”"
+        case .primary(let name): "the primary “\(name)”"
         }
     }
 }

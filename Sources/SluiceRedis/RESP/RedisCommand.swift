@@ -15,6 +15,10 @@ public struct RedisCommand: Sendable {
     ///
     /// Reading commands and those that set a value are idempotent. `INCR`, `LPUSH` and most scripts are not.
     public var isIdempotent: Bool
+    /// True if the reply may have more than 64 KiB. False by default.
+    ///
+    /// Such commands, and those that have themselves more than 64 KiB, share a connection of their own and do not hold up others.
+    public var hasLargeReply = false
 
     /// Creates a command.
     ///

@@ -44,6 +44,18 @@ final class CommandPipelineTests {
         #expect([reply(), reply(), reply()] == [0, 2, nil])
     }
 
+    @Test func repliesBeforeTheLastOneOfACommandAreDropped() {
+        let isAdded = pipeline.add(1, [7, 1], precedingReplies: 1, deadline: Self.time(50), isIdempotent: true)
+        #expect(isAdded && add(2))
+        #expect(write() == [7, 1, 2])
+        #expect(reply() == 0)
+        // After the loss of the connection both replies are missing again.
+        #expect(pipeline.lost() == [2])
+        #expect(write() == [7, 1])
+        #expect([reply(), reply(), reply()] == [0, 1, nil])
+        #expect(pipeline.isEmpty)
+    }
+
     @Test func expiredAndUnwantedCommandsAreNotSent() {
         #expect(add(1) && add(2, until: 90) && add(3, until: 90))
         let expired = pipeline.expire(at: Self.time(50))

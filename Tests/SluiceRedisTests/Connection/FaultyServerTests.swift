@@ -172,7 +172,9 @@ struct FaultyServerTests {
     }
 
     @Test(arguments: [
-        ("MOVED 3999 127.0.0.1:6381", RedisError.Code.moved), ("ASK 3999 127.0.0.1:6381", .moved),
+        ("MOVED 3999 nowhere", RedisError.Code.moved), ("ASK 16384 127.0.0.1:6381", .moved),
+        ("CROSSSLOT Keys in request", .crossSlot), ("TRYAGAIN Multiple keys", .tryAgain),
+        ("CLUSTERDOWN Hash slot not served", .clusterDown),
         ("OOM command not allowed", .outOfMemory), ("NOSCRIPT No matching script", .noScript),
         ("WRONGTYPE Operation against a key", .refused), ("NOPERM this user", .unauthorized),
         ("LOADING Redis is loading", .loading), ("READONLY You can't write", .readOnly),

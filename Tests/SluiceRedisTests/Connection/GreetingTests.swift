@@ -46,6 +46,31 @@ struct GreetingTests {
         #expect(run(RedisServer(), .error(RedisReplyError("NOPROTO unsupported version"))).end == "waits")
     }
 
+    private static let primary = RedisServer(sentinels: [RedisServer(port: 26_379)], primary: "shop")
+
+    private static func hello(role: String) -> RedisValue {
+        .map([.init(key: .text("proto"), value: .integer(3)), .init(key: .text("role"), value: .text(role))])
+    }
+
+    @Test func serverThatSentinelsNameMustBeAPrimary() {
+        let (sent, end) = run(Self.primary, Self.hello(role: "master"), .text("OK"), .text("PONG"))
+        #expect(sent == ["HELLO 3", "CLIENT SETNAME sluice", "PING"])
+        #expect(end == "done")
+        #expect(run(Self.primary, Self.hello(role: "replica")).end == "readOnly")
+        #expect(run(RedisServer(), Self.hello(role: "replica"), .text("OK"), .text("PONG")).end == "done")
+    }
+
+    @Test func roleIsAskedForIfTheGreetingDoesNotTellIt() {
+        let role = RedisValue.array([.text("master"), .integer(0), .array([])])
+        let primary = run(Self.primary, Self.unknown, .text("OK"), role, .text("PONG"))
+        #expect(primary.sent == ["HELLO 3", "CLIENT SETNAME sluice", "ROLE", "PING"])
+        #expect(primary.end == "done")
+        let replica = RedisValue.array([.text("slave"), .text("10.0.0.1"), .integer(6379)])
+        #expect(run(Self.primary, Self.unknown, .text("OK"), replica).end == "readOnly")
+        let denied = RedisValue.error(RedisReplyError("NOPERM no role"))
+        #expect(run(Self.primary, Self.unknown, .text("OK"), denied).end == "unauthorized")
+    }
+
     @Test(arguments: [
         ([RedisValue.error(RedisReplyError("WRONGPASS invalid"))], "unauthorized"),
         ([.error(RedisReplyError("NOAUTH HELLO must be called"))], "unauthorized"),

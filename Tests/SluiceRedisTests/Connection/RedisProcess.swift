@@ -19,6 +19,8 @@ final class RedisProcess: @unchecked Sendable {
 
     let folder: URL
     private let arguments: [String]
+    /// The text of the program when it is ready.
+    private let readyText: String
     private var process: Process?
 
     var socket: String { folder.appending(path: "s").path }
@@ -27,10 +29,8 @@ final class RedisProcess: @unchecked Sendable {
     var server: RedisServer { .patient(unixSocket: socket) }
 
     /// Starts a server with further arguments, such as `--requirepass`, and waits until it accepts connections.
-    init(_ arguments: String..., in folder: URL? = nil) throws {
-        self.folder = try folder ?? RedisProcess.makeFolder()
-        self.arguments = arguments
-        try start()
+    convenience init(_ arguments: String..., in folder: URL? = nil) throws {
+        try self.init(arguments: arguments, in: folder ?? RedisProcess.makeFolder())
     }
 
     static func makeFolder() throws -> URL {
@@ -53,19 +53,14 @@ final class RedisProcess: @unchecked Sendable {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: program)
-        process.arguments =
-            [
-                "--port", "0", "--unixsocket", socket, "--save", "", "--dir", folder.path, "--enable-debug-command",
-                "yes",
-            ]
-            + arguments
+        process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
         try process.run()
         self.process = process
         var text = ""
-        while !text.contains("The server is now ready to accept connections at") {
+        while !text.contains(readyText) {
             let more = output.fileHandleForReading.availableData
             guard !more.isEmpty else {
                 self.process = nil
@@ -97,7 +92,8 @@ final class RedisProcess: @unchecked Sendable {
     static func onPort(_ option: String, _ more: [String] = [], in folder: URL? = nil) throws -> (RedisProcess, Int) {
         let folder = try folder ?? makeFolder()
         for _ in 0..<20 {
-            let port = Int.random(in: 10_240..<32_768)
+            // A node of a cluster also listens on the port that is 10,000 higher.
+            let port = Int.random(in: 10_240..<22_768)
             // A port that is taken ends the server.
             if let process = try? RedisProcess(arguments: [option, "\(port)"] + more, in: folder) {
                 return (process, port)
@@ -106,9 +102,53 @@ final class RedisProcess: @unchecked Sendable {
         throw Failure(description: "No port is free.")
     }
 
-    private init(arguments: [String], in folder: URL) throws {
+    /// Starts a sentinel that watches a primary, on a free port.
+    ///
+    /// - Parameters:
+    ///   - primary: The port of the primary, which it calls “shop”.
+    ///   - quorum: The number of sentinels that must agree on a failure.
+    ///   - more: Further lines of the configuration.
+    /// - Returns: The process and its port.
+    /// - Throws: A ``Failure`` if it does not start.
+    static func sentinel(of primary: Int, quorum: Int, _ more: String) throws -> (RedisProcess, Int) {
+        let folder = try makeFolder()
+        for _ in 0..<20 {
+            let port = Int.random(in: 10_240..<32_768)
+            let file = folder.appending(path: "sentinel.conf")
+            let lines = """
+                port \(port)
+                dir \(folder.path)
+                sentinel monitor shop 127.0.0.1 \(primary) \(quorum)
+                sentinel down-after-milliseconds shop 1500
+                sentinel failover-timeout shop 3000
+                \(more)
+
+                """
+            try Data(lines.utf8).write(to: file)
+            let arguments = [file.path, "--sentinel"]
+            if let process = try? RedisProcess(folder: folder, arguments: arguments, readyText: "+monitor master") {
+                return (process, port)
+            }
+        }
+        throw Failure(description: "No port is free.")
+    }
+
+    private convenience init(arguments: [String], in folder: URL) throws {
+        let first = [
+            "--port", "0", "--unixsocket", folder.appending(path: "s").path, "--save", "", "--dir", folder.path,
+            "--enable-debug-command", "yes",
+        ]
+        try self.init(
+            folder: folder,
+            arguments: first + arguments,
+            readyText: "The server is now ready to accept connections at"
+        )
+    }
+
+    private init(folder: URL, arguments: [String], readyText: String) throws {
         self.folder = folder
         self.arguments = arguments
+        self.readyText = readyText
         try start()
     }
 }

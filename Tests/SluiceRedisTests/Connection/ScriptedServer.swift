@@ -4,9 +4,11 @@ import Glibc
 import SluiceHTTP
 import SluiceRedis
 
-/// A server on a unix-domain socket that answers as a test's script says, one thread for each connection.
+/// A server on a unix-domain socket or a port that answers as a test's script says, one thread for each connection.
 final class ScriptedServer: Sendable {
     let path: String
+    /// The port of 127.0.0.1; 0 for a server on a socket.
+    let port: Int
     private let listener: Int32
     private let folder: URL
     private let accepted = Locked(0)
@@ -16,26 +18,19 @@ final class ScriptedServer: Sendable {
 
     /// A client with one connection to this server.
     var server: RedisServer {
-        var server = RedisServer.patient(unixSocket: path)
+        let isOnSocket = port == 0
+        var server = isOnSocket ? .patient(unixSocket: path) : RedisServer(host: "127.0.0.1", port: port).patient
         server.connections = 1
         return server
     }
 
     /// Starts a server whose script gets each connection with its number, starting at 0. A connection is closed when its script ends.
-    init(_ serve: @escaping @Sendable (ScriptedConnection, Int) -> Void) throws {
+    init(isOnPort: Bool = false, _ serve: @escaping @Sendable (ScriptedConnection, Int) -> Void) throws {
         folder = try RedisProcess.makeFolder()
         path = folder.appending(path: "f").path
-        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        self.listener = listener
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let status = withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard status == 0, listen(listener, 64) == 0 else { throw POSIXError(.EIO) }
+        (listener, port) = isOnPort ? ScriptedServer.bindPort() : (ScriptedServer.bindSocket(path), 0)
+        let listener = listener
+        guard listener >= 0, listen(listener, 64) == 0 else { throw POSIXError(.EIO) }
         let accepted = accepted
         Thread.detachNewThread {
             while true {
@@ -51,6 +46,34 @@ final class ScriptedServer: Sendable {
                 }
             }
         }
+    }
+
+    private static func bindSocket(_ path: String) -> Int32 {
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let status = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        return status == 0 ? listener : -1
+    }
+
+    /// Binds a free port of 127.0.0.1.
+    private static func bindPort() -> (listener: Int32, port: Int) {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, size) == 0 ? getsockname(listener, $0, &size) : -1
+            }
+        }
+        return (status == 0 ? listener : -1, Int(UInt16(bigEndian: address.sin_port)))
     }
 
     deinit {
@@ -86,10 +109,14 @@ final class ScriptedConnection {
     }
 
     /// Answers the commands of the greeting, up to PING.
-    func greet() {
+    ///
+    /// - Parameter role: The role in the reply to HELLO; nil for none.
+    func greet(role: String? = nil) {
         while let words = command() {
             switch words[0] {
-            case "HELLO": write("%1\r\n+proto\r\n:3\r\n")
+            case "HELLO":
+                let rest = role.map { "+role\r\n+\($0)\r\n" } ?? ""
+                write("%\(role == nil ? 1 : 2)\r\n+proto\r\n:3\r\n" + rest)
             case "PING": return write("+PONG\r\n")
             default: write("+OK\r\n")
             }

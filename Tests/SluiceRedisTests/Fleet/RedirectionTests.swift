@@ -1,0 +1,194 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceRedis
+import Testing
+
+/// The client with scripted nodes of a cluster.
+struct RedirectionTests {
+    /// A node that answers `CLUSTER SLOTS` with an error and records the other commands.
+    private struct Node {
+        let server: ScriptedServer
+        private let seen: Locked<[String]>
+
+        /// The commands so far, with their connections.
+        var commands: [String] { seen.withLock { $0 } }
+
+        init(_ answer: @escaping @Sendable ([String]) -> String) throws {
+            let seen = Locked<[String]>([])
+            self.seen = seen
+            server = try ScriptedServer(isOnPort: true) { connection, _ in
+                connection.greet()
+                while let words = connection.command() {
+                    if words[0] == "CLUSTER" {
+                        connection.write("-ERR no map\r\n")
+                        continue
+                    }
+                    seen.withLock { $0.append(words.joined(separator: " ")) }
+                    connection.write(answer(words) + "\r\n")
+                }
+            }
+        }
+    }
+
+    @Test func movedSlotIsFollowedAndRemembered() async throws {
+        let owner = try Node { words in "+owner \(words[1])" }
+        let port = owner.server.port
+        let seed = try Node { words in
+            words[1] == "{a}1" || words[1] == "{a}2" ? "-MOVED 15495 127.0.0.1:\(port)" : "+seed"
+        }
+        let client = RedisClient(seed.server.server)
+        #expect(try await client.send(RedisCommand("GET", "{a}1")) == .text("owner {a}1"))
+        #expect(try await client.send(RedisCommand("GET", "{a}2")) == .text("owner {a}2"))
+        #expect(try await client.send(RedisCommand("GET", "b")) == .text("seed"))
+        #expect(seed.commands == ["GET {a}1", "GET b"])
+        #expect(owner.commands == ["GET {a}1", "GET {a}2"])
+    }
+
+    @Test func askConcernsOneCommandAndIsSentRightBeforeIt() async throws {
+        let target = try Node { words in words[0] == "ASKING" ? "+OK" : "+target \(words[1])" }
+        let port = target.server.port
+        let seed = try Node { words in words[1] == "a" ? "-ASK 15495 127.0.0.1:\(port)" : "+seed" }
+        let client = RedisClient(seed.server.server)
+        for _ in 0..<2 { #expect(try await client.send(RedisCommand("GET", "a")) == .text("target a")) }
+        #expect(seed.commands == ["GET a", "GET a"])
+        #expect(target.commands == ["ASKING", "GET a", "ASKING", "GET a"])
+        let values = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<100 {
+                group.addTask { (try? await client.send(RedisCommand("GET", "a"))) == .text("target a") }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(values == 100)
+        let commands = target.commands
+        #expect(stride(from: 0, to: commands.count, by: 2).allSatisfy { commands[$0] == "ASKING" })
+        #expect(commands.count == 204)
+    }
+
+    @Test func atMostFiveRedirectionsAreFollowed() async throws {
+        let ports = Locked<[Int]>([])
+        let nodes = try (0..<2).map { index in
+            try Node { _ in "-MOVED 15495 127.0.0.1:\(ports.withLock { $0[1 - index] })" }
+        }
+        ports.withLock { $0 = nodes.map(\.server.port) }
+        let client = RedisClient(nodes[0].server.server)
+        let error = await #expect(throws: RedisError.self) { try await client.send(RedisCommand("GET", "a")) }
+        #expect(error?.code == .moved)
+        #expect(nodes.map(\.commands.count).reduce(0, +) == 6)
+    }
+
+    @Test func redirectionsShareTheTimeOfTheCommand() async throws {
+        let silent = try ScriptedServer(isOnPort: true) { connection, _ in
+            connection.greet()
+            connection.waitForEnd()
+        }
+        let port = silent.port
+        let seed = try Node { _ in "-MOVED 15495 127.0.0.1:\(port)" }
+        let client = RedisClient(seed.server.server)
+        let error = await #expect(throws: RedisError.self) {
+            try await client.send(RedisCommand("GET", "a"), timeout: .milliseconds(300))
+        }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func nodeThatIsAwayIsUnavailable() async throws {
+        let seed = try Node { words in words[1] == "a" ? "-MOVED 15495 127.0.0.1:1" : "+seed" }
+        let client = RedisClient(seed.server.server)
+        let error = await #expect(throws: RedisError.self) { try await client.send(RedisCommand("GET", "a")) }
+        #expect(error?.code == .unavailable)
+        #expect(error?.description.contains("127.0.0.1:1") == true)
+        #expect(try await client.send(RedisCommand("GET", "b")) == .text("seed"))
+    }
+
+    @Test func keysOfSeveralSlotsAreAnErrorBeforeAnythingIsSent() async throws {
+        let owner = try Node { _ in "+owner" }
+        let port = owner.server.port
+        let seed = try Node { _ in "-MOVED 15495 127.0.0.1:\(port)" }
+        let client = RedisClient(seed.server.server)
+        _ = try await client.send(RedisCommand("GET", "a"))
+        let script = RedisScript("return 1")
+        let error = await #expect(throws: RedisError.self) { try await client.run(script, keys: ["a", "b"]) }
+        #expect(error?.code == .crossSlot && error?.reply == nil)
+        #expect(seed.commands.count == 1 && owner.commands.count == 1)
+        #expect(try await client.run(script, keys: ["a", "x{a}"]) == .text("owner"))
+    }
+
+    @Test func mapIsFetchedAfterARedirection() async throws {
+        let fetches = Locked(0)
+        let owner = try Node { words in "+owner \(words[1])" }
+        let port = owner.server.port
+        let seed = try ScriptedServer(isOnPort: true) { connection, _ in
+            connection.greet()
+            while let words = connection.command() {
+                if words[0] == "CLUSTER" {
+                    fetches.withLock { $0 += 1 }
+                    connection.write("*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$0\r\n\r\n:\(port)\r\n+id\r\n")
+                } else {
+                    connection.write("-MOVED 15495 :\(port)\r\n")
+                }
+            }
+        }
+        let client = RedisClient(seed.server)
+        _ = try await client.send(RedisCommand("GET", "a"))
+        // Without the map the seed would be asked for “b”, and redirect to the same node under the slot of “a” each time.
+        while fetches.withLock({ $0 }) == 0 { await Task.yield() }
+        for _ in 0..<50 { #expect(try await client.send(RedisCommand("GET", "b")) == .text("owner b")) }
+        #expect(fetches.withLock { $0 } == 1)
+    }
+
+    @Test func nodesThatTheMapDoesNotHaveAreLeftWithoutLosingACommand() async throws {
+        let isReleased = Locked(false)
+        let (idleEnds, busyEnds) = (Locked(0), Locked(0))
+        let isBusy = Locked(false)
+        let idle = try ScriptedServer(isOnPort: true) { connection, _ in
+            connection.greet()
+            while let words = connection.command() { connection.write(words[0] == "ASKING" ? "+OK\r\n" : "+idle\r\n") }
+            idleEnds.withLock { $0 += 1 }
+        }
+        let busy = try ScriptedServer(isOnPort: true) { connection, _ in
+            connection.greet()
+            while let words = connection.command() {
+                if words[0] == "ASKING" {
+                    connection.write("+OK\r\n")
+                } else {
+                    isBusy.withLock { $0 = true }
+                    while !isReleased.withLock({ $0 }) { sched_yield() }
+                    connection.write("+busy\r\n")
+                }
+            }
+            busyEnds.withLock { $0 += 1 }
+        }
+        let ports = Locked<[Int]>([])
+        let owner = try ScriptedServer(isOnPort: true) { connection, _ in
+            connection.greet()
+            while let words = connection.command() {
+                let map = "*1\r\n*3\r\n:0\r\n:0\r\n*2\r\n+127.0.0.1\r\n:\(ports.withLock { $0[0] })\r\n"
+                connection.write(words[0] == "CLUSTER" ? map : "+owner\r\n")
+            }
+        }
+        ports.withLock { $0 = [owner.port] }
+        let (idlePort, busyPort, ownerPort) = (idle.port, busy.port, owner.port)
+        let seed = try ScriptedServer(isOnPort: true) { connection, _ in
+            connection.greet()
+            while let words = connection.command() {
+                switch words[1] {
+                case "idle": connection.write("-ASK 1 127.0.0.1:\(idlePort)\r\n")
+                case "busy": connection.write("-ASK 2 127.0.0.1:\(busyPort)\r\n")
+                default: connection.write("-MOVED 15495 127.0.0.1:\(ownerPort)\r\n")
+                }
+            }
+        }
+        let client = RedisClient(seed.server)
+        #expect(try await client.send(RedisCommand("GET", "idle")) == .text("idle"))
+        let command = Task { try await client.send(RedisCommand("GET", "busy")) }
+        while !isBusy.withLock({ $0 }) { await Task.yield() }
+        #expect(try await client.send(RedisCommand("GET", "a")) == .text("owner"))
+        while idleEnds.withLock({ $0 }) == 0 { await Task.yield() }
+        isReleased.withLock { $0 = true }
+        #expect(try await command.value == .text("busy"))
+        while busyEnds.withLock({ $0 }) == 0 { await Task.yield() }
+        // They can be asked again.
+        #expect(try await client.send(RedisCommand("GET", "idle")) == .text("idle"))
+    }
+}
+#endif
