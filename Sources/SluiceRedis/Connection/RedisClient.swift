@@ -14,6 +14,9 @@ import SluiceHTTP
 /// at once, between attempts that follow the back-off of ``RedisServer``. Commands of any number of tasks are sent without waiting for the
 /// replies of others. A command that is cancelled or takes too long ends for its caller at once, and its reply is dropped.
 ///
+/// The first redirection (`MOVED`, `ASK`) tells that the server is a node of a cluster. The client then sends each command to the node
+/// that owns its keys, with connections, credentials and limits of their own for each node. Commands without a key go to one node.
+///
 /// Blocking commands, such as `BLPOP`, hold up the commands of others. Subscriptions and transactions over several commands are not
 /// supported. A reply has at most 16 MiB in one string and 32 MiB in total.
 public final class RedisClient: Sendable {
@@ -85,6 +88,8 @@ public final class RedisClient: Sendable {
     }
 
     /// Asks the server for its treatment of a full memory. A server that keeps a cache should evict older values.
+    ///
+    /// Of a cluster, one node is asked.
     ///
     /// - Returns: A sentence for logs if the server has a limit (`maxmemory`) at which it refuses writes (`noeviction`), otherwise nil.
     /// - Throws: A ``RedisError``, for example if the user may not send `INFO`.

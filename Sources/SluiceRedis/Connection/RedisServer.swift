@@ -34,11 +34,11 @@ public struct RedisServer: Sendable {
     /// The name of the connections in `CLIENT LIST`; nil for none. `sluice` by default.
     public var clientName: String? = "sluice"
 
-    /// The number of connections that share the commands. 2 by default.
+    /// The number of connections that share the commands, to each node of a cluster. 2 by default. Large commands share another.
     public var connections = 2
     /// The time from the start of a command to its reply, with the time in the queue. 50 milliseconds by default.
     public var commandTimeout = Duration.milliseconds(50)
-    /// The time for a connection with its TLS and greeting. One second by default.
+    /// The time for a connection with its TLS and greeting, and with the search for a primary. One second by default.
     public var connectTimeout = Duration.seconds(1)
     /// The time after its time-out by which a reply must have arrived. Without one, the connection is closed. One second by
     /// default.

@@ -59,6 +59,8 @@ struct SeparateConnectionTests {
             redis = try RedisProcess()
             var server = redis.server
             server.connections = 1
+            // Longer than the test waits.
+            server.overdueTimeout = .seconds(600)
             client = RedisClient(server)
         }
 
@@ -84,7 +86,7 @@ struct SeparateConnectionTests {
         }
 
         @Test func cancellationEndsTheCommandOnTheServer() async throws {
-            let waits = (0..<5).map { _ in Task { try await client.sendBlocking(command, timeout: .seconds(60)) } }
+            let waits = (0..<5).map { _ in Task { try await client.sendBlocking(command, timeout: .seconds(600)) } }
             try await blocked(5)
             for wait in waits { wait.cancel() }
             for wait in waits {

@@ -131,7 +131,7 @@ struct RedirectionTests {
         let client = RedisClient(seed.server)
         _ = try await client.send(RedisCommand("GET", "a"))
         // Without the map the seed would be asked for “b”, and redirect to the same node under the slot of “a” each time.
-        while fetches.withLock({ $0 }) == 0 { await Task.yield() }
+        try await until { fetches.withLock { $0 } == 1 }
         for _ in 0..<50 { #expect(try await client.send(RedisCommand("GET", "b")) == .text("owner b")) }
         #expect(fetches.withLock { $0 } == 1)
     }
@@ -183,10 +183,10 @@ struct RedirectionTests {
         let command = Task { try await client.send(RedisCommand("GET", "busy")) }
         while !isBusy.withLock({ $0 }) { await Task.yield() }
         #expect(try await client.send(RedisCommand("GET", "a")) == .text("owner"))
-        while idleEnds.withLock({ $0 }) == 0 { await Task.yield() }
+        try await until { idleEnds.withLock { $0 } == 1 }
         isReleased.withLock { $0 = true }
         #expect(try await command.value == .text("busy"))
-        while busyEnds.withLock({ $0 }) == 0 { await Task.yield() }
+        try await until { busyEnds.withLock { $0 } == 1 }
         // They can be asked again.
         #expect(try await client.send(RedisCommand("GET", "idle")) == .text("idle"))
     }
