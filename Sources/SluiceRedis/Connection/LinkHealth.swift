@@ -50,6 +50,15 @@ package struct LinkHealth: Sendable {
         if case .ready = state { true } else { false }
     }
 
+    /// The time until which commands are refused; the distant future while one command tries to connect after a pause.
+    package var refusalEnd: MonotonicTime {
+        switch state {
+        case .idle, .connecting(isTrial: false), .ready: MonotonicTime(nanoseconds: .min)
+        case .connecting(isTrial: true): .distantFuture
+        case .resting(let end): end
+        }
+    }
+
     package mutating func admit(at now: MonotonicTime) -> Admission {
         switch state {
         case .ready: return .write

@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 import SluiceEngine
 import SluiceHTTP
+import Synchronization
 
 /// One connection to a server, which is opened for the first command and again after it was lost.
 ///
@@ -57,6 +58,8 @@ final class RedisLink: LoopHandler {
     private let route: Route
     private let loop: EventLoop
     private let state: Locked<State>
+    /// The nanoseconds of ``LinkHealth/refusalEnd``, for other threads.
+    private let refusalEnd = Atomic(Int64.min)
 
     init(_ server: RedisServer, _ route: Route, of engine: Engine) {
         self.server = server
@@ -74,6 +77,9 @@ final class RedisLink: LoopHandler {
             )
         )
     }
+
+    /// True if a command would fail at once. Commands that are on their way may change that.
+    func refuses(at now: MonotonicTime) -> Bool { now.nanoseconds < refusalEnd.load(ordering: .relaxed) }
 
     /// Sends a command, from any thread. Its caller gets the reply, or an error at the deadline.
     ///
@@ -141,6 +147,7 @@ final class RedisLink: LoopHandler {
             } else {
                 setTimer(&state, on: thread)
             }
+            refusalEnd.store(state.health.refusalEnd.nanoseconds, ordering: .relaxed)
         }
     }
 

@@ -87,10 +87,16 @@ final class RedisNode: Sendable {
         for link in links + [large] + (idle.withLock { $0.take() } ?? []) { link.close() }
     }
 
+    /// Returns the next connection, but none that pauses if there is another.
     private func sharedLink(isLarge: Bool) -> RedisLink {
         if isLarge { return large }
-        let turn = UInt(bitPattern: next.wrappingAdd(1, ordering: .relaxed).oldValue)
-        return links[Int(turn % UInt(links.count))]
+        let turn = Int(UInt(bitPattern: next.wrappingAdd(1, ordering: .relaxed).oldValue) % UInt(links.count))
+        let now = MonotonicTime.now
+        for offset in links.indices {
+            let link = links[(turn + offset) % links.count]
+            if !link.refuses(at: now) { return link }
+        }
+        return links[turn]
     }
 
     private func takeIdle() -> RedisLink {

@@ -203,6 +203,24 @@ struct FaultyServerTests {
     }
 }
 
+extension FaultyServerTests {
+    @Test func commandsUseTheOtherConnectionWhileOnePauses() async throws {
+        let fake = try ScriptedServer { connection, number in
+            connection.greet()
+            while connection.command() != nil {
+                connection.write(number == 0 ? "-READONLY You can't write against a read only replica.\r\n" : "+OK\r\n")
+            }
+        }
+        var server = fake.server
+        server.connections = 2
+        server.backoff = .init(base: .seconds(3600), limit: .seconds(3600), hasJitter: false)
+        let client = RedisClient(server)
+        #expect(await Self.code { try await client.send(RedisCommand("SET", "a", 1)) } == .readOnly)
+        for _ in 0..<10 { #expect(try await client.send(RedisCommand("SET", "a", 1)) == .text("OK")) }
+        #expect(fake.connections == 2)
+    }
+}
+
 extension RedisClient {
     /// Sends a command until the server answers it.
     func eventually(_ command: RedisCommand, timeout: Duration? = nil) async throws -> RedisValue {

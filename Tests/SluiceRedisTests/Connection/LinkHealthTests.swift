@@ -29,6 +29,28 @@ final class LinkHealthTests {
         #expect(health.admit(at: Self.time(100)) == .write)
     }
 
+    @Test func refusalEndsWithThePauseAndItsTrial() {
+        #expect(health.refusalEnd <= Self.time(0))
+        _ = health.admit(at: Self.time(0))
+        #expect(health.refusalEnd <= Self.time(0))
+        health.failed(at: Self.time(0), random: 0)
+        #expect(health.refusalEnd == Self.time(100))
+        _ = health.admit(at: Self.time(100))
+        #expect(health.refusalEnd == .distantFuture)
+        health.connected()
+        #expect(health.refusalEnd <= Self.time(0))
+    }
+
+    @Test func connectionThatTheClientClosesIsOpenedForTheNextCommand() {
+        _ = health.admit(at: Self.time(0))
+        health.connected()
+        health.released()
+        #expect(health.admit(at: Self.time(0)) == .connect)
+        health.failed(at: Self.time(0), random: 0)
+        health.released()
+        #expect(health.admit(at: Self.time(1)) == .refuse)
+    }
+
     @Test func pausesGrowUntilThereIsAGoodReply() {
         var now: Int64 = 0
         for pause: Int64 in [100, 200, 400, 800, 1000, 1000] {
