@@ -172,21 +172,8 @@ struct RedisClientTests {
 
     @Test func trustedCertificateMustBeValidForTheHost() async throws {
         let folder = try RedisProcess.makeFolder()
-        let (certificate, key) = (folder.appending(path: "c.pem").path, folder.appending(path: "c.key").path)
-        let openssl = Process()
-        openssl.executableURL = URL(filePath: "/usr/bin/openssl")
-        openssl.arguments = [
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3", "-subj", "/CN=redis", "-addext",
-            "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
-        ]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
-        let (redis, port) = try RedisProcess.onPort(
-            "--tls-port",
-            ["--tls-cert-file", certificate, "--tls-key-file", key, "--tls-auth-clients", "no"],
-            in: folder
-        )
+        let (certificate, arguments) = try RedisProcess.makeCertificate(in: folder)
+        let (redis, port) = try RedisProcess.onPort("--tls-port", arguments, in: folder)
         var server = RedisServer(host: "localhost", port: port).patient
         server.tls = TLSConfiguration(trust: .only(.file(certificate)))
         let client = RedisClient(server)

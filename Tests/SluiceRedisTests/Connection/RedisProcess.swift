@@ -102,6 +102,21 @@ final class RedisProcess: @unchecked Sendable {
         throw Failure(description: "No port is free.")
     }
 
+    /// Makes a certificate for “localhost”. Returns its path, and the arguments of a server that uses it.
+    static func makeCertificate(in folder: URL) throws -> (certificate: String, arguments: [String]) {
+        let (certificate, key) = (folder.appending(path: "c.pem").path, folder.appending(path: "c.key").path)
+        let openssl = Process()
+        openssl.executableURL = URL(filePath: "/usr/bin/openssl")
+        openssl.arguments = [
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3", "-subj", "/CN=redis", "-addext",
+            "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
+        ]
+        openssl.standardError = FileHandle.nullDevice
+        try openssl.run()
+        openssl.waitUntilExit()
+        return (certificate, ["--tls-cert-file", certificate, "--tls-key-file", key, "--tls-auth-clients", "no"])
+    }
+
     /// Starts a sentinel that watches a primary, on a free port.
     ///
     /// - Parameters:
