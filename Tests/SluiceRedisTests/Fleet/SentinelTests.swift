@@ -50,7 +50,7 @@ struct SentinelTests {
         let away = RedisServer(unixSocket: "/nowhere/sentinel.sock").patient
         let sentinels = [away, silent.server, ignorant.server, last.server]
         var server = RedisServer(sentinels: sentinels, primary: "shop").patient
-        server.connectTimeout = .seconds(2)
+        server.connectTimeout = .seconds(10)
         server.connections = 1
         let client = RedisClient(server)
         #expect(try await client.send(RedisCommand("GET", "a")) == .text("hello"))
