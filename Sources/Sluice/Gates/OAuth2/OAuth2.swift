@@ -226,7 +226,10 @@ extension TokenState {
             margin: configuration.refreshMargin,
             limit: configuration.refreshLimit
         )
-        rules.sharesStore = configuration.store is any SharedTokenStore
+        if let store = configuration.store as? any SharedTokenStore {
+            rules.sharesStore = true
+            rules.allowsUnsavedTokens = store.allowsUnsavedTokens
+        }
         var initialRefreshToken: Secret?
         switch grant.kind {
         case .clientCredentials:

@@ -130,10 +130,22 @@ final class OAuth2SharedFileTests: XCTestCase {
         XCTAssertEqual(server.guarded.tokenRequests.count, 1)
     }
 
+    func testLockThatEndsIsTakenAgainAndItsTokenIsDropped() async throws {
+        let server = try RotatingServer()
+        let store = ShortLockStore()
+        let gate = gate(server.guarded, store: store)
+        let client = server.guarded.client(gate)
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer other")
+        XCTAssertEqual(server.guarded.tokenRequests.count, 1)
+        XCTAssertEqual(store.taken.read, 2)
+        XCTAssertEqual(store.released.read, 2)
+    }
+
     func testCancelledWaitForTheLockEndsAtOnceAndHoldsNothing() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
         let clock = TestClock()
-        let held = try await FileTokenStore(file).lock(within: .zero, on: clock)
+        let held = try await FileTokenStore(file).lock(timeout: .zero, on: clock)
         let client = guarded.client(gate(guarded), clock: clock)
         let waiting = Task { await client.get("x") }
         await clock.waitForSleepers(1)
@@ -147,7 +159,7 @@ final class OAuth2SharedFileTests: XCTestCase {
     func testLockThatAnotherProgramHoldsForTooLongFailsRequests() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
         let clock = TestClock()
-        let held = try await FileTokenStore(file).lock(within: .zero, on: clock)
+        let held = try await FileTokenStore(file).lock(timeout: .zero, on: clock)
         let client = guarded.client(gate(guarded), clock: clock)
         let waiting = Task { await client.get("x") }
         await clock.waitForSleepers(1)
@@ -159,12 +171,74 @@ final class OAuth2SharedFileTests: XCTestCase {
     }
 }
 
+/// A shared store in memory, whose first lock ends before a refresh token is sent, and whose second one before the token is saved.
+private final class ShortLockStore: SharedTokenStore {
+    final class Lock: TokenLock {
+        let store: ShortLockStore
+        let number: Int
+
+        init(_ number: Int, of store: ShortLockStore) {
+            self.number = number
+            self.store = store
+        }
+
+        deinit { store.released.change { $0 += 1 } }
+
+        func isHeld(for duration: Duration) -> Bool { number > 1 }
+        func load() async -> OAuth2.Token? { await store.memory.load() }
+
+        func save(_ token: OAuth2.Token) async throws {
+            if number == 2 {
+                await store.memory.save(.init(accessToken: "other", refreshToken: "r9"))
+                throw TokenLockExpired()
+            }
+            await store.memory.save(token)
+        }
+
+        func delete() async { await store.memory.delete() }
+    }
+
+    let memory = MemoryTokenStore()
+    let taken = Shared(0)
+    let released = Shared(0)
+    var allowsUnsavedTokens: Bool { true }
+
+    func load() async -> OAuth2.Token? { await memory.load() }
+    func save(_ token: OAuth2.Token) async { await memory.save(token) }
+    func delete() async { await memory.delete() }
+
+    func lock(timeout: Duration, on clock: any SluiceClock) async throws -> any TokenLock {
+        Lock(
+            taken.change {
+                $0 += 1; return $0
+            },
+            of: self
+        )
+    }
+}
+
 /// A shared store whose tokens cannot be saved at times.
 private struct FailingStore: SharedTokenStore {
     struct Failure: Error {}
 
+    final class Lock: TokenLock {
+        let store: FailingStore
+        let lock: any TokenLock
+
+        init(_ lock: any TokenLock, of store: FailingStore) {
+            self.lock = lock
+            self.store = store
+        }
+
+        func isHeld(for duration: Duration) -> Bool { lock.isHeld(for: duration) }
+        func load() async throws -> OAuth2.Token? { try await lock.load() }
+        func save(_ token: OAuth2.Token) async throws { try await store.save(token) }
+        func delete() async throws { try await lock.delete() }
+    }
+
     let file: FileTokenStore
     let isFailing: Shared<Bool>
+    var allowsUnsavedTokens: Bool { false }
 
     func load() async throws -> OAuth2.Token? { try await file.load() }
 
@@ -175,7 +249,7 @@ private struct FailingStore: SharedTokenStore {
 
     func delete() async throws { try await file.delete() }
 
-    func lock(within limit: Duration, on clock: any SluiceClock) async throws -> FileLock {
-        try await file.lock(within: limit, on: clock)
+    func lock(timeout: Duration, on clock: any SluiceClock) async throws -> any TokenLock {
+        Lock(try await file.lock(timeout: timeout, on: clock), of: self)
     }
 }

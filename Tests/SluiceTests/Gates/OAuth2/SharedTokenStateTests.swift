@@ -110,6 +110,62 @@ import Testing
         #expect(scenario.ask() == "lock")
     }
 
+    @Test func lockThatEndsTooSoonIsTakenAgainBeforeTheRefreshTokenIsSent() {
+        var scenario = Scenario(.refreshToken("given", id: "i"), limit: .init(count: 1), isShared: true)
+        #expect(scenario.ask() == "load")
+        #expect(scenario.loaded(Self.old) == "lock")
+        #expect(scenario.locked(Self.old) == "refresh by r1")
+        #expect(scenario.lockEnds() == "lock")
+        #expect(scenario.locked(Self.old) == "refresh by r1", "the request that was not sent does not count")
+        #expect(scenario.lockEnds() == "lock")
+        #expect(scenario.locked(Self.new) == "admitted with b")
+    }
+
+    @Test func tokenIsDroppedIfTheLockExpiredBeforeItWasSaved() {
+        var scenario = locking()
+        #expect(scenario.locked(Self.old) == "refresh by r1")
+        #expect(scenario.received(Scenario.token("late", until: 3600, refresh: "late")) == "save late and late")
+        #expect(scenario.saveFails(TokenLockExpired()) == "load")
+        #expect(scenario.loaded(Self.new) == "admitted with b")
+        var spent = locking()
+        #expect(spent.locked(Self.old) == "refresh by r1")
+        #expect(spent.received(Self.new) == "save b and r2")
+        #expect(spent.saveFails(TokenLockExpired()) == "load")
+        #expect(spent.loaded(Self.old) == "lock", "the token is not used before the store is locked again")
+        #expect(spent.locked(nil) == "failed: authorizationRequired")
+    }
+
+    @Test func refusalOfALateRefreshDeletesNothing() {
+        var scenario = locking()
+        #expect(scenario.locked(Self.old) == "refresh by r1")
+        #expect(scenario.fails(.invalidGrant) == "forget")
+        #expect(scenario.deleteFails(TokenLockExpired()) == "load")
+        #expect(scenario.loaded(Self.new) == "admitted with b")
+        #expect(!scenario.state.ignoresStore)
+        var failing = locking()
+        #expect(failing.locked(Self.old) == "refresh by r1")
+        #expect(failing.fails(.invalidGrant) == "forget")
+        #expect(failing.deleteFails() == "failed: authorizationRequired")
+        #expect(failing.state.ignoresStore)
+    }
+
+    @Test func unsavedTokenIsUsedIfTheStoreAllowsIt() {
+        for (isAllowed, expected) in [(true, "admitted with b"), (false, "failed: storeFailed")] {
+            var scenario = Scenario(Scenario.user, isShared: true, allowsUnsavedTokens: isAllowed)
+            #expect(scenario.ask() == "load")
+            #expect(scenario.loaded(Self.old) == "lock")
+            #expect(scenario.locked(Self.old) == "refresh by r1")
+            #expect(scenario.received(Self.new) == "save b and r2")
+            #expect(scenario.saveFails() == expected)
+            // Each request tries again to save it.
+            #expect(scenario.ask() == "save b and r2")
+            #expect(scenario.saveFails() == expected)
+            #expect(scenario.ask() == "save b and r2")
+            #expect(scenario.saved() == "admitted with b")
+            #expect(scenario.ask() == "admitted with b")
+        }
+    }
+
     // MARK: Random processes
 
     /// Processes that share a store and its lock, and a server that rotates refresh tokens.

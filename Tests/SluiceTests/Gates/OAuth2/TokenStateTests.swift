@@ -16,9 +16,14 @@ struct TokenScenario {
     init(
         _ grant: OAuth2.Grant = .clientCredentials(id: "i", secret: "s"),
         limit: OAuth2.RefreshLimit = .init(),
-        isShared: Bool = false
+        isShared: Bool = false,
+        allowsUnsavedTokens: Bool = false
     ) {
-        var rules = TokenState.Rules(sharesStore: isShared, limit: limit)
+        var rules = TokenState.Rules(
+            sharesStore: isShared,
+            allowsUnsavedTokens: allowsUnsavedTokens,
+            limit: limit
+        )
         var seed: Secret?
         switch grant.kind {
         case .clientCredentials:
@@ -74,10 +79,14 @@ struct TokenScenario {
         text(state.received(.failure(OAuth2Error(code)), work: work, at: moment))
     }
     mutating func saved() -> String { text(state.saved(.success(()), work: work, at: moment)) }
-    mutating func saveFails() -> String {
-        text(state.saved(.failure(OAuth2Error(.storeFailed)), work: work, at: moment))
+    mutating func saveFails(_ cause: (any Error)? = nil) -> String {
+        text(state.saved(.failure(OAuth2Error(.storeFailed, underlyingError: cause)), work: work, at: moment))
     }
     mutating func deleted() -> String { text(state.deleted(.success(()), work: work, at: moment)) }
+    mutating func deleteFails(_ cause: (any Error)? = nil) -> String {
+        text(state.deleted(.failure(OAuth2Error(.storeFailed, underlyingError: cause)), work: work, at: moment))
+    }
+    mutating func lockEnds() -> String { text(state.lockEnds(work: work)) }
     mutating func refused(_ version: Int? = nil) -> Bool {
         state.refused(version: version ?? self.version, at: moment)
     }

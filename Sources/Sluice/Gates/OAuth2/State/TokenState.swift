@@ -12,7 +12,8 @@ import SluiceHTTP
 ///                                                   └▸ delete ─▸ request ─▸ save ─▸ finish
 ///
 /// Work skips the steps that it does not need. The step `lock` is only for a store that other processes may share: one of
-/// them may have replaced the token, and its refresh token is then spent. One piece of work runs at a time. A sign-in or sign-out is exclusive work:
+/// them may have replaced the token, and its refresh token is then spent. Where a lock has expired before the token is saved
+/// or deleted, the work drops its token and loads again. One piece of work runs at a time. A sign-in or sign-out is exclusive work:
 /// requests wait until it ends, and then try again. A received token is saved before it is used, because a server that
 /// rotates refresh tokens has already invalidated the old one.
 struct TokenState: Sendable {
@@ -23,6 +24,8 @@ struct TokenState: Sendable {
         var usesRefreshTokens = true
         /// True if other processes may use the store.
         var sharesStore = false
+        /// True if a token that could not be saved is used nevertheless.
+        var allowsUnsavedTokens = false
         /// The requested scope.
         var scope: String?
         var margin = Duration.seconds(60)
@@ -221,8 +224,8 @@ extension TokenState {
     /// Ends the work with a failure, or with the current token if that is still valid.
     mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
         let isExclusive = work?.isExclusive ?? false
-        if !isExclusive, case .token(let current) = status, !current.isRefused, !current.isUnsaved,
-            !current.credential.token.hasExpired(at: date)
+        if !isExclusive, case .token(let current) = status, !current.isRefused,
+            !current.isUnsaved || rules.allowsUnsavedTokens, !current.credential.token.hasExpired(at: date)
         {
             endWork()
             lastFailure = error
@@ -362,7 +365,7 @@ extension TokenState {
         guard isWorking(id), var current, let work else { return .stop }
         switch result {
         case .failure(let error):
-            return fail(error, at: moment.date)
+            return error.isExpiredLock ? readAgain(after: error, at: moment) : fail(error, at: moment.date)
         case .success:
             current.isUnsaved = false
             status = .token(current)
@@ -386,12 +389,34 @@ extension TokenState {
         at moment: ClockReading
     ) -> Step {
         guard isWorking(id) else { return .stop }
-        if case .failure = result { ignoresStore = true }
+        if case .failure(let error) = result {
+            if error.isExpiredLock { return readAgain(after: error, at: moment) }
+            ignoresStore = true
+        }
         if var current {
             current.isDeleted = true
             status = .token(current)
         }
         return next(at: moment, cause: work?.cause)
+    }
+
+    /// Handles a lock that would not be held long enough for a request, which is not sent.
+    mutating func lockEnds(work id: Int) -> Step {
+        guard isWorking(id) else { return .stop }
+        window.removeLast()
+        work?.isLocked = false
+        work?.stage = .locking
+        return .lock
+    }
+
+    /// Drops the token, because another process has locked the store after the lock of this one had expired. The token in the
+    /// store counts.
+    private mutating func readAgain(after error: OAuth2Error, at moment: ClockReading) -> Step {
+        status = .unknown
+        initialRefreshToken = nil
+        guard work?.isExclusive == false else { return fail(error, at: moment.date) }
+        work?.isLocked = false
+        return next(at: moment)
     }
 
     private mutating func drop(refreshToken token: Secret) {
@@ -432,6 +457,11 @@ struct RefreshWindow: Sendable {
     private func isWithin(_ time: ContinuousClock.Instant, _ now: ContinuousClock.Instant) -> Bool {
         time.duration(to: now) < limit.interval
     }
+}
+
+extension OAuth2Error {
+    /// True if the lock of the store has expired, and another process has used it since.
+    fileprivate var isExpiredLock: Bool { underlyingError is TokenLockExpired }
 }
 
 /// A point in time, by the continuous clock and as a date.

@@ -15,10 +15,10 @@ extension OAuth2 {
         var answered = AnsweredRequests()
         /// The lock of a store that other processes share. It is held while work may replace the token, and then until
         /// the new token is saved: the store holds a spent refresh token until then.
-        var lock: FileLock?
+        var lock: (any TokenLock)?
 
         /// Returns the lock of the store if the work that needed it has ended, to release it outside of this one.
-        mutating func takeLock() -> FileLock? {
+        mutating func takeLock() -> (any TokenLock)? {
             state.isUnsaved ? nil : lock.take()
         }
 
@@ -87,7 +87,8 @@ extension OAuth2 {
 
     /// Removes a waiter, and cancels the work if no other waiter is left.
     private func leave(_ id: Int) -> Waiter<WaitResult>? {
-        let (waiter, task, _) = shared.withLock { shared -> (Waiter<WaitResult>?, Task<Void, Never>?, FileLock?) in
+        let (waiter, task, _) = shared.withLock {
+            shared -> (Waiter<WaitResult>?, Task<Void, Never>?, (any TokenLock)?) in
             guard let waiter = shared.waiters.removeValue(forKey: id) else { return (nil, nil, nil) }
             return shared.state.leave() ? (waiter, shared.task.take(), shared.takeLock()) : (waiter, nil, nil)
         }
@@ -194,9 +195,11 @@ extension OAuth2 {
                 }
             return advance { $0.locked(result, work: work, at: ClockReading(clock)) }
         case .refresh(let token):
+            if let step = lockAgain(for: work, clock) { return step }
             let result = await endpoint(by: client).token(.refresh(token))
             return advance { $0.received(result, work: work, at: ClockReading(clock)) }
         case .request:
+            if let step = lockAgain(for: work, clock) { return step }
             let result = await endpoint(by: client).token(.grant)
             return advance { $0.received(result, work: work, at: ClockReading(clock)) }
         case .finish, .stop: return step
@@ -210,7 +213,7 @@ extension OAuth2 {
     /// Applies an event to the state. Resumes all waiters if the work has ended.
     func advance(_ event: (inout TokenState) -> TokenState.Step) -> TokenState.Step {
         let (step, isExclusive, waiters, _) = shared.withLock {
-            shared -> (TokenState.Step, Bool, [Waiter<WaitResult>], FileLock?) in
+            shared -> (TokenState.Step, Bool, [Waiter<WaitResult>], (any TokenLock)?) in
             let isExclusive = shared.state.work?.isExclusive ?? false
             let step = event(&shared.state)
             guard case .finish = step else { return (step, isExclusive, [], nil) }
@@ -232,11 +235,13 @@ extension OAuth2 {
     ///
     /// - Returns: The failure; nil if the lock is held, or if the store needs none.
     func lockStore(for work: Int, _ clock: any SluiceClock) async -> OAuth2Error? {
-        guard let store = configuration.store as? any SharedTokenStore, shared.withLock({ $0.lock == nil }) else {
-            return nil
-        }
-        let limit = configuration.timeout
-        switch await callStore({ _ in try await store.lock(within: limit, on: clock) }) {
+        let timeout = configuration.timeout
+        guard let store = configuration.store as? any SharedTokenStore,
+            shared.withLock({ $0.lock?.isHeld(for: timeout) != true })
+        else { return nil }
+        // Released first: the store gives the lock to one owner.
+        dropLock()
+        switch await callStore({ _ in try await store.lock(timeout: timeout, on: clock) }) {
         case .failure(let error): return error
         case .success(let lock):
             // Work that was cancelled meanwhile releases the lock here.
@@ -245,12 +250,32 @@ extension OAuth2 {
         }
     }
 
-    /// Calls the token store.
+    /// Releases a lock that may expire before the server has answered a request for a token.
+    ///
+    /// - Returns: The step that locks the store again; nil if the lock is held for long enough, or if there is none.
+    private func lockAgain(for work: Int, _ clock: any SluiceClock) -> TokenState.Step? {
+        let timeout = configuration.timeout
+        guard shared.withLock({ $0.lock?.isHeld(for: timeout) == false }) else { return nil }
+        dropLock()
+        return advance { $0.lockEnds(work: work) }
+    }
+
+    /// Releases the lock of the store, outside of the lock of the state.
+    private func dropLock() {
+        _ = shared.withLock { $0.lock.take() }
+    }
+
+    /// Calls the token store, through its lock while this gate holds it.
     func callStore<Value: Sendable>(
         _ work: (any TokenStore) async throws -> Value
     ) async -> Result<Value, OAuth2Error> {
         do {
-            return .success(try await work(configuration.store))
+            let store: any TokenStore = shared.withLock { $0.lock } ?? configuration.store
+            return .success(try await work(store))
+        } catch let error as TokenLockExpired {
+            dropLock()
+            let detail = "another process has replaced or locked the token meanwhile"
+            return .failure(OAuth2Error(.storeFailed, detail, underlyingError: error))
         } catch {
             // The text of other errors may quote the token.
             let detail = (error as? TokenStoreError)?.description

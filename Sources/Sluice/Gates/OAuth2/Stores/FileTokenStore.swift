@@ -89,15 +89,33 @@ extension FileTokenStore: SharedTokenStore {
     /// The time between two attempts to take the lock.
     private static let lockInterval = Duration.milliseconds(20)
 
-    func lock(within limit: Duration, on clock: any SluiceClock) async throws -> FileLock {
-        let end = clock.now + limit
+    package var allowsUnsavedTokens: Bool { false }
+
+    package func lock(timeout: Duration, on clock: any SluiceClock) async throws -> any TokenLock {
+        let end = clock.now + timeout
         while true {
             let lock = try await perform { file throws(PrivateFile.Failure) in try file.attemptLock() }
-            if let lock { return lock }
+            if let lock { return FileTokenLock(lock, store: self) }
             guard clock.now < end else {
                 throw TokenStoreError("Another program holds the lock of the file “\(file.path)” for too long.")
             }
             try await clock.sleep(for: Self.lockInterval)
         }
     }
+}
+
+/// The lock beside the file of a token. It does not expire.
+private final class FileTokenLock: TokenLock {
+    private let lock: FileLock
+    private let store: FileTokenStore
+
+    init(_ lock: FileLock, store: FileTokenStore) {
+        self.lock = lock
+        self.store = store
+    }
+
+    func isHeld(for duration: Duration) -> Bool { true }
+    func load() async throws -> OAuth2.Token? { try await store.load() }
+    func save(_ token: OAuth2.Token) async throws { try await store.save(token) }
+    func delete() async throws { try await store.delete() }
 }

@@ -30,15 +30,32 @@ public protocol TokenStore: Sendable {
 
 /// A token store that several processes may share. A gate holds its lock from reading a refresh token until the token that
 /// replaces it is saved.
-protocol SharedTokenStore: TokenStore {
+package protocol SharedTokenStore: TokenStore {
+    /// True if a token that could not be saved is used nevertheless, while each request tries again to save it.
+    var allowsUnsavedTokens: Bool { get }
+
     /// Waits for the lock.
     ///
     /// - Parameters:
-    ///   - limit: The longest time to wait.
-    ///   - clock: The clock that measures it.
-    /// - Returns: The lock, which is held until it is deallocated.
+    ///   - timeout: The time-out of a request for a token. A wait may take longer than this, but must end.
+    ///   - clock: The clock that measures the time.
+    /// - Returns: The lock.
     /// - Throws: A ``TokenStoreError``, or a `CancellationError`.
-    func lock(within limit: Duration, on clock: any SluiceClock) async throws -> FileLock
+    func lock(timeout: Duration, on clock: any SluiceClock) async throws -> any TokenLock
+}
+
+/// A lock on a shared store, which is released once, when it is deallocated. While a gate holds it, the gate reads and
+/// writes the token through the lock.
+package protocol TokenLock: AnyObject, TokenStore {
+    /// True if the lock is still held after a duration, unless it is released.
+    func isHeld(for duration: Duration) -> Bool
+}
+
+/// The failure of a lock that has expired: another process has locked the store since, or has replaced the token. The token
+/// was not changed.
+package struct TokenLockExpired: Error {
+    /// Creates a failure.
+    package init() {}
 }
 
 /// A failure of one of Sluice's token stores.
