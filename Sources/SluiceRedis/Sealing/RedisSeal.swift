@@ -68,7 +68,7 @@ public struct RedisSeal: Sendable {
 
     private let keys: Keys
     private var accepted: [Keys] = []
-    private let encrypts: Bool
+    private var encrypts: Bool
 
     /// Creates a seal.
     ///
@@ -89,6 +89,13 @@ public struct RedisSeal: Sendable {
     public func accepting(_ others: Secret...) throws(Failure) -> RedisSeal {
         var seal = self
         for other in others { seal.accepted.append(try Keys(other)) }
+        return seal
+    }
+
+    /// The same seal, which encrypts.
+    package var encrypting: RedisSeal {
+        var seal = self
+        seal.encrypts = true
         return seal
     }
 

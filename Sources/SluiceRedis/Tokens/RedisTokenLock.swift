@@ -1,0 +1,128 @@
+#if os(Linux)
+import Sluice
+import SluiceFoundation
+import SluiceHTTP
+
+/// The lock of a token on Redis. It has a lease, and a number that is higher than that of all earlier locks.
+///
+/// A token is saved or deleted only if no later lock was given, and if the stored token is the one that was read with the lock. Where a
+/// later lock was given and nothing was changed, the lock is taken again first.
+final class RedisTokenLock: TokenLock {
+    private struct State {
+        var held: HeldToken
+        /// The bytes that were sent last, which are sent again where no reply arrived.
+        var sent: (token: OAuth2.Token, value: Data)?
+    }
+
+    private let store: RedisTokenStore
+    private let timeout: Duration
+    private let clock: any SluiceClock
+    private let state: Locked<State>
+
+    init(_ held: HeldToken, of store: RedisTokenStore, timeout: Duration, on clock: any SluiceClock) {
+        self.store = store
+        self.timeout = timeout
+        self.clock = clock
+        state = Locked(State(held: held))
+    }
+
+    deinit {
+        store.release(state.withLock { $0.held.owner })
+    }
+
+    func isHeld(for duration: Duration) -> Bool {
+        clock.now + duration + RedisTokenStore.margin <= state.withLock { $0.held.until }
+    }
+
+    /// Returns the token that the server held when it gave the lock.
+    func load() async throws -> OAuth2.Token? {
+        try store.token(in: state.withLock { $0.held.stored })
+    }
+
+    func save(_ token: OAuth2.Token) async throws {
+        while true {
+            let (held, sent) = state.withLock { ($0.held, $0.sent) }
+            let value =
+                if let sent, sent.token == token { sent.value } else { try store.sealed(token, version: held.version) }
+            state.withLock { $0.sent = (token, value) }
+            if try await change(to: value) {
+                state.withLock { $0.held.stored = .value(value) }
+                return store.remember(token, version: held.version)
+            }
+            try await lockAgain()
+        }
+    }
+
+    func delete() async throws {
+        guard try await change(to: Data()) else { throw TokenLockExpired() }
+        let version = state.withLock { state in
+            state.held.stored = .deleted
+            return state.held.version
+        }
+        store.remember(nil, version: version)
+    }
+
+    /// Changes the stored value.
+    ///
+    /// - Parameter value: The new value; empty to delete the token.
+    /// - Returns: False if another machine has taken the lock since.
+    /// - Throws: A `TokenLockExpired` if another machine has changed the value, or a `TokenStoreError`.
+    private func change(to value: Data) async throws -> Bool {
+        let held = state.withLock { $0.held }
+        let (redis, keys) = (store.redis, store.keys)
+        // More patient than other commands: what is not saved may be lost.
+        let timeout = max(redis.server.commandTimeout, .seconds(1))
+        let reply: String?
+        do {
+            reply = try await store.call { () throws(RedisError) in
+                try await redis.run(
+                    TokenScripts.change,
+                    keys: [keys.fence, keys.token],
+                    arguments: [held.fence, held.stored.argument, value],
+                    timeout: timeout
+                )
+            }.string
+        } catch {
+            throw RedisTokenStore.publicError(error)
+        }
+        switch reply {
+        case "changed": return true
+        case "locked": return false
+        default: throw TokenLockExpired()
+        }
+    }
+
+    /// Takes the lock again after its lease, if the stored value is still the one that was read, or is the one that was sent, or is lost.
+    private func lockAgain() async throws {
+        let held: HeldToken
+        do {
+            held = try await store.hold(timeout: timeout, on: clock)
+        } catch {
+            throw RedisTokenStore.publicError(error)
+        }
+        let isUnchanged = state.withLock { state in
+            let isUnchanged =
+                held.stored == state.held.stored || held.stored == .missing
+                || state.sent.map { held.stored == .value($0.value) } == true
+            if case .value(let value) = held.stored, value == state.sent?.value {} else { state.sent = nil }
+            state.held = held
+            return isUnchanged
+        }
+        if !isUnchanged { throw TokenLockExpired() }
+    }
+}
+
+/// The lock of a machine that obtains a token of its own while Redis is away.
+final class LocalTokenLock: TokenLock {
+    private let memory: Locked<TokenMemory>
+
+    init(_ memory: Locked<TokenMemory>) {
+        self.memory = memory
+    }
+
+    func isHeld(for duration: Duration) -> Bool { true }
+    func load() async -> OAuth2.Token? { memory.withLock { $0.token } }
+    func save(_ token: OAuth2.Token) async { memory.withLock { $0.keep(token, version: 0) } }
+    func delete() async { memory.withLock { $0.keep(nil, version: 0) } }
+}
+#endif

@@ -1,0 +1,205 @@
+#if os(Linux)
+import Sluice
+import SluiceFoundation
+import SluiceHTTP
+
+/// A store that keeps the token of an `OAuth2` gate on a Redis server, for all machines of a fleet.
+///
+/// ```swift
+/// $0.store = try RedisTokenStore(redis, named: "payments", seal: seal)
+/// ```
+///
+/// One machine refreshes the token, and the others take it over. Before a gate requests a token, it takes a lock on the server and reads
+/// the token again. So a refresh token that another machine has already exchanged is not used. The lock expires after its lease, so that a
+/// machine that stops holds up the others no longer. A machine that continues after its lease replaces and deletes nothing if another has
+/// taken the lock since. A machine that signs out signs the others out as well, once their access token has expired.
+///
+/// Tokens are always encrypted, also by a seal that only authenticates, and a name on the server shows nothing. A value that does not open
+/// is an error. Nothing replaces it until a sign-in or sign-out, or until it is removed.
+///
+/// If the server rotates refresh tokens, Redis must not lose what it has confirmed: use a server with an append-only file, and
+/// `maxmemory-policy noeviction`. A lost token is a sign-out, as the refresh token that a machine remembers may be spent.
+///
+/// While Redis is away, a gate uses its token until that expires. A new token that cannot be stored is used as well, and each request tries to
+/// store it first.
+public struct RedisTokenStore: TokenStore {
+    /// The behavior when a token must be replaced and Redis does not work.
+    public enum Fallback: Sendable, Hashable {
+        /// Requests fail with `storeFailed`, once their token has expired.
+        case fail
+        /// Each machine obtains a token of its own. Only for grants without refresh tokens, or with those that can be used again.
+        case refreshAlone
+    }
+
+    let redis: RedisClient
+    let keys: TokenKeys
+    private let seal: RedisSeal
+    private let lease: Duration
+    private let fallback: Fallback
+    private let memory = Locked(TokenMemory())
+
+    /// Creates a store, which connects when it is used first.
+    ///
+    /// - Parameters:
+    ///   - redis: The client.
+    ///   - name: The name of the token. All machines use the same one. Other grants and other users need other names.
+    ///   - seal: The seal, with the same key on all machines.
+    ///   - lease: The time after which the lock of a machine that stopped is free; 30 seconds by default. It is extended to five seconds more than the
+    ///     gate's time-out, in which a request for a token ends.
+    ///   - fallback: The behavior while Redis does not work. ``Fallback/fail`` by default.
+    /// - Throws: ``RedisSeal/Failure/unavailable``.
+    public init(
+        _ redis: RedisClient,
+        named name: String,
+        seal: RedisSeal,
+        lease: Duration = .seconds(30),
+        whenUnavailable fallback: Fallback = .fail
+    ) throws(RedisSeal.Failure) {
+        self.redis = redis
+        self.seal = seal.encrypting
+        self.lease = lease
+        self.fallback = fallback
+        keys = TokenKeys(tag: try seal.name("token/\(name)"))
+    }
+
+    /// Reads the token; nil if there is none.
+    ///
+    /// - Returns: The token.
+    /// - Throws: A `TokenStoreError` if Redis does not work, or for a value that is not a token of this store.
+    public func load() async throws -> OAuth2.Token? {
+        do {
+            let value = try await call { () throws(RedisError) in
+                try await redis.send(RedisCommand("GET", keys.token, isIdempotent: true))
+            }
+            return try token(in: StoredToken(value))
+        } catch  where fallback == .refreshAlone && error is RedisError {
+            return memory.withLock { $0.token }
+        } catch {
+            throw Self.publicError(error)
+        }
+    }
+
+    /// Replaces the token. Waits while a machine holds the lock.
+    ///
+    /// - Parameter token: The token to save.
+    /// - Throws: A `TokenStoreError`.
+    public func save(_ token: OAuth2.Token) async throws {
+        try await lock(timeout: lease, on: SystemClock()).save(token)
+    }
+
+    /// Removes the token. Waits while a machine holds the lock.
+    ///
+    /// - Throws: A `TokenStoreError`.
+    public func delete() async throws {
+        try await lock(timeout: lease, on: SystemClock()).delete()
+    }
+}
+
+extension RedisTokenStore: SharedTokenStore {
+    package var allowsUnsavedTokens: Bool { true }
+
+    package func lock(timeout: Duration, on clock: any SluiceClock) async throws -> any TokenLock {
+        do {
+            return RedisTokenLock(try await hold(timeout: timeout, on: clock), of: self, timeout: timeout, on: clock)
+        } catch  where fallback == .refreshAlone && error is RedisError {
+            return LocalTokenLock(memory)
+        } catch {
+            throw Self.publicError(error)
+        }
+    }
+
+    /// The part of a lease that is left for delays between a check and the request that follows.
+    static let margin = Duration.seconds(1)
+
+    /// Takes the lock.
+    ///
+    /// - Returns: The lock with the value that the server holds.
+    /// - Throws: A ``RedisError``, or a `TokenStoreError` if other machines hold the lock for too long.
+    func hold(timeout: Duration, on clock: any SluiceClock) async throws -> HeldToken {
+        let owner = HexText.text(of: (0..<16).map { _ in UInt8.random(in: .min ... .max) }[...])
+        let lease = max(lease, timeout + .seconds(5))
+        let end = clock.now + timeout + lease
+        do {
+            while true {
+                let start = clock.now
+                let floor = memory.withLock { $0.version }
+                let value = try await call { () throws(RedisError) in
+                    try await redis.run(
+                        TokenScripts.take,
+                        keys: [keys.lock, keys.fence, keys.token],
+                        arguments: [owner, Int(clamping: lease.components.seconds * 1000), floor]
+                    )
+                }
+                if let held = try HeldToken(value, owner: owner, until: start + lease) { return held }
+                guard clock.now < end else {
+                    throw TokenStoreError("Other machines hold the lock of the token on Redis for too long.")
+                }
+                try await clock.sleep(for: .milliseconds(Int64.random(in: 20...50)))
+            }
+        } catch {
+            // The server may have given the lock although no reply arrived.
+            release(owner)
+            throw error
+        }
+    }
+
+    /// Releases a lock unless another owner has taken it. A release that fails is made up for by the end of the lease.
+    func release(_ owner: String) {
+        Task { [redis, keys] in try? await redis.run(TokenScripts.release, keys: [keys.lock], arguments: [owner]) }
+    }
+
+    /// Opens a value, and remembers its token.
+    func token(in stored: StoredToken) throws(TokenStoreError) -> OAuth2.Token? {
+        var record: TokenRecord?
+        if case .value(let sealed) = stored { record = try open(sealed) }
+        return memory.withLock { $0.found(stored, record) }
+    }
+
+    private func open(_ sealed: Data) throws(TokenStoreError) -> TokenRecord {
+        let reason: String
+        do {
+            let contents = try seal.open(sealed, as: keys.token)
+            if let record = try? JSONDecoder().decode(TokenRecord.self, from: contents) { return record }
+            reason = "it is of another version"
+        } catch {
+            reason = "\(error)"
+        }
+        throw TokenStoreError(
+            "The value on Redis is not a token of this store: \(reason). Sign in again to replace it."
+        )
+    }
+
+    func sealed(_ token: OAuth2.Token, version: Int) throws(TokenStoreError) -> Data {
+        guard let contents = try? JSONEncoder().encode(TokenRecord(version: version, token: token)) else {
+            throw TokenStoreError("The token could not be encoded: its expiration date is not valid.")
+        }
+        guard let sealed = try? seal.seal(contents, as: keys.token) else {
+            throw TokenStoreError("The token could not be encrypted.")
+        }
+        return sealed
+    }
+
+    func remember(_ token: OAuth2.Token?, version: Int) {
+        memory.withLock { $0.keep(token, version: version) }
+    }
+
+    /// Calls the server, up to three times if the reply is lost. All calls can be repeated.
+    func call(_ body: () async throws(RedisError) -> RedisValue) async throws(RedisError) -> RedisValue {
+        var failures = 0
+        while true {
+            do throws(RedisError) {
+                return try await body()
+            } catch {
+                failures += 1
+                guard failures < 3, error.code == .timedOut || error.code == .connectionLost else { throw error }
+            }
+        }
+    }
+
+    static func publicError(_ error: any Error) -> any Error {
+        guard let error = error as? RedisError else { return error }
+        if error.code == .cancelled { return CancellationError() }
+        return TokenStoreError("The token could not be read from or written to Redis. \(error.description)")
+    }
+}
+#endif

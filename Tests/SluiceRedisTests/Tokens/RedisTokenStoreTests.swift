@@ -1,0 +1,268 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import SluiceRedis
+
+/// The token store and its lock with a real server.
+@Suite(.enabled(if: RedisProcess.canRun))
+struct RedisTokenStoreTests {
+    private static let secret = Secret("0123456789abcdef0123456789abcdef")
+
+    private let process: RedisProcess
+    private let redis: RedisClient
+    private let store: RedisTokenStore
+
+    init() throws {
+        process = try RedisProcess()
+        redis = RedisClient(process.server)
+        store = try Self.store(redis)
+    }
+
+    private static func store(_ redis: RedisClient, _ name: String = "shop", key: Secret = secret) throws
+        -> RedisTokenStore
+    {
+        try RedisTokenStore(redis, named: name, seal: RedisSeal(key))
+    }
+
+    private static func token(_ access: String) -> OAuth2.Token {
+        .init(accessToken: access, refreshToken: "refresh-\(access)")
+    }
+
+    /// Ends the lease of the lock at once.
+    private func endLease() async throws {
+        _ = try await redis.send(RedisCommand("DEL", store.keys.lock))
+    }
+
+    private func lock(_ store: RedisTokenStore? = nil, on clock: any SluiceClock = SystemClock()) async throws
+        -> any TokenLock
+    {
+        try await (store ?? self.store).lock(timeout: .seconds(30), on: clock)
+    }
+
+    @Test func savesLoadsAndDeletesToken() async throws {
+        #expect(try await store.load() == nil)
+        var token = Self.token("secret-1")
+        token.expiresAt = Date(timeIntervalSince1970: 1_800_000_000)
+        token.scope = "read"
+        try await store.save(token)
+        #expect(try await store.load() == token)
+        let other = try Self.store(RedisClient(process.server))
+        #expect(try await other.load() == token)
+        #expect(try await Self.store(redis, "other").load() == nil)
+        try await other.delete()
+        #expect(try await store.load() == nil)
+        try await store.delete()
+    }
+
+    @Test func neitherNamesNorValuesShowSecrets() async throws {
+        try await store.save(Self.token("secret-1"))
+        let names = try await redis.send(RedisCommand("KEYS", "*")).elements?.compactMap(\.string) ?? []
+        #expect(names.contains(store.keys.token))
+        for name in names {
+            #expect(name.wholeMatch(of: /sluice:\{[0-9a-f]{64}\}:(token|fence|lock)/) != nil)
+            let value = try await redis.send(RedisCommand("GET", name)).data ?? Data()
+            #expect(value.firstRange(of: Data("secret-1".utf8)) == nil)
+        }
+        #expect(!"\(store)".contains("0123456789"))
+    }
+
+    @Test func valuesThatDoNotOpenAreErrorsUntilASignIn() async throws {
+        try await store.save(Self.token("good"))
+        let key = store.keys.token
+        let good = try #require(try await redis.send(RedisCommand("GET", key)).data)
+        let foreign = try Self.store(redis, key: Secret(String(repeating: "x", count: 40)))
+        let plain = try RedisSeal(Self.secret).seal(
+            JSONEncoder().encode(TokenRecord(version: 1, token: Self.token("planted"))),
+            as: key
+        )
+        let version = try RedisSeal(Self.secret, encrypts: true).seal(Data(#"{"version":"2"}"#.utf8), as: key)
+        let values = [
+            Data("planted".utf8), good.dropLast(), good + [0], try foreign.sealed(Self.token("x"), version: 1), plain,
+            version,
+            try Self.store(redis, "other").sealed(Self.token("moved"), version: 1),
+        ]
+        for (number, value) in values.enumerated() {
+            _ = try await redis.send(RedisCommand("SET", key, value))
+            let error = await #expect(throws: TokenStoreError.self, "value \(number)") { try await store.load() }
+            #expect(error?.description.contains("not a token of this store") == true)
+            let lock = try await lock()
+            await #expect(throws: TokenStoreError.self) { try await lock.load() }
+        }
+        try await store.save(Self.token("new"))
+        #expect(try await store.load()?.accessToken == "new")
+    }
+
+    @Test func valuesOfAnotherTypeAreErrors() async throws {
+        for key in [store.keys.token, store.keys.lock, store.keys.fence] {
+            // A lock that was just released may still be there.
+            _ = try await redis.send(RedisCommand("DEL", store.keys.lock))
+            _ = try await redis.send(RedisCommand("LPUSH", key, "a"))
+            await #expect(throws: TokenStoreError.self) { try await lock().save(Self.token("a")) }
+            _ = try await redis.send(RedisCommand("DEL", key))
+        }
+        _ = try await redis.send(RedisCommand("SET", store.keys.fence, "nonsense"))
+        try await store.save(Self.token("a"))
+        #expect(try await store.load()?.accessToken == "a")
+        _ = try await redis.send(RedisCommand("SET", store.keys.fence, "1e999"))
+        await #expect(throws: TokenStoreError.self) { try await store.save(Self.token("a")) }
+    }
+
+    @Test func replayedValueDoesNotReplaceANewerOne() async throws {
+        try await store.save(Self.token("old"))
+        let old = try #require(try await redis.send(RedisCommand("GET", store.keys.token)).data)
+        try await store.save(Self.token("new"))
+        _ = try await redis.send(RedisCommand("SET", store.keys.token, old))
+        #expect(try await store.load()?.accessToken == "new")
+        #expect(try await lock().load()?.accessToken == "new")
+        try await store.save(Self.token("newest"))
+        #expect(try await Self.store(redis).load()?.accessToken == "newest")
+    }
+
+    // MARK: The lock
+
+    @Test func lockIsGivenToOneOwner() async throws {
+        let clock = TestClock()
+        var first: (any TokenLock)? = try await lock()
+        let second = Task { try await lock(Self.store(redis), on: clock) }
+        for _ in 0..<3 {
+            await clock.waitForSleepers(1)
+            #expect(clock.pendingSleeps.allSatisfy { (.milliseconds(20)...(.milliseconds(50))).contains($0) })
+            clock.advance(by: .milliseconds(50))
+        }
+        try await first?.save(Self.token("a"))
+        first = nil
+        let isDone = Locked(false)
+        let advancing = Task {
+            while !isDone.withLock({ $0 }) {
+                clock.advance(by: .milliseconds(1))
+                await Task.yield()
+            }
+        }
+        let token = try await second.value.load()
+        isDone.withLock { $0 = true }
+        #expect(token?.accessToken == "a")
+        await advancing.value
+    }
+
+    @Test func waitForTheLockEnds() async throws {
+        let clock = TestClock()
+        let first = try await lock()
+        let waiting = Task { try await lock(on: clock) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(66))
+        await #expect(throws: TokenStoreError.self) { try await waiting.value }
+        let cancelled = Task { try await lock(on: clock) }
+        await clock.waitForSleepers(1)
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func lockThatWasLeftBehindIsFreeAfterItsLease() async throws {
+        let clock = TestClock()
+        // As if its machine had stopped.
+        _ = try await redis.run(
+            TokenScripts.take,
+            keys: [store.keys.lock, store.keys.fence, store.keys.token],
+            arguments: ["stopped", 35_000, 0]
+        )
+        let left = try await redis.send(RedisCommand("PTTL", store.keys.lock)).int ?? -1
+        #expect((1...35_000).contains(left))
+        let waiting = Task { try await lock(on: clock) }
+        await clock.waitForSleepers(1)
+        _ = try await redis.send(RedisCommand("PEXPIRE", store.keys.lock, 1))
+        while try await redis.send(RedisCommand("EXISTS", store.keys.lock)).int == 1 {}
+        clock.advance(by: .milliseconds(50))
+        try await waiting.value.save(Self.token("a"))
+        #expect(try await store.load()?.accessToken == "a")
+    }
+
+    @Test func leaseIsLongerThanARequestForAToken() async throws {
+        let clock = TestClock()
+        let lock = try await lock(on: clock)
+        let left = try await redis.send(RedisCommand("PTTL", store.keys.lock)).int ?? 0
+        #expect((30_001...35_000).contains(left))
+        #expect(lock.isHeld(for: .seconds(30)))
+        clock.advance(by: .seconds(4))
+        #expect(lock.isHeld(for: .seconds(30)))
+        clock.advance(by: .milliseconds(1))
+        #expect(!lock.isHeld(for: .seconds(30)))
+    }
+
+    @Test func numbersGrowAlsoAfterALossOfData() async throws {
+        var last = 0
+        for round in 0..<6 {
+            if round == 3 { _ = try await redis.send(RedisCommand("FLUSHALL")) }
+            // A time in the future, as of a clock that went back.
+            if round == 4 { last = 4_000_000_000_000_000 }
+            if round == 4 { store.remember(nil, version: last) }
+            let held = try await store.hold(timeout: .seconds(30), on: SystemClock())
+            #expect(held.version > last)
+            last = held.version
+            _ = try await redis.run(TokenScripts.release, keys: [store.keys.lock], arguments: [held.owner])
+        }
+    }
+
+    @Test func onlyTheOwnerReleasesTheLock() async throws {
+        let held = try await store.hold(timeout: .seconds(30), on: SystemClock())
+        let other = try await redis.run(TokenScripts.release, keys: [store.keys.lock], arguments: ["other"])
+        #expect(other.int == 0)
+        #expect(try await redis.send(RedisCommand("GET", store.keys.lock)).string == held.owner)
+        #expect(try await redis.run(TokenScripts.release, keys: [store.keys.lock], arguments: [held.owner]).int == 1)
+    }
+
+    @Test func lateOwnerChangesNothing() async throws {
+        try await store.save(Self.token("old"))
+        let late = try await lock()
+        #expect(try await late.load()?.accessToken == "old")
+        try await endLease()
+        let next = try await lock(Self.store(redis))
+        try await next.save(Self.token("new"))
+        await #expect(throws: TokenLockExpired.self) { try await late.delete() }
+        withExtendedLifetime(next) {}
+        try await endLease()
+        await #expect(throws: TokenLockExpired.self) { try await late.save(Self.token("late")) }
+        #expect(try await store.load()?.accessToken == "new")
+    }
+
+    @Test func lateOwnerDoesNotUndoASignOut() async throws {
+        try await store.save(Self.token("old"))
+        let late = try await lock()
+        try await endLease()
+        try await Self.store(redis).delete()
+        await #expect(throws: TokenLockExpired.self) { try await late.save(Self.token("late")) }
+        #expect(try await store.load() == nil)
+    }
+
+    @Test func lateOwnerSavesIfNothingHasChanged() async throws {
+        try await store.save(Self.token("old"))
+        let late = try await lock()
+        try await endLease()
+        // Without a later lock.
+        try await late.save(Self.token("a"))
+        #expect(try await store.load()?.accessToken == "a")
+        try await endLease()
+        // After a later lock that has changed nothing.
+        _ = try await store.hold(timeout: .seconds(30), on: SystemClock())
+        try await endLease()
+        try await late.save(Self.token("b"))
+        #expect(try await Self.store(redis).load()?.accessToken == "b")
+        // The same token again, as after a reply that was lost.
+        try await late.save(Self.token("b"))
+    }
+
+    @Test func tokenIsSavedAfterALossOfData() async throws {
+        try await store.save(Self.token("old"))
+        let lock = try await lock()
+        process.kill()
+        try process.start()
+        #expect(try await redis.eventually(RedisCommand("PING")).string == "PONG")
+        try await lock.save(Self.token("new"))
+        #expect(try await Self.store(redis).load()?.accessToken == "new")
+    }
+}
+#endif
