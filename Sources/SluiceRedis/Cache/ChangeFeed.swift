@@ -30,8 +30,6 @@ final class ChangeFeed: Sendable {
     private static let patience = Duration.milliseconds(500)
 
     private let redis: RedisClient
-    /// The client with the connection for reading the stream.
-    private let reader: RedisClient
     private let seal: RedisSeal
     private let clock: any SluiceClock
     private let stream: String
@@ -44,9 +42,6 @@ final class ChangeFeed: Sendable {
         self.redis = redis
         self.seal = seal
         self.clock = clock
-        var server = redis.server
-        server.connections = 1
-        reader = RedisClient(server)
         stream = "\(prefix):{feed}"
         counter = "\(prefix):{feed}:n"
         sender = HexText.text(length: 16) { $0.append(UInt64.random(in: .min ... .max), digits: 16) }
@@ -123,7 +118,7 @@ final class ChangeFeed: Sendable {
             let command = RedisCommand(
                 "XREAD", "COUNT", Self.batch, "BLOCK", milliseconds, "STREAMS", stream, position.id
             )
-            let reply = try await reader.send(command, timeout: Self.patience + redis.server.commandTimeout + .milliseconds(500))
+            let reply = try await redis.sendBlocking(command, timeout: Self.patience + redis.server.commandTimeout)
             guard let messages = Self.messages(in: reply) else { throw .unexpectedReply }
             for message in messages {
                 if let last = position.number, message.number != last + 1 { lose() }
@@ -141,7 +136,7 @@ final class ChangeFeed: Sendable {
     /// Finds the end of the stream. From here on no message is missed; those before have been missed.
     private func firstPosition() async throws(RedisError) -> Position {
         let command = RedisCommand("XREVRANGE", stream, "+", "-", "COUNT", 1)
-        guard let last = try await reader.send(command, timeout: .seconds(1)).elements else { throw .unexpectedReply }
+        guard let last = try await redis.send(command).elements else { throw .unexpectedReply }
         state.withLock { $0.time = nil }
         try await updateTime()
         lose()

@@ -177,7 +177,9 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         while next < blob.pieces {
             let numbers = next..<min(next + 4, blob.pieces)
             let pieces = try await inTurns(Array(numbers)) { [redis] number throws(RedisError) in
-                try await redis.send(RedisCommand("GET", name.piece(number, of: blob.id), isIdempotent: true))
+                var command = RedisCommand("GET", name.piece(number, of: blob.id), isIdempotent: true)
+                command.hasLargeReply = true
+                return try await redis.send(command)
             }
             for (number, reply) in zip(numbers, pieces) {
                 // A piece that is missing was evicted, or belongs to an entry that was replaced in the meantime.
