@@ -43,11 +43,16 @@ extension SluiceError.Code {
 
 extension SluiceError {
     /// Creates an error of step ``SluiceError/Step/gate`` with a ``GateRefusal`` as its underlying error.
-    static func refused(_ code: Code, by gate: String, after delay: Duration? = nil, _ reason: String) -> SluiceError {
+    package static func refused(
+        _ code: Code,
+        by gate: String,
+        after delay: Duration? = nil,
+        _ reason: String
+    ) -> SluiceError {
         SluiceError(code, reason, step: .gate, underlyingError: GateRefusal(gate: gate, retryAfter: delay))
     }
 
-    static func queueFull(at gate: String, waiting: Int) -> SluiceError {
+    package static func queueFull(at gate: String, waiting: Int) -> SluiceError {
         let many = waiting == 0 ? "No requests may wait" : "The queue is full: \(waiting) requests are already waiting"
         return refused(
             .queueFull,

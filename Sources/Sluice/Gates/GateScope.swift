@@ -28,7 +28,7 @@ public struct GateScope: Sendable {
         GateScope(kind: .key(key))
     }
 
-    func key(for request: RequestContext) -> String? {
+    package func key(for request: RequestContext) -> String? {
         switch kind {
         case .client: ""
         case .host: request.call.host
@@ -37,7 +37,7 @@ public struct GateScope: Sendable {
     }
 
     /// The key that the response to a request applies to. After a redirect, this is the host that sent the response.
-    func key(_ key: String, of request: RequestContext, answeredBy answered: HTTPRequest) -> String {
+    package func key(_ key: String, of request: RequestContext, answeredBy answered: HTTPRequest) -> String {
         guard case .host = kind else { return key }
         let sent = request.request
         return answered.authority == sent.authority && answered.scheme == sent.scheme ? key : answered.hostAndPort

@@ -4,8 +4,8 @@ import SluiceHTTP
 ///
 /// Appending takes constant time and removing by number logarithmic time, amortized. Memory stays
 /// proportional to the number of waiters.
-struct WaitQueue<Waiter> {
-    private struct Slot {
+package struct WaitQueue<Waiter> {
+    fileprivate struct Slot {
         let id: Int
         /// Nil after the waiter has been admitted or removed.
         var waiter: Waiter?
@@ -14,19 +14,30 @@ struct WaitQueue<Waiter> {
     private var slots: [Slot] = []
     private var head = 0
     /// The number of waiters.
-    private(set) var count = 0
+    package private(set) var count = 0
+
+    /// Creates an empty queue.
+    package init() {}
 
     /// The number of allocated slots, including empty ones.
     var slotCount: Int { slots.count }
     /// True if the queue has no waiters.
-    var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
+
+    /// The waiter at the front.
+    package var first: Waiter? {
+        for slot in slots[head...] {
+            if let waiter = slot.waiter { return waiter }
+        }
+        return nil
+    }
 
     /// Inserts a waiter in the order of the numbers. The number is usually the highest, so the waiter is appended.
     ///
     /// - Parameters:
     ///   - waiter: The waiter.
     ///   - id: A number that no other waiter in the queue has.
-    mutating func append(_ waiter: Waiter, id: Int) {
+    package mutating func append(_ waiter: Waiter, id: Int) {
         var index = slots.count
         while index > head, slots[index - 1].id > id { index -= 1 }
         slots.insert(Slot(id: id, waiter: waiter), at: index)
@@ -34,7 +45,7 @@ struct WaitQueue<Waiter> {
     }
 
     /// Removes and returns the waiter at the front.
-    mutating func popFirst() -> Waiter? {
+    package mutating func popFirst() -> Waiter? {
         while head < slots.count {
             let waiter = slots[head].waiter.take()
             head += 1
@@ -47,7 +58,7 @@ struct WaitQueue<Waiter> {
     }
 
     /// Removes and returns the waiter with a number; nil if it is no longer in the queue.
-    mutating func remove(id: Int) -> Waiter? {
+    package mutating func remove(id: Int) -> Waiter? {
         var low = head
         var high = slots.count
         while low < high {
@@ -65,7 +76,7 @@ struct WaitQueue<Waiter> {
     /// - Parameter isLeaving: Called for each waiter from first to last, with the number of
     ///   waiters that stay in front of it.
     /// - Returns: The waiters removed.
-    mutating func removeAll(where isLeaving: (Int, Waiter) -> Bool) -> [Waiter] {
+    package mutating func removeAll(where isLeaving: (Int, Waiter) -> Bool) -> [Waiter] {
         var staying = 0
         var left: [Waiter] = []
         for index in head..<slots.count {
@@ -90,6 +101,9 @@ struct WaitQueue<Waiter> {
         head = 0
     }
 }
+
+extension WaitQueue: Sendable where Waiter: Sendable {}
+extension WaitQueue.Slot: Sendable where Waiter: Sendable {}
 
 /// The result of adding a request to the queue of a gate.
 enum QueueResult: Sendable {

@@ -8,7 +8,7 @@ import SluiceHTTP
 ///     RateLimit: limit=100, remaining=0, reset=30                  the same, -07
 ///     RateLimit-Remaining: 0, RateLimit-Reset: 30                  the same, up to -06
 ///     X-RateLimit-Remaining: 0, X-RateLimit-Reset: 1767225630      GitHub and many others; also X-Rate-Limit-…
-enum QuotaHeaders {
+package enum QuotaHeaders {
     private static let families: [(remaining: HTTPHeaderName, reset: HTTPHeaderName)] = [
         ("RateLimit-Remaining", "RateLimit-Reset"),
         ("X-RateLimit-Remaining", "X-RateLimit-Reset"),
@@ -21,7 +21,7 @@ enum QuotaHeaders {
     ///   - head: The head of the response.
     ///   - now: The current date, used to interpret dates in headers.
     /// - Returns: A duration above zero, or nil if no header gives one.
-    static func pause(in head: HTTPResponse, now: @autoclosure () -> Date) -> Duration? {
+    package static func pause(in head: HTTPResponse, now: @autoclosure () -> Date) -> Duration? {
         var longest = Duration.zero
         if head.status == .tooManyRequests || head.status == .serviceUnavailable,
             let delay = RetryAfter.delay(in: head.headers, now: now())

@@ -136,7 +136,7 @@ extension SluiceError {
     ///
     /// A request that was cancelled during its transfer may have been seen. A request that was cancelled at a gate or
     /// in an interceptor has not been seen. The error's step tells the two apart.
-    var isBeforeSending: Bool {
+    package var isBeforeSending: Bool {
         if response != nil || isAfterRedirect { return false }
         switch step {
         case .building, .gate, .requestInterceptor, .cache: return true

@@ -172,18 +172,18 @@ struct TokenBuckets<Waiter> {
 
 /// The tokens of one key, stored as the time at which the bucket will be full again. No timer adds tokens, and fractions
 /// of tokens are not lost.
-struct TokenBucket {
+package struct TokenBucket: Sendable {
     /// The rate at which tokens are added, and the capacity.
-    struct Rate: Sendable, Equatable {
+    package struct Rate: Sendable, Equatable {
         /// The time between two tokens; zero for no limit.
-        let interval: Duration
+        package let interval: Duration
         /// The capacity of the bucket, at least 1.
-        let burst: Int
+        package let burst: Int
         /// The time it takes to fill a bucket that holds one token.
         fileprivate let depth: Duration
 
         /// Creates a rate. Values out of range are clamped.
-        init(_ count: Int, every period: Duration, burst: Int? = nil) {
+        package init(_ count: Int, every period: Duration, burst: Int? = nil) {
             // Within these bounds, the product of burst and interval does not overflow a duration.
             let longest = RetryAfter.longest
             let highest = Int(clamping: longest.components.seconds)
@@ -200,8 +200,14 @@ struct TokenBucket {
     private(set) var pausedUntil: ContinuousClock.Instant
 
     /// Creates a full bucket.
-    init(now: ContinuousClock.Instant) {
+    package init(now: ContinuousClock.Instant) {
         fullAt = now
+        pausedUntil = now
+    }
+
+    /// Creates an empty bucket.
+    package init(emptyAt now: ContinuousClock.Instant, _ rate: Rate) {
+        fullAt = now + rate.interval * rate.burst
         pausedUntil = now
     }
 
@@ -211,13 +217,13 @@ struct TokenBucket {
     }
 
     /// The time at which a token is available for a waiter, given the number of waiters in front of it.
-    func due(waitersAhead waiting: Int, _ rate: Rate, now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    package func due(waitersAhead waiting: Int, _ rate: Rate, now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         let open = max(now, pausedUntil)
         return max(open, max(open, fullAt) + rate.interval * waiting - rate.depth)
     }
 
     /// Takes a token if one is available.
-    mutating func take(_ rate: Rate, now: ContinuousClock.Instant) -> Bool {
+    package mutating func take(_ rate: Rate, now: ContinuousClock.Instant) -> Bool {
         guard pausedUntil <= now, fullAt - rate.depth <= now else { return false }
         fullAt = max(fullAt, now) + rate.interval
         return true

@@ -5,6 +5,18 @@ import Testing
 @Suite struct TokenBucketTests {
     private static let start = ContinuousClock.now
 
+    @Test func emptyBucketFillsAtTheRate() {
+        let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 3)
+        var bucket = TokenBucket(emptyAt: Self.start, rate)
+        for (milliseconds, expected) in [(0, false), (99, false), (100, true), (199, false), (200, true), (200, false)]
+        {
+            #expect(bucket.take(rate, now: Self.start + .milliseconds(milliseconds)) == expected)
+        }
+        for expected in [true, true, true, false] {
+            #expect(bucket.take(rate, now: Self.start + .seconds(60)) == expected)
+        }
+    }
+
     @Test(
         arguments: [
             // The times of requests in milliseconds, and true for those that get a token.

@@ -1,0 +1,252 @@
+#if os(Linux)
+import Sluice
+import SluiceHTTP
+
+/// The behavior of a limit of a fleet while Redis does not work.
+public enum RedisLimitFallback: Sendable, Hashable {
+    /// Each machine has a limit of its own, at a share of that of the fleet: 0.1 for a tenth. At least one request is allowed.
+    case local(share: Double)
+    /// Requests are admitted without a limit.
+    case allow
+    /// Requests fail with `rateLimited`.
+    case refuse
+}
+
+/// The reason for which a waiter is not admitted.
+enum LimitRefusal: Equatable, Sendable {
+    /// The wait would exceed the maximum.
+    case tooLong(Duration)
+    /// Redis does not work.
+    case unavailable
+}
+
+/// The result of adding a request to a limit.
+enum LimitArrival: Equatable, Sendable {
+    case admitted
+    case waiting
+    /// The queue of the key is full.
+    case full(waiting: Int)
+    case refused(LimitRefusal)
+}
+
+/// A waiter that leaves the queue: admitted, or with the reason for its refusal.
+struct ReleasedWaiter<Waiting: Sendable>: Sendable {
+    let waiter: Waiting
+    var refusal: LimitRefusal?
+}
+
+/// The state of a limit for one key: a value that decides on calls to the server, of which one runs at a time.
+protocol LimitState: Sendable {
+    typealias Instant = ContinuousClock.Instant
+    associatedtype Waiting: Sendable
+    associatedtype Call: Sendable
+    associatedtype Reply: Sendable
+
+    /// Starts the call that is due, if none is running.
+    mutating func nextCall(now: Instant) -> Call?
+    /// Handles the end of a call; without a reply, the server does not work.
+    mutating func finished(_ call: Call, _ reply: Reply?, sentAt: Instant, now: Instant) -> [ReleasedWaiter<Waiting>]
+    /// Releases the waiters that are due.
+    mutating func wake(now: Instant) -> [ReleasedWaiter<Waiting>]
+    /// The time at which ``wake(now:)`` or ``nextCall(now:)`` has something to do; nil if that depends on other events.
+    func nextWake(now: Instant) -> Instant?
+    /// Removes a waiter. Returns nil if it has already been released.
+    mutating func leave(id: Int) -> Waiting?
+    /// True if the state equals a new one.
+    func isIdle(now: Instant) -> Bool
+}
+
+/// Runs the calls and timers of the states of a gate, and resumes its waiters. No task runs while all states are idle.
+final class LimitDriver<State: LimitState>: Sendable where State.Waiting == Waiter<SluiceError?> {
+    typealias Instant = ContinuousClock.Instant
+    typealias Released = [ReleasedWaiter<State.Waiting>]
+
+    private struct Timer {
+        let due: Instant
+        let id: Int
+        let task: Task<Void, Never>
+    }
+
+    private struct Entry {
+        var state: State
+        var timer: Timer?
+    }
+
+    private struct Content {
+        var entries: [String: Entry] = [:]
+        var lastTimer = 0
+        var sweepCount = 1024
+        var failure: RedisError?
+    }
+
+    private let gate: String
+    private let makeState: @Sendable (Instant) -> State
+    private let perform: @Sendable (String, State.Call) async throws(RedisError) -> State.Reply
+    private let content = Locked(Content())
+
+    /// Creates a driver.
+    ///
+    /// - Parameters:
+    ///   - gate: The name of the gate, for errors.
+    ///   - makeState: Returns the state of a key that is used first.
+    ///   - perform: Calls the server for a key.
+    init(
+        _ gate: String,
+        makeState: @escaping @Sendable (Instant) -> State,
+        perform: @escaping @Sendable (String, State.Call) async throws(RedisError) -> State.Reply
+    ) {
+        self.gate = gate
+        self.makeState = makeState
+        self.perform = perform
+    }
+
+    /// The failure of the last call; nil if it succeeded.
+    var failure: RedisError? { content.withLock { $0.failure } }
+
+    /// Returns the sum of a number over all keys.
+    func sum(_ number: (State) -> Int) -> Int {
+        content.withLock { content in content.entries.values.reduce(0) { $0 + number($1.state) } }
+    }
+
+    /// Waits until a request is admitted.
+    func wait(
+        _ key: String,
+        _ clock: any SluiceClock,
+        arrive: (inout State, Waiter<SluiceError?>, Instant) -> LimitArrival
+    ) async throws(SluiceError) {
+        let refusal = await content.wait(cancelled: .cancelled) { waiter in
+            let arrival: LimitArrival? = change(key, clock) { state, now in
+                (Task.isCancelled ? nil : arrive(&state, waiter, now), [])
+            }
+            switch arrival {
+            case .admitted: waiter.resume(returning: nil)
+            case .waiting: break
+            case .full(let waiting): waiter.resume(returning: .queueFull(at: gate, waiting: waiting))
+            case .refused(let refusal): waiter.resume(returning: error(refusal))
+            case nil: waiter.resume(returning: .cancelled)
+            }
+        } leave: { id in
+            change(key, clock) { state, _ in (state.leave(id: id), []) }
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Changes a state, and starts its next call and timer.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - clock: The clock of the timer.
+    ///   - body: Changes the state. Returns a result, and the waiters to resume.
+    /// - Returns: The result.
+    func change<Result: Sendable>(
+        _ key: String,
+        _ clock: any SluiceClock,
+        _ body: (inout State, Instant) -> (Result, Released)
+    ) -> Result {
+        let now = clock.now
+        let (result, released, call, stale) = content.withLock { content in
+            let index = index(of: key, &content, now: now)
+            let (result, released) = body(&content.entries.values[index].state, now)
+            let call = content.entries.values[index].state.nextCall(now: now)
+            return (result, released, call, resetTimer(index, key, &content, clock, now: now))
+        }
+        // Outside of the lock, because cancelling can resume the sleeping task on this thread.
+        stale?.cancel()
+        for waiter in released { waiter.waiter.resume(returning: waiter.refusal.map { error($0) }) }
+        if let call { start(call, key, clock) }
+        return result
+    }
+
+    func update(_ key: String, _ clock: any SluiceClock, _ body: (inout State, Instant) -> Released) {
+        change(key, clock) { state, now in ((), body(&state, now)) }
+    }
+
+    private func start(_ call: State.Call, _ key: String, _ clock: any SluiceClock) {
+        Task { [self] in
+            let sentAt = clock.now
+            var reply: State.Reply?
+            var failure: RedisError?
+            do throws(RedisError) { reply = try await perform(key, call) } catch { failure = error }
+            content.withLock { [failure] in $0.failure = failure }
+            update(key, clock) { [reply] state, now in state.finished(call, reply, sentAt: sentAt, now: now) }
+        }
+    }
+
+    /// Starts a timer if something is due before the current timer fires. Returns the task that is no longer needed.
+    private func resetTimer(
+        _ index: Dictionary<String, Entry>.Index,
+        _ key: String,
+        _ content: inout Content,
+        _ clock: any SluiceClock,
+        now: Instant
+    ) -> Task<Void, Never>? {
+        guard let due = content.entries.values[index].state.nextWake(now: now) else {
+            return content.entries.values[index].timer.take()?.task
+        }
+        if let timer = content.entries.values[index].timer, timer.due <= due { return nil }
+        let stale = content.entries.values[index].timer?.task
+        content.lastTimer += 1
+        let id = content.lastTimer
+        let task = Task { [self] in
+            do { try await clock.sleep(for: due - clock.now) } catch { return }
+            fire(id, key, clock)
+        }
+        content.entries.values[index].timer = Timer(due: due, id: id, task: task)
+        return stale
+    }
+
+    private func fire(_ id: Int, _ key: String, _ clock: any SluiceClock) {
+        content.withLock { content in
+            if content.entries[key]?.timer?.id == id { content.entries[key]?.timer = nil }
+        }
+        update(key, clock) { state, now in state.wake(now: now) }
+    }
+
+    /// Returns the place of a key, which is added if necessary. When the number of keys has doubled since the last time, removes the idle
+    /// ones.
+    private func index(of key: String, _ content: inout Content, now: Instant) -> Dictionary<String, Entry>.Index {
+        while true {
+            if let index = content.entries.index(forKey: key) { return index }
+            if content.entries.count >= content.sweepCount {
+                content.entries = content.entries.filter { $0.value.timer != nil || !$0.value.state.isIdle(now: now) }
+                content.sweepCount = max(1024, content.entries.count * 2)
+            }
+            content.entries[key] = Entry(state: makeState(now))
+        }
+    }
+
+    private func error(_ refusal: LimitRefusal) -> SluiceError {
+        switch refusal {
+        case .tooLong(let wait):
+            let text =
+                "The request would wait about \(wait) for the limit of all machines, which is longer than allowed."
+            return .refused(.rateLimited, by: gate, after: wait, text)
+        case .unavailable:
+            return .refused(
+                .rateLimited,
+                by: gate,
+                "The limit of all machines is not known, because Redis does not work."
+            )
+        }
+    }
+}
+
+/// The names of the keys of a limit. They share a hash tag, so that a cluster keeps them on one node, and show no keys of requests.
+struct LimitKeys: Sendable {
+    private let prefix: String
+    /// The time at which the server has got its first request, or the first one after a loss of its data.
+    let since: String
+
+    init(_ kind: String, _ name: String) {
+        prefix = "sluice:\(kind):{\(Self.digits(of: name))}:"
+        since = prefix + "since"
+    }
+
+    func state(of key: String) -> String { prefix + Self.digits(of: key) }
+
+    private static func digits(of name: String) -> String {
+        let bytes = Array(name.utf8)
+        return HexText.text(of: (SystemSHA256.digest(of: bytes) ?? bytes).prefix(16))
+    }
+}
+#endif

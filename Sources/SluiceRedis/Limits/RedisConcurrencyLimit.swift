@@ -1,0 +1,100 @@
+#if os(Linux)
+import Sluice
+import SluiceHTTP
+
+/// Limits the number of requests of all machines of a fleet that run at the same time.
+///
+/// ```swift
+/// let limit = RedisConcurrencyLimit(64, on: redis, named: "payments")
+/// let client = APIClient(baseURL: url) { $0.gates = [limit] }
+/// ```
+///
+/// A machine holds slots under a lease, which it renews while it uses them. It asks for those of all waiting requests at once, and gives back what it
+/// has not needed for 100 milliseconds. The slots of a machine that stopped are free after the lease. While several machines
+/// wait, each gets about the same number.
+///
+/// Requests without a slot wait in a first-in, first-out queue on their machine. If the queue is full, a request fails with `queueFull`.
+///
+/// The server gives no slots for one lease after it has seen the limit first, also after it has lost its data, because machines may use slots
+/// that it does not know. Until then, and while Redis does not work, the ``RedisLimitFallback`` applies. Requests that it
+/// admits count as soon as Redis works, and a machine also uses the slots that it holds until their lease ends. The server must not evict keys:
+/// use `maxmemory-policy noeviction`.
+public final class RedisConcurrencyLimit: ImmediateGate {
+    /// The name by which requests opt out of the gate, and under which machines share it.
+    public let name: String
+    private let scope: GateScope
+    private let driver: LimitDriver<SharedSlots<Waiter<SluiceError?>>>
+
+    /// Creates a limit.
+    ///
+    /// - Parameters:
+    ///   - limit: The number of requests of all machines that may run at the same time, at least 1.
+    ///   - redis: The client.
+    ///   - name: The name, the same on all machines. Limits with different names are independent.
+    ///   - scope: The requests that share the limit; those to one host by default.
+    ///   - maximumWaiting: The number of requests of one host or key that may wait on a machine before others fail; 10,000 by default.
+    ///   - lease: The time after which the slots of a machine that stopped are free, at least one second; 10 seconds by default. The same on
+    ///     all machines.
+    ///   - fallback: The behavior while Redis does not work; a tenth of the limit on each machine by default.
+    public init(
+        _ limit: Int,
+        on redis: RedisClient,
+        named name: String,
+        per scope: GateScope = .host,
+        maximumWaiting: Int = 10_000,
+        lease: Duration = .seconds(10),
+        whenUnavailable fallback: RedisLimitFallback = .local(share: 0.1)
+    ) {
+        let lease = min(max(.seconds(1), lease), .seconds(86_400))
+        let settings = SharedSlots<Waiter<SluiceError?>>.Settings(
+            limit: min(max(1, limit), 1_000_000_000),
+            maximumWaiting: max(0, maximumWaiting),
+            lease: lease,
+            fallback: fallback
+        )
+        let keys = LimitKeys("slots", name)
+        let machine = HexText.text(of: (0..<16).map { _ in UInt8.random(in: .min ... .max) }[...])
+        (self.name, self.scope) = (name, scope)
+        driver = LimitDriver(name) { now in
+            SharedSlots(settings, now: now)
+        } perform: { key, call throws(RedisError) in
+            let value = try await redis.run(
+                SlotScripts.set,
+                keys: [keys.state(of: key), keys.since],
+                arguments: [machine, call.wanted, call.running, settings.limit, Int(lease / .milliseconds(1))]
+            )
+            return try SlotsReply(value, wanted: call.wanted, running: call.running, lease: lease)
+        }
+    }
+
+    /// The number of requests of this machine that hold a slot.
+    public var running: Int { driver.sum(\.running) }
+    /// The number of requests of this machine that wait for a slot.
+    public var waiting: Int { driver.sum(\.waiting) }
+    /// The failure for which the ``RedisLimitFallback`` applies; nil while Redis works.
+    public var failure: RedisError? { driver.failure }
+
+    /// Takes a slot if this machine holds a free one.
+    public func admitImmediately(_ request: RequestContext) -> Permit? {
+        guard let key = scope.key(for: request) else { return Permit() }
+        let clock = request.client.configuration.clock
+        let isAdmitted = driver.change(key, clock) { state, now in (state.take(now: now), []) }
+        return isAdmitted ? permit(key, clock) : nil
+    }
+
+    /// Takes a slot. Waits if none is free.
+    public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+        guard let key = scope.key(for: request) else { return Permit() }
+        let clock = request.client.configuration.clock
+        try await driver.wait(key, clock) { state, waiter, now in state.arrive(waiter, id: waiter.id, now: now) }
+        return permit(key, clock)
+    }
+
+    private func permit(_ key: String, _ clock: any SluiceClock) -> Permit {
+        Permit(onOutcome: { [driver] _ in
+            driver.update(key, clock) { state, now in state.release(now: now) }
+            return .settled
+        })
+    }
+}
+#endif

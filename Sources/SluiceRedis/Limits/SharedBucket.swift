@@ -1,0 +1,259 @@
+#if os(Linux)
+import Sluice
+import SluiceHTTP
+
+/// The reply to a call for permits.
+struct BucketReply: Sendable, Equatable {
+    let granted: Int
+    /// The time until the next permit, if not all were granted.
+    var wait = Duration.zero
+    /// The time for which the upstream server accepts no requests.
+    var pause = Duration.zero
+}
+
+/// The permits of one key on one machine, taken from the bucket on the server in batches.
+///
+///     shared    permits of the batch are taken; the next batch is fetched when half of it is left
+///               the server does not work                              → fallback, with an empty local bucket
+///     fallback  the fallback decides; after each pause one call tries again
+///               the server works                                      → shared
+struct SharedBucket<Waiting: Sendable>: LimitState {
+    struct Settings: Sendable {
+        let rules: BatchRules
+        var maximumWaiting = 1000
+        var maximumWait: Duration?
+        var maximumPause: Duration?
+        var fallback = RedisLimitFallback.local(share: 0.1)
+    }
+
+    struct Call: Sendable, Equatable {
+        let wanted: Int
+        /// The permits that were not used.
+        let returned: Int
+    }
+
+    typealias Reply = BucketReply
+    typealias Released = [ReleasedWaiter<Waiting>]
+
+    private struct Batch {
+        var count: Int
+        let end: Instant
+    }
+
+    private struct QueuedWaiter {
+        let waiter: Waiting
+        /// The latest time at which the waiter can be admitted.
+        let latest: Instant?
+    }
+
+    /// The shortest time between two calls while waiters wait for the rate.
+    static var shortestWait: Duration { .milliseconds(5) }
+    /// The time between two calls while the server does not work.
+    static var retryPause: Duration { .milliseconds(250) }
+
+    private let settings: Settings
+    private let localRate: TokenBucket.Rate
+    private var batches: [Batch] = []
+    private var returned = 0
+    private var queue = WaitQueue<QueuedWaiter>()
+    private var meter: DemandMeter
+    private var isCalling = false
+    /// The time of the next permit, if the server had none left.
+    private var nextPermit: Instant?
+    private var pausedUntil: Instant
+    /// The local bucket, while the server does not work.
+    private var local: TokenBucket?
+    /// The time before which the server is not called again.
+    private var restsUntil: Instant
+
+    init(_ settings: Settings, now: Instant) {
+        self.settings = settings
+        var share = 1.0
+        if case .local(let value) = settings.fallback { share = min(1, max(0.001, value)) }
+        let burst = Int(Double(settings.rules.burst) * share)
+        localRate = TokenBucket.Rate(1, every: settings.rules.interval / share, burst: burst)
+        meter = DemandMeter(now: now)
+        pausedUntil = now
+        restsUntil = now
+    }
+
+    /// The number of waiters.
+    var waiting: Int { queue.count }
+    /// The number of permits that are held.
+    var stock: Int { batches.reduce(0) { $0 + $1.count } }
+    var isFallback: Bool { local != nil }
+
+    /// Takes a permit if one is available and no request waits.
+    mutating func take(now: Instant) -> Bool {
+        guard queue.isEmpty, takeOne(now: now) else { return false }
+        meter.count()
+        return true
+    }
+
+    /// Takes a permit, or adds the waiter to the queue.
+    mutating func arrive(_ waiter: Waiting, id: Int, now: Instant) -> LimitArrival {
+        if take(now: now) { return .admitted }
+        meter.count()
+        if isFallback, settings.fallback == .refuse { return .refused(.unavailable) }
+        if queue.count >= settings.maximumWaiting { return .full(waiting: queue.count) }
+        let due = dueTimes(now: now).due(waitersAhead: queue.count)
+        if let maximum = settings.maximumWait, due - now > maximum { return .refused(.tooLong(due - now)) }
+        queue.append(QueuedWaiter(waiter: waiter, latest: settings.maximumWait.map { now + $0 }), id: id)
+        return .waiting
+    }
+
+    mutating func leave(id: Int) -> Waiting? { queue.remove(id: id)?.waiter }
+
+    /// Returns the permit of a request that was not sent.
+    mutating func putBack() {
+        if !isFallback { returned += 1 }
+    }
+
+    /// Stops the permits until a time, because the upstream server asks for it.
+    mutating func pause(until time: Instant, now: Instant) -> Released {
+        pausedUntil = max(pausedUntil, time)
+        return wake(now: now)
+    }
+
+    mutating func nextCall(now: Instant) -> Call? {
+        guard !isCalling, pausedUntil <= now, restsUntil <= now else { return nil }
+        removeExpired(now: now)
+        meter.measure(now: now)
+        let ahead = settings.rules.ahead(meter.rate)
+        if isFallback {
+            // The call tries the server, and asks for one permit.
+        } else {
+            guard (nextPermit ?? now) <= now, !queue.isEmpty || stock * 2 < ahead else { return nil }
+        }
+        isCalling = true
+        nextPermit = nil
+        let call = Call(wanted: max(1, queue.count + max(0, ahead - stock)), returned: returned)
+        returned = 0
+        return call
+    }
+
+    mutating func finished(_ call: Call, _ reply: BucketReply?, sentAt: Instant, now: Instant) -> Released {
+        isCalling = false
+        guard let reply else {
+            restsUntil = now + Self.retryPause
+            // Empty, because the permits of this moment may have been handed out by the server.
+            if local == nil { local = TokenBucket(emptyAt: now, localRate) }
+            return wake(now: now)
+        }
+        local = nil
+        if let maximum = settings.maximumPause, reply.pause > .zero {
+            pausedUntil = max(pausedUntil, now + min(reply.pause, maximum))
+        }
+        if reply.granted < call.wanted { nextPermit = now + max(reply.wait, Self.shortestWait) }
+        var granted = reply.granted
+        var released: Released = []
+        while granted > 0, pausedUntil <= now, let waiter = queue.popFirst() {
+            granted -= 1
+            released.append(ReleasedWaiter(waiter: waiter.waiter))
+        }
+        // The server has handed them out when the call was sent, or later.
+        let end = sentAt + settings.rules.hold
+        if end > now, granted > 0 { batches.append(Batch(count: granted, end: end)) } else { returned += granted }
+        return released + wake(now: now)
+    }
+
+    mutating func wake(now: Instant) -> Released {
+        var released: Released = []
+        while !queue.isEmpty {
+            if isFallback, settings.fallback == .refuse {
+                guard let waiter = queue.popFirst() else { break }
+                released.append(ReleasedWaiter(waiter: waiter.waiter, refusal: .unavailable))
+            } else {
+                guard takeOne(now: now), let waiter = queue.popFirst() else { break }
+                released.append(ReleasedWaiter(waiter: waiter.waiter))
+            }
+        }
+        if settings.maximumWait == nil { return released }
+        var waits: [Duration] = []
+        let times = dueTimes(now: now)
+        let late = queue.removeAll { position, waiter in
+            guard let latest = waiter.latest else { return false }
+            let due = times.due(waitersAhead: position)
+            if due > latest { waits.append(due - now) }
+            return due > latest
+        }
+        return released + zip(late, waits).map { ReleasedWaiter(waiter: $0.waiter, refusal: .tooLong($1)) }
+    }
+
+    func nextWake(now: Instant) -> Instant? {
+        guard let first = queue.first else { return nil }
+        var times: [Instant] = []
+        if let latest = first.latest { times.append(latest + .milliseconds(1)) }
+        if pausedUntil > now {
+            times.append(pausedUntil)
+        } else {
+            if let local { times.append(local.due(waitersAhead: 0, localRate, now: now)) }
+            if !isCalling { times.append(max(restsUntil, nextPermit ?? now)) }
+        }
+        return times.min()
+    }
+
+    func isIdle(now: Instant) -> Bool {
+        queue.isEmpty && !isCalling && restsUntil <= now && pausedUntil <= now && batches.allSatisfy { $0.end <= now }
+    }
+
+    /// The earliest times at which waiters can have their permits.
+    private struct DueTimes {
+        let now: Instant
+        /// The end of a pause, or the current time.
+        let open: Instant
+        let local: TokenBucket?
+        let localRate: TokenBucket.Rate
+        let nextPermit: Instant?
+        let interval: Duration
+
+        /// Returns the time for a waiter, given the number of waiters in front of it.
+        func due(waitersAhead: Int) -> Instant {
+            if let local { return max(open, local.due(waitersAhead: waitersAhead, localRate, now: now)) }
+            // Without a time of the next permit, the server may have any number.
+            guard let nextPermit else { return open }
+            return max(open, nextPermit + interval * waitersAhead)
+        }
+    }
+
+    private func dueTimes(now: Instant) -> DueTimes {
+        DueTimes(
+            now: now,
+            open: max(now, pausedUntil),
+            local: local,
+            localRate: localRate,
+            nextPermit: nextPermit,
+            interval: settings.rules.interval
+        )
+    }
+
+    private mutating func takeOne(now: Instant) -> Bool {
+        guard pausedUntil <= now else { return false }
+        removeExpired(now: now)
+        if !batches.isEmpty {
+            batches[0].count -= 1
+            if batches[0].count == 0 { batches.removeFirst() }
+            return true
+        }
+        guard local != nil else { return false }
+        return switch settings.fallback {
+        case .allow: true
+        case .refuse: false
+        case .local: takeLocal(now: now)
+        }
+    }
+
+    private mutating func takeLocal(now: Instant) -> Bool {
+        let rate = localRate
+        return local?.take(rate, now: now) ?? false
+    }
+
+    /// Moves the permits that were held for too long to those that are returned with the next call.
+    private mutating func removeExpired(now: Instant) {
+        while let first = batches.first, first.end <= now {
+            returned += first.count
+            batches.removeFirst()
+        }
+    }
+}
+#endif

@@ -1,0 +1,186 @@
+#if os(Linux)
+import Sluice
+import SluiceHTTP
+
+/// The reply to a call for slots.
+struct SlotsReply: Sendable, Equatable {
+    /// The number of slots that the machine holds from now on. At least as many as it uses.
+    let held: Int
+    /// The number that the machine may hold while others wait for slots.
+    let fairShare: Int
+    /// The time for which the server gives no slots, because it has lost its data and machines may use slots that it does not know.
+    var settling = Duration.zero
+}
+
+/// The slots of one key on one machine, which holds a number of those on the server under a lease.
+///
+///     shared    requests take slots that the machine holds; a call asks for more, renews the lease, or gives back what is idle
+///               the server does not work, or has lost its data        → fallback
+///     fallback  requests take slots that are held until the lease is over, or those of the fallback
+///               the server works, and has its data for a lease        → shared
+///
+/// A call tells the server how many slots are in use and how many are wanted. So it may be repeated, and it restores what the server has lost.
+struct SharedSlots<Waiting: Sendable>: LimitState {
+    struct Settings: Sendable {
+        let limit: Int
+        var maximumWaiting = 10_000
+        var lease = Duration.seconds(10)
+        var fallback = RedisLimitFallback.local(share: 0.1)
+    }
+
+    struct Call: Sendable, Equatable {
+        let wanted: Int
+        let running: Int
+    }
+
+    typealias Reply = SlotsReply
+    typealias Released = [ReleasedWaiter<Waiting>]
+
+    /// The time between two calls while waiters wait for slots of other machines.
+    static var shortestWait: Duration { .milliseconds(20) }
+    /// The time between two calls while the server does not work.
+    static var retryPause: Duration { .milliseconds(250) }
+    /// The time after which slots that were not needed are given back.
+    static var idleTime: Duration { .milliseconds(100) }
+
+    private let settings: Settings
+    private var queue = WaitQueue<Waiting>()
+    /// The number of slots in use, those of the fallback included.
+    private(set) var running = 0
+    private(set) var held = 0
+    private var fairShare: Int
+    /// The end of the lease. It is reckoned from the start of the call, so that the server's lease ends later.
+    private var heldUntil: Instant
+    private var renewsAt: Instant
+    /// The number of slots taken since the last look at idle ones, and the highest number in use.
+    private var peak = 0
+    private var looksAt: Instant
+    private var isCalling = false
+    private var nextTry: Instant
+    private var hasFailed = false
+    private var settlesUntil: Instant
+
+    init(_ settings: Settings, now: Instant) {
+        self.settings = settings
+        fairShare = settings.limit
+        (heldUntil, renewsAt, looksAt, nextTry, settlesUntil) = (now, now, now, now, now)
+    }
+
+    /// The number of waiters.
+    var waiting: Int { queue.count }
+
+    func isFallback(now: Instant) -> Bool { hasFailed || now < settlesUntil }
+
+    /// Takes a slot if one is free and no request waits.
+    mutating func take(now: Instant) -> Bool {
+        queue.isEmpty && takeOne(now: now)
+    }
+
+    /// Takes a slot, or adds the waiter to the queue.
+    mutating func arrive(_ waiter: Waiting, id: Int, now: Instant) -> LimitArrival {
+        if take(now: now) { return .admitted }
+        if isFallback(now: now), settings.fallback == .refuse { return .refused(.unavailable) }
+        if queue.count >= settings.maximumWaiting { return .full(waiting: queue.count) }
+        queue.append(waiter, id: id)
+        return .waiting
+    }
+
+    mutating func leave(id: Int) -> Waiting? { queue.remove(id: id) }
+
+    /// Releases a slot.
+    mutating func release(now: Instant) -> Released {
+        running = max(0, running - 1)
+        // A slot beyond the fair share goes to another machine with the next call.
+        if held > max(running, fairShare) { held -= 1 }
+        return wake(now: now)
+    }
+
+    mutating func nextCall(now: Instant) -> Call? {
+        guard !isCalling, nextTry <= now else { return nil }
+        let needed = running + queue.count
+        var wanted = needed
+        if needed > held {
+            // Some more than are needed now, for those that arrive meanwhile.
+            wanted += min(settings.limit / 10, needed / 4)
+        } else if looksAt <= now, held > max(peak, needed) {
+            wanted = max(peak, needed)
+        } else if held > 0 || running > 0, renewsAt <= now {
+            wanted = max(held, needed)
+        } else {
+            if looksAt <= now { look(now: now) }
+            return nil
+        }
+        if looksAt <= now { look(now: now) }
+        isCalling = true
+        // Before the call, because the server may give what is not wanted to others at once.
+        held = min(held, wanted)
+        return Call(wanted: wanted, running: running)
+    }
+
+    mutating func finished(_ call: Call, _ reply: SlotsReply?, sentAt: Instant, now: Instant) -> Released {
+        isCalling = false
+        guard let reply else {
+            hasFailed = true
+            nextTry = now + Self.retryPause
+            return wake(now: now)
+        }
+        hasFailed = false
+        held = reply.held
+        fairShare = reply.fairShare
+        heldUntil = sentAt + settings.lease
+        renewsAt = sentAt + settings.lease / 3
+        settlesUntil = now + reply.settling
+        let released = wake(now: now)
+        if reply.settling > .zero {
+            nextTry = now + min(reply.settling, Self.retryPause)
+        } else if reply.held < call.wanted {
+            nextTry = now + Self.shortestWait
+        }
+        return released
+    }
+
+    mutating func wake(now: Instant) -> Released {
+        var released: Released = []
+        while !queue.isEmpty, takeOne(now: now), let waiter = queue.popFirst() {
+            released.append(ReleasedWaiter(waiter: waiter))
+        }
+        guard isFallback(now: now), settings.fallback == .refuse else { return released }
+        while let waiter = queue.popFirst() { released.append(ReleasedWaiter(waiter: waiter, refusal: .unavailable)) }
+        return released
+    }
+
+    func nextWake(now: Instant) -> Instant? {
+        guard !isCalling else { return nil }
+        if !queue.isEmpty { return max(now, nextTry) }
+        if held > running { return max(nextTry, looksAt) }
+        return held > 0 || running > 0 ? max(nextTry, renewsAt) : nil
+    }
+
+    func isIdle(now: Instant) -> Bool {
+        queue.isEmpty && !isCalling && running == 0 && held == 0
+    }
+
+    private mutating func takeOne(now: Instant) -> Bool {
+        var allowed = now < heldUntil ? held : 0
+        if isFallback(now: now) {
+            switch settings.fallback {
+            case .allow: allowed = .max
+            case .refuse: break
+            case .local(let share):
+                let local = Double(settings.limit) * min(1, max(0, share))
+                allowed = max(allowed, 1, Int(local))
+            }
+        }
+        guard running < allowed else { return false }
+        running += 1
+        peak = max(peak, running)
+        return true
+    }
+
+    /// Begins a new span, in which the highest number of slots in use is counted.
+    private mutating func look(now: Instant) {
+        peak = running
+        looksAt = now + Self.idleTime
+    }
+}
+#endif
