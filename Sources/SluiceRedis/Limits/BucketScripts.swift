@@ -45,16 +45,16 @@ enum BucketScripts {
         end
         permits = permits + unused
         if permits >= capacity then permits, fraction = capacity, 0 end
-        if not (pause > now and pause <= now + longest) then pause = now end
-        local granted = 0
-        if pause == now then granted = math.min(permits, wanted) end
+        if not (pause > now and pause <= now + longest) then pause = 0 end
+        local granted, paused = 0, math.max(0, pause - now)
+        if paused == 0 then granted = math.min(permits, wanted) end
         permits = permits - granted
         local wait = math.ceil((period - fraction) / count) * tick
         redis.call('HSET', KEYS[1], 'n', string.format('%.0f', permits), 'f', string.format('%.0f', fraction),
             't', string.format('%.0f', at), 'p', string.format('%.0f', pause))
         local full = (capacity - permits) * period / count * tick
-        redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.ceil((math.max(full, wait) + pause - now) / 1000) + 1000))
-        return {granted, wait, pause - now}
+        redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.ceil((math.max(full, wait) + paused) / 1000) + 1000))
+        return {granted, wait, paused}
         """
     )
 

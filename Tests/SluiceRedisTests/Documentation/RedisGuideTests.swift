@@ -93,6 +93,30 @@ struct RedisGuideTests {
         #expect(try await clients[0].string.get("/").sender().value == "hello")
     }
 
+    @Test func tokensAndLimitsOfAllMachines() async throws {
+        let process = try RedisProcess()
+        let redis = RedisClient(process.server)
+        let seal = try RedisSeal("0123456789abcdef0123456789abcdef")
+        let web = try LoopbackServer()
+        web.on(.post, "/token", .json(#"{"access_token":"t","token_type":"Bearer","refresh_token":"r"}"#))
+        web.on("/api", .text("hello"))
+        let (apiURL, tokenURL, first) = ("\(web.url)/api", "\(web.url)/token", Secret("first"))
+        let store = try RedisTokenStore(redis, named: "payments", seal: seal)
+        let payments = APIClient(baseURL: apiURL) {
+            $0.gates = [OAuth2(.refreshToken(first, id: "shop"), tokenURL: tokenURL) { $0.store = store }]
+        }
+        #expect(try await payments.string.get("").sender().value == "hello")
+        #expect(web.requests(to: "/api").first?.headers[.authorization] == "Bearer t")
+        #expect(try await store.load()?.refreshToken == "r")
+        let shop = APIClient(baseURL: apiURL) {
+            $0.gates = [
+                RedisRateLimit(1000, every: .seconds(1), on: redis, named: "shop", maximumWait: .seconds(5)),
+                RedisConcurrencyLimit(64, on: redis, named: "shop", whenUnavailable: .local(share: 0.25)),
+            ]
+        }
+        for _ in 0..<10 { #expect(try await shop.string.get("").sender().value == "hello") }
+    }
+
     @Test func sealedValues() async throws {
         let process = try RedisProcess()
         let redis = RedisClient(process.server)
