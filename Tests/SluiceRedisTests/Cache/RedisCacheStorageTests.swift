@@ -22,6 +22,16 @@ struct RedisCacheStorageTests {
         }
     }
 
+    @Test func storageConformsOnACluster() async throws {
+        let fleet = try await ClusterFleet()
+        let seal = try Self.seal()
+        for (number, `case`) in CacheStorageConformance.cases.enumerated() {
+            try await CacheStorageConformance.run(`case`, within: .seconds(60)) {
+                RedisCacheStorage(RedisClient(fleet.server(number % 3)), seal: seal, prefix: "case\(number)")
+            }
+        }
+    }
+
     static func entry(_ name: String, _ text: String, tags: Set<String> = []) -> CacheEntry {
         CacheEntry(key: CacheKey(name), body: Data(text.utf8), stored: Date(), tags: tags)
     }

@@ -130,5 +130,24 @@ struct RedisGuideTests {
         #expect(opened == token)
         #expect(stored?.firstRange(of: token) == nil)
     }
+
+    @Test func machinesShareACache() async throws {
+        let process = try RedisProcess()
+        let server = try LoopbackServer()
+        server.on("/items", .text("[]", headers: ["Cache-Control": "max-age=600"]))
+        let (redis, apiURL) = (RedisClient(process.server), server.url)
+        let seal = try RedisSeal(Secret("0123456789abcdef0123456789abcdef"))
+        for _ in 0..<2 {
+            let cache = CacheStore(storage: RedisCacheStorage(redis, seal: seal))
+            let catalogue = APIClient(baseURL: apiURL) {
+                $0.cache = cache
+                $0.caching.mode = .shared
+                $0.caching.tags = ["catalogue"]
+            }
+            #expect(try await catalogue.string.get("items").sender().value == "[]")
+            await cache.flush()
+        }
+        #expect(server.requestCount == 1)
+    }
 }
 #endif
