@@ -36,6 +36,12 @@ let package = Package(
             name: "bench-sluice",
             dependencies: ["Measuring", .product(name: "Sluice", package: "sluice")]
         ),
+        .executableTarget(
+            name: "bench-fleet",
+            dependencies: [
+                .product(name: "Sluice", package: "sluice"), .product(name: "SluiceRedis", package: "sluice"),
+            ]
+        ),
     ] + (comparesPeers ? peerTargets : []),
     swiftLanguageModes: [.v6]
 )

@@ -96,6 +96,7 @@ struct CacheStep: Sendable {
     ///   - forwarding: The request.
     ///   - lookup: The lookup that has led to the request.
     ///   - stored: The entries in storage; nil to look at those in memory only.
+    /// - Returns: The result.
     private func fetchShareable(
         _ forwarding: ConditionalRequest,
         _ lookup: CacheLookup,

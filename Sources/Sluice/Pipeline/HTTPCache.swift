@@ -221,6 +221,7 @@ struct CacheLookup: Sendable {
     /// - Parameters:
     ///   - reason: The reason for which the request is sent otherwise.
     ///   - stored: The entries in storage; nil to look at those in memory.
+    /// - Returns: The response; nil if there is none.
     func newlyStoredResponse(after reason: CacheStatus.Forward, in stored: [CacheEntry]? = nil) -> ServableResponse? {
         let entries = stored ?? cache.store.entriesInMemory(for: key)
         guard case .serve(let serving) = plan(from: entries, collapsed: reason) else { return nil }

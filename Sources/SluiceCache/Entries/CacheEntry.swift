@@ -182,6 +182,7 @@ extension CacheEntry {
     /// Returns the entry as bytes, with times of another clock.
     ///
     /// - Parameter clockOffset: The seconds that are added to all times.
+    /// - Returns: The bytes.
     package func encoded(clockOffset: Double) -> Data {
         var writer = EntryHeadWriter(clockOffset: clockOffset)
         writer.append(Self.encodingVersion)
@@ -198,12 +199,12 @@ extension CacheEntry {
         return bytes
     }
 
-    /// Creates an entry from the bytes that ``encoded()`` has returned.
+    /// Creates an entry from the bytes that ``encoded()`` has returned; nil if they are incomplete, damaged, of another
+    /// version or of another key.
     ///
     /// - Parameters:
     ///   - encoded: The bytes.
     ///   - key: The key of the entry. It must be the one that the entry was encoded with.
-    /// - Returns: The entry; nil if the bytes are incomplete, damaged, of another version or of another key.
     public convenience init?(encoded: Data, for key: CacheKey) {
         self.init(encoded: encoded, for: key, clockOffset: 0)
     }

@@ -25,7 +25,8 @@ struct CacheRecord: Sendable {
         /// Parses a reference. The length is unknown, as only the pieces are to be removed.
         init?(reference: String) {
             let words = reference.split(separator: " ")
-            guard words.count == 2, words[0].utf8.count == 16, let pieces = Int(words[1]), 0...Self.maximumPieces ~= pieces
+            guard words.count == 2, words[0].utf8.count == 16, let pieces = Int(words[1]),
+                0...Self.maximumPieces ~= pieces
             else { return nil }
             self.init(id: String(words[0]), pieces: pieces, length: 0)
         }
@@ -53,6 +54,7 @@ struct CacheRecord: Sendable {
     /// Returns the bytes of the record.
     ///
     /// - Parameter clockOffset: The seconds by which the server's clock is ahead of this machine's.
+    /// - Returns: The bytes.
     func encoded(clockOffset: Double) -> Data {
         var writer = EntryHeadWriter()
         writer.append(Self.version)
@@ -71,7 +73,9 @@ struct CacheRecord: Sendable {
     init?(_ bytes: Data, for key: CacheKey, clockOffset: Double) {
         let parts = bytes.withUnsafeBytes { bytes -> ([CacheGeneration], Blob?, Int)? in
             var reader = EntryHeadReader(bytes)
-            guard reader.integer(UInt8.self) == Self.version, let count = reader.integer(UInt16.self) else { return nil }
+            guard reader.integer(UInt8.self) == Self.version, let count = reader.integer(UInt16.self) else {
+                return nil
+            }
             var generations: [CacheGeneration] = []
             for _ in 0..<count {
                 guard let value = reader.integer(Int64.self) else { return nil }
@@ -82,7 +86,8 @@ struct CacheRecord: Sendable {
             case 1:
                 guard let id = reader.string(), id.utf8.count == 16,
                     let pieces = reader.integer(UInt32.self).flatMap(Int.init(exactly:)), pieces <= Blob.maximumPieces,
-                    let length = reader.integer(UInt64.self).flatMap(Int.init(exactly:)), length <= pieces * Self.pieceSize
+                    let length = reader.integer(UInt64.self).flatMap(Int.init(exactly:)),
+                    length <= pieces * Self.pieceSize
                 else { return nil }
                 return (generations, Blob(id: id, pieces: pieces, length: length), reader.count)
             default: return nil

@@ -43,7 +43,8 @@ enum CacheScope: Sendable, Hashable {
         case .everything: "a"
         case .partition(let partition, let space): "p\(space.rawValue) \(partition)"
         case .tag(let tag): "t\(tag)"
-        case .tagOfPartition(let tag, let partition, let space): "q\(space.rawValue) \(tag.utf8.count) \(tag)\(partition)"
+        case .tagOfPartition(let tag, let partition, let space):
+            "q\(space.rawValue) \(tag.utf8.count) \(tag)\(partition)"
         }
     }
 }

@@ -116,7 +116,14 @@ final class ChangeFeed: Sendable {
             guard var position else { return .read(try await firstPosition()) }
             let milliseconds = Int(Self.patience / .milliseconds(1))
             let command = RedisCommand(
-                "XREAD", "COUNT", Self.batch, "BLOCK", milliseconds, "STREAMS", stream, position.id
+                "XREAD",
+                "COUNT",
+                Self.batch,
+                "BLOCK",
+                milliseconds,
+                "STREAMS",
+                stream,
+                position.id
             )
             let reply = try await redis.sendBlocking(command, timeout: Self.patience + redis.server.commandTimeout)
             guard let messages = Self.messages(in: reply) else { throw .unexpectedReply }
@@ -180,7 +187,8 @@ final class ChangeFeed: Sendable {
         let bytes: Data
 
         init?(_ value: RedisValue) {
-            guard let parts = value.elements, parts.count == 2, let id = parts[0].string, let fields = parts[1].elements else { return nil }
+            guard let parts = value.elements, parts.count == 2, let id = parts[0].string, let fields = parts[1].elements
+            else { return nil }
             var (number, sender, bytes): (Int?, String?, Data?)
             for index in stride(from: 0, to: fields.count - 1, by: 2) {
                 switch fields[index].string {
@@ -235,6 +243,8 @@ final class ChangeFeed: Sendable {
     /// - Parameters:
     ///   - names: The names.
     ///   - areRead: True to read them from the server, also if the news of all changes has been read.
+    /// - Returns: The generations, in the order of the names.
+    /// - Throws: The error of the server.
     func generations(_ names: [String], areRead: Bool = false) async throws(RedisError) -> [CacheGeneration?] {
         let (known, epoch): ([CacheGeneration?], Int) = state.withLock { state in
             (names.map { state.isCurrent && !areRead ? state.generations[$0] : nil }, state.epoch)
@@ -333,6 +343,9 @@ final class ChangeFeed: Sendable {
 }
 
 extension RedisError {
-    static let unexpectedReply = RedisError(.invalidReply, "The Redis server sent a reply of another kind than expected.")
+    static let unexpectedReply = RedisError(
+        .invalidReply,
+        "The Redis server sent a reply of another kind than expected."
+    )
 }
 #endif

@@ -28,17 +28,19 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     private static let clockTolerance = 1.0
     /// The maximum number of commands of one batch of changes that wait for their replies at the same time.
     private static let concurrency = 32
-    /// The interval at which a process that waits for a lease asks for it again.
-    private static let leaseInterval = Duration.milliseconds(100)
+    /// The maximum number of names in `scopeNames`.
+    private static let scopeLimit = 4096
 
     let redis: RedisClient
     let feed: ChangeFeed
     private let seal: RedisSeal
     private let prefix: String
     private let maximumAge: Duration
-    private let leaseDuration: Duration
+    private let leases: CacheLeases
     private let clock: any SluiceClock
     private let onEvent: @Sendable (CacheEvent) -> Void
+    /// The names of the generations that were used last, because few scopes contain many entries.
+    private let scopeNames = Locked<[CacheScope: String]>([:])
 
     /// Creates a storage. No connection is opened before it is needed.
     ///
@@ -64,10 +66,10 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         self.seal = seal
         self.prefix = prefix
         self.maximumAge = max(.seconds(1), min(maximumAge, .seconds(3650 * 86_400)))
-        self.leaseDuration = max(.milliseconds(100), leaseDuration)
         self.clock = clock
         self.onEvent = onEvent ?? { _ in }
         feed = ChangeFeed(redis, seal, prefix: prefix, clock: clock)
+        leases = CacheLeases(redis, feed, duration: max(.milliseconds(100), leaseDuration), clock: clock)
     }
 
     deinit { feed.close() }
@@ -83,14 +85,25 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     }
 
     func name(of key: CacheKey) throws(SluiceError) -> Name {
-        Name(key: "\(prefix):c:{\(try hashed("\(key.space.rawValue) \(key.partition.utf8.count) \(key.partition)\(key.name)"))}")
+        Name(
+            key:
+                "\(prefix):c:{\(try hashed("\(key.space.rawValue) \(key.partition.utf8.count) \(key.partition)\(key.name)"))}"
+        )
     }
 
     private func hashed(_ text: String) throws(SluiceError) -> String {
         do { return try seal.name(text) } catch { throw .cacheFailed(error) }
     }
 
-    private func name(of scope: CacheScope) throws(SluiceError) -> String { "\(prefix):g:\(try hashed(scope.text))" }
+    private func name(of scope: CacheScope) throws(SluiceError) -> String {
+        if let name = scopeNames.withLock({ $0[scope] }) { return name }
+        let name = "\(prefix):g:\(try hashed(scope.text))"
+        scopeNames.withLock { names in
+            if names.count >= Self.scopeLimit { names = [:] }
+            names[scope] = name
+        }
+        return name
+    }
 
     private func sealed(_ bytes: Data, as name: String) throws(SluiceError) -> Data {
         do { return try seal.seal(bytes, as: name) } catch { throw .cacheFailed(error) }
@@ -153,7 +166,8 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         if known != current {
             // The entry may be newer than the news of a removal.
             guard zip(known, current).allSatisfy({ $0?.value ?? 0 <= $1?.value ?? 0 }),
-                try await requesting({ [names] () throws(RedisError) in try await feed.generations(names, areRead: true) }) == current
+                try await requesting({ [names] () throws(RedisError) in try await feed.generations(names, areRead: true)
+                }) == current
             else { return nil }
         }
         var entry = record.entry
@@ -201,7 +215,9 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         var fields: [String: Data] = [:]
         switch reply {
         case .map(let entries):
-            for entry in entries { if let name = entry.key.string, let value = entry.value.data { fields[name] = value } }
+            for entry in entries {
+                if let name = entry.key.string, let value = entry.value.data { fields[name] = value }
+            }
         case .array(let elements):
             for index in stride(from: 0, to: elements.count - 1, by: 2) {
                 if let name = elements[index].string, let value = elements[index + 1].data { fields[name] = value }
@@ -236,13 +252,17 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         while !rest.isEmpty {
             // Changes of different keys do not depend on each other, and are made at the same time.
             var keys: Set<CacheKey> = []
-            let count = rest.prefix(Self.concurrency).prefix { change in change.key.map { keys.insert($0).inserted } ?? false }.count
+            let count = rest.prefix(Self.concurrency).prefix { change in
+                change.key.map { keys.insert($0).inserted } ?? false
+            }.count
             let group = rest.prefix(max(1, count))
             rest = rest.dropFirst(group.count)
             let results = await withTaskGroup(of: Result<ChangeMessage?, SluiceError>.self) { tasks in
                 for change in group {
                     tasks.addTask {
-                        do throws(SluiceError) { return .success(try await self.make(change)) } catch { return .failure(error) }
+                        do throws(SluiceError) { return .success(try await self.make(change)) } catch {
+                            return .failure(error)
+                        }
                     }
                 }
                 return await tasks.reduce(into: []) { $0.append($1) }
@@ -293,7 +313,8 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         var generations: [CacheGeneration] = []
         for scope in CacheScope.scopes(of: entry.key, tags: entry.tags) {
             let scopeName = try self.name(of: scope)
-            let generation = try await requesting { () throws(RedisError) in try await feed.currentGeneration(scopeName) }
+            let generation = try await requesting { () throws(RedisError) in try await feed.currentGeneration(scopeName)
+            }
             if let requested, feed.isOutdated(generation, of: scopeName, since: requested) {
                 await removePieces(blob.map { [$0] } ?? [], of: name)
                 return nil
@@ -316,7 +337,9 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         guard let elements = reply.elements, let isStored = elements.first?.int else {
             throw .cacheFailed(RedisError.unexpectedReply)
         }
-        let replaced = isStored == 1 ? elements.dropFirst().compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) } : []
+        let replaced =
+            isStored == 1
+            ? elements.dropFirst().compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) } : []
         await removePieces(isStored == 1 ? replaced : blob.map { [$0] } ?? [], of: name)
         return isStored == 1 ? .stored(entry.key) : nil
     }
@@ -357,7 +380,10 @@ public final class RedisCacheStorage: LeasingCacheStorage {
                     arguments: [field ?? "", Self.removalMemory, feed.sender]
                 )
             }
-            await removePieces((reply.elements ?? []).compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) }, of: name)
+            await removePieces(
+                (reply.elements ?? []).compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) },
+                of: name
+            )
         }
         return .removed(selection, [])
     }
@@ -404,7 +430,9 @@ public final class RedisCacheStorage: LeasingCacheStorage {
             try await redis.send(RedisCommand("PEXPIRE", name.piece(number, of: blob.id), lifetime, isIdempotent: true))
         }
         guard replies.allSatisfy({ $0.int == 1 }) else {
-            throw .cacheFailed(RedisError(.outOfMemory, "The Redis server has evicted a part of an entry before it was complete."))
+            throw .cacheFailed(
+                RedisError(.outOfMemory, "The Redis server has evicted a part of an entry before it was complete.")
+            )
         }
     }
 
@@ -430,42 +458,16 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     /// - Returns: The lease; nil if another process has it, or has released it in the meantime.
     /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func lease(for key: CacheKey, waits: Bool) async throws(SluiceError) -> CacheLease? {
-        let name = "\(prefix):l:\(try hashed("lease \(key.space.rawValue) \(key.partition.utf8.count) \(key.partition)\(key.name)"))"
-        let owner = HexText.text(length: 32) { text in
-            for _ in 0..<2 { text.append(UInt64.random(in: .min ... .max), digits: 16) }
-        }
-        let lifetime = Int(leaseDuration / .milliseconds(1))
-        let deadline = clock.now + leaseDuration
-        if waits { feed.begin() }
-        while true {
-            let command = RedisCommand("SET", name, owner, "NX", "PX", lifetime)
-            let reply = try await requesting { () throws(RedisError) in try await redis.send(command) }
-            if reply != .null { return makeLease(name, owner, lifetime) }
-            guard waits, clock.now < deadline, !Task.isCancelled else { return nil }
-            let jitter = Duration.milliseconds(Int.random(in: 0...20))
-            if await feed.waitForRelease(of: name, within: Self.leaseInterval + jitter) { return nil }
-        }
-    }
-
-    private func makeLease(_ name: String, _ owner: String, _ lifetime: Int) -> CacheLease {
-        let renewal = Task.detached { [redis, clock, leaseDuration] in
-            while true {
-                do { try await clock.sleep(for: leaseDuration / 3) } catch { return }
-                _ = try? await redis.run(CacheScripts.renew, keys: [name], arguments: [owner, lifetime])
-            }
-        }
-        return CacheLease { [redis, feed] in
-            renewal.cancel()
-            Task.detached {
-                guard let reply = try? await redis.run(CacheScripts.release, keys: [name], arguments: [owner]), reply.int == 1 else { return }
-                try? await feed.publish([.released(name)])
-            }
-        }
+        let text = "lease \(key.space.rawValue) \(key.partition.utf8.count) \(key.partition)\(key.name)"
+        let name = "\(prefix):l:\(try hashed(text))"
+        return try await requesting { () throws(RedisError) in try await leases.lease(name, waits: waits) }
     }
 
     // MARK: Commands
 
-    private func requesting<Value: Sendable>(_ body: () async throws(RedisError) -> Value) async throws(SluiceError) -> Value {
+    private func requesting<Value: Sendable>(_ body: () async throws(RedisError) -> Value) async throws(SluiceError)
+        -> Value
+    {
         do { return try await body() } catch { throw error.code == .cancelled ? .cancelled : .cacheFailed(error) }
     }
 
@@ -477,7 +479,9 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         let replies = await withTaskGroup(of: (Int, Result<RedisValue, RedisError>).self) { group in
             for (index, number) in numbers.enumerated() {
                 group.addTask {
-                    do throws(RedisError) { return (index, .success(try await command(number))) } catch { return (index, .failure(error)) }
+                    do throws(RedisError) { return (index, .success(try await command(number))) } catch {
+                        return (index, .failure(error))
+                    }
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }
@@ -503,7 +507,12 @@ extension CacheChange {
 
 extension SluiceError {
     fileprivate static func cacheFailed(_ error: any Error) -> SluiceError {
-        SluiceError(.cacheFailed, "The cache on the Redis server failed: \(error)", step: .cache, underlyingError: error)
+        SluiceError(
+            .cacheFailed,
+            "The cache on the Redis server failed: \(error)",
+            step: .cache,
+            underlyingError: error
+        )
     }
 
     fileprivate static func unusable(_ failure: RedisSeal.Failure) -> SluiceError {
@@ -514,7 +523,12 @@ extension SluiceError {
             case .forged: "was changed or stored under another name"
             case .weakKey, .unavailable: "cannot be opened"
             }
-        return SluiceError(.cacheFailed, "An entry on the Redis server \(reason).", step: .cache, underlyingError: failure)
+        return SluiceError(
+            .cacheFailed,
+            "An entry on the Redis server \(reason).",
+            step: .cache,
+            underlyingError: failure
+        )
     }
 }
 #endif

@@ -85,6 +85,10 @@ extension SluiceError {
         step: .cache
     )
 
-    fileprivate static let tooManyPieces = SluiceError(.cacheFailed, "The entry is too large for the cache on Redis.", step: .cache)
+    fileprivate static let tooManyPieces = SluiceError(
+        .cacheFailed,
+        "The entry is too large for the cache on Redis.",
+        step: .cache
+    )
 }
 #endif

@@ -18,7 +18,8 @@ struct ServerTime: Sendable {
     ///   - sent: The instant at which the command was sent.
     ///   - received: The instant at which the reply arrived.
     init?(_ reply: RedisValue, sent: ContinuousClock.Instant, received: ContinuousClock.Instant) {
-        guard let elements = reply.elements, elements.count == 2, let seconds = elements[0].int, let microseconds = elements[1].int,
+        guard let elements = reply.elements, elements.count == 2, let seconds = elements[0].int,
+            let microseconds = elements[1].int,
             seconds > 0
         else { return nil }
         self.seconds = Double(seconds) + Double(microseconds) / 1e6

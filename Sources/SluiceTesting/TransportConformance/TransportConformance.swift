@@ -90,22 +90,3 @@ public enum TransportConformance {
         if let failure = await trial.verdict(of: `case`, within: limit) { throw failure }
     }
 }
-
-/// A requirement that a transport does not meet.
-public struct ConformanceFailure: LocalizedError, Sendable, CustomStringConvertible {
-    /// The name of the case.
-    package let caseName: String
-    /// The expected and the actual result.
-    package let reason: String
-
-    /// The case name and the reason.
-    public var description: String { "\(caseName): \(reason)" }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
-
-    init(_ caseName: String, _ reason: String) {
-        self.caseName = caseName
-        self.reason = reason
-    }
-}

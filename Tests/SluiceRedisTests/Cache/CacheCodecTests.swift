@@ -9,7 +9,9 @@ import Testing
 /// The values that processes exchange through the server.
 struct CacheCodecTests {
     static let selections: [CacheSelection] = {
-        var all: [CacheSelection] = [CacheSelection(), CacheSelection(CacheKey("n", in: .http, partition: "p"), variant: "")]
+        var all: [CacheSelection] = [
+            CacheSelection(), CacheSelection(CacheKey("n", in: .http, partition: "p"), variant: ""),
+        ]
         var some = CacheSelection()
         (some.tag, some.partition) = ("ü", "")
         all.append(some)
@@ -54,7 +56,9 @@ struct CacheCodecTests {
         #expect(read.generations == generations && read.blob == blob)
         #expect(read.entry.body == Self.entry.body && read.entry.variant == "v" && read.entry.tags == ["x", "y"])
         #expect(read.entry.stored == Self.entry.stored && read.entry.expires == Self.entry.expires)
-        for length in 0..<bytes.count { #expect(CacheRecord(bytes.prefix(length), for: Self.entry.key, clockOffset: 90) == nil) }
+        for length in 0..<bytes.count {
+            #expect(CacheRecord(bytes.prefix(length), for: Self.entry.key, clockOffset: 90) == nil)
+        }
         #expect(CacheRecord(bytes, for: CacheKey("b"), clockOffset: 90) == nil, "The checksum contains the key.")
     }
 
@@ -66,13 +70,17 @@ struct CacheCodecTests {
         #expect(read.entry.expires == Self.entry.stored + 990)
     }
 
-    @Test(arguments: ["", "0123456789abcdef", "0123456789abcdef -1", "0123456789abcdef 16385", "0123 4", "0123456789abcdef 1 2"])
+    @Test(arguments: [
+        "", "0123456789abcdef", "0123456789abcdef -1", "0123456789abcdef 16385", "0123 4", "0123456789abcdef 1 2",
+    ])
     func damagedReferencesAreIgnored(_ reference: String) {
         #expect(CacheRecord.Blob(reference: reference) == nil)
     }
 
     @Test func referencesNameThePieces() {
-        let blob = CacheRecord.Blob(reference: CacheRecord.Blob(id: "0123456789abcdef", pieces: 7, length: 99).reference)
+        let blob = CacheRecord.Blob(
+            reference: CacheRecord.Blob(id: "0123456789abcdef", pieces: 7, length: 99).reference
+        )
         #expect(blob?.id == "0123456789abcdef" && blob?.pieces == 7)
     }
 
@@ -107,7 +115,10 @@ struct CacheCodecTests {
         ]
         #expect(Set(scopes.map(\.text)).count == scopes.count)
         let precomposed = CacheScope.scopes(of: CacheKey("a"), tags: ["b", "a", "é"])
-        #expect(precomposed == CacheScope.scopes(of: CacheKey("z"), tags: ["é", "a", "b"]), "The order is that of the bytes.")
+        #expect(
+            precomposed == CacheScope.scopes(of: CacheKey("z"), tags: ["é", "a", "b"]),
+            "The order is that of the bytes."
+        )
     }
 
     @Test func laterGenerationsAreKept() {
@@ -135,7 +146,9 @@ struct CacheCodecTests {
         let offset = time.offset(on: clock)
         #expect(abs(clock.date.timeIntervalSince1970 + offset - 1_700_000_000.49) < 0.001)
         #expect(time.isRecent(at: sent + .seconds(59)) && !time.isRecent(at: sent + .seconds(61)))
-        for reply in [RedisValue.null, .array([]), .array([.integer(0), .integer(0)]), .array([.integer(5)]), .integer(4)] {
+        for reply in [
+            RedisValue.null, .array([]), .array([.integer(0), .integer(0)]), .array([.integer(5)]), .integer(4),
+        ] {
             #expect(ServerTime(reply, sent: sent, received: sent) == nil)
         }
     }

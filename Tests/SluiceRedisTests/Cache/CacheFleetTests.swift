@@ -109,7 +109,9 @@ struct CacheFleetTests {
         await server.waitForRequests(2)
         for client in clients { #expect(try await client.string.get("page").sender().value == "one") }
         signal.fire()
-        for client in clients { while try await client.string.get("page").sender().value != "two" { await Task.yield() } }
+        for client in clients {
+            while try await client.string.get("page").sender().value != "two" { await Task.yield() }
+        }
         #expect(server.requestCount == 2)
     }
 

@@ -43,7 +43,9 @@ struct RedisCacheStorageTests {
         try await storage.apply([.store(Self.entry("users/alice", "hunter2", tags: ["alice"]))])
         var all = CacheSelection()
         all.tag = "alice"
-        try await storage.apply([.remove(all), .store(Self.entry("users/alice", String(repeating: "hunter2 ", count: 100_000)))])
+        try await storage.apply([
+            .remove(all), .store(Self.entry("users/alice", String(repeating: "hunter2 ", count: 100_000))),
+        ])
         let keys = try await client.send(RedisCommand("KEYS", "*")).elements ?? []
         #expect(!keys.isEmpty)
         for key in keys {
@@ -63,7 +65,8 @@ struct RedisCacheStorageTests {
         let keys = try await client.send(RedisCommand("KEYS", "*:c:*")).elements?.compactMap(\.string) ?? []
         #expect(keys.count == 2)
         let values = try await [
-            client.send(RedisCommand("HGET", keys[0], "v-")).data, client.send(RedisCommand("HGET", keys[1], "v-")).data,
+            client.send(RedisCommand("HGET", keys[0], "v-")).data,
+            client.send(RedisCommand("HGET", keys[1], "v-")).data,
         ]
         // The value of another key, one that was cut, and one of another kind.
         let value = try #require(values[0])
@@ -71,7 +74,9 @@ struct RedisCacheStorageTests {
         changed[changed.count - 1] ^= 1
         for bad in [try #require(values[1]), value.dropLast(3), changed, Data("{}".utf8), Data()] {
             _ = try await client.send(RedisCommand("HSET", keys[0], "v-", bad))
-            let read = try await storage.entries(for: CacheKey("a"), at: Date()) + storage.entries(for: CacheKey("b"), at: Date())
+            let read =
+                try await storage.entries(for: CacheKey("a"), at: Date())
+                + storage.entries(for: CacheKey("b"), at: Date())
             #expect(read.count == 1)
         }
         #expect(events.count == 5)
@@ -97,7 +102,10 @@ struct RedisCacheStorageTests {
             _ = try await client.send(RedisCommand("DEL", generation))
         }
         let other = RedisCacheStorage(client, seal: try Self.seal())
-        #expect(try await other.entries(for: CacheKey("a"), at: Date()).isEmpty, "The removals from before are unknown.")
+        #expect(
+            try await other.entries(for: CacheKey("a"), at: Date()).isEmpty,
+            "The removals from before are unknown."
+        )
     }
 
     @Test func replacedAndAbandonedBodiesLeaveNoPieces() async throws {
@@ -124,8 +132,12 @@ struct RedisCacheStorageTests {
         let short = CacheEntry(key: CacheKey("a"), body: Data(), stored: Date(), expires: Date() + 100)
         try await storage.apply([.store(short), .store(Self.entry("b", ""))])
         let left = try await [
-            client.send(RedisCommand("PTTL", try #require(await client.send(RedisCommand("KEYS", "*:c:*")).elements?[0].string))).int ?? 0,
-            client.send(RedisCommand("PTTL", try #require(await client.send(RedisCommand("KEYS", "*:c:*")).elements?[1].string))).int ?? 0,
+            client.send(
+                RedisCommand("PTTL", try #require(await client.send(RedisCommand("KEYS", "*:c:*")).elements?[0].string))
+            ).int ?? 0,
+            client.send(
+                RedisCommand("PTTL", try #require(await client.send(RedisCommand("KEYS", "*:c:*")).elements?[1].string))
+            ).int ?? 0,
         ].sorted()
         #expect(90_000...100_000 ~= left[0] && 900_000...1_000_000 ~= left[1])
     }
@@ -154,7 +166,10 @@ struct RedisCacheStorageTests {
             #expect(try await other.entries(for: CacheKey(name), at: Date()).count == 1)
             try await other.apply([.remove(removal)])
             try await one.apply([.store(response(name, requested: before))])
-            #expect(try await other.entries(for: CacheKey(name), at: Date()).isEmpty, "The response may be older than the removal.")
+            #expect(
+                try await other.entries(for: CacheKey(name), at: Date()).isEmpty,
+                "The response may be older than the removal."
+            )
             // The process of the removal knows itself which of its requests are older.
             try await other.apply([.store(response(name, requested: Date()))])
             #expect(try await one.entries(for: CacheKey(name), at: Date()).count == 1)

@@ -36,6 +36,7 @@ extension EntryHead {
     /// The encoded bytes.
     ///
     /// - Parameter clockOffset: The seconds that are added to all times, for a storage with a clock of its own.
+    /// - Returns: The bytes.
     func encoded(clockOffset: Double = 0) -> [UInt8] {
         var parts: Parts = []
         if renewal != nil { parts.insert(.renewal) }

@@ -1,0 +1,67 @@
+#if os(Linux)
+import SluiceCache
+import SluiceFoundation
+import SluiceHTTP
+
+/// The leases with which one process of many fetches an entry, as keys on the server that expire.
+///
+/// A lease only saves work: two processes that have it at the same time, as after a failover, both fetch the entry.
+struct CacheLeases: Sendable {
+    /// The interval at which a process that waits for a lease asks for it again.
+    private static let interval = Duration.milliseconds(100)
+
+    private let redis: RedisClient
+    private let feed: ChangeFeed
+    private let duration: Duration
+    private let clock: any SluiceClock
+
+    init(_ redis: RedisClient, _ feed: ChangeFeed, duration: Duration, clock: any SluiceClock) {
+        self.redis = redis
+        self.feed = feed
+        self.duration = duration
+        self.clock = clock
+    }
+
+    /// The lifetime of a key in milliseconds.
+    private var lifetime: Int { Int(duration / .milliseconds(1)) }
+
+    /// Asks for a lease.
+    ///
+    /// - Parameters:
+    ///   - name: The name of its key.
+    ///   - waits: True to wait while another process has the lease, at most for its duration.
+    /// - Returns: The lease; nil if another process has it, or has released it in the meantime.
+    /// - Throws: The error of the server.
+    func lease(_ name: String, waits: Bool) async throws(RedisError) -> CacheLease? {
+        let owner = HexText.text(length: 32) { text in
+            for _ in 0..<2 { text.append(UInt64.random(in: .min ... .max), digits: 16) }
+        }
+        let deadline = clock.now + duration
+        if waits { feed.begin() }
+        while true {
+            let reply = try await redis.send(RedisCommand("SET", name, owner, "NX", "PX", lifetime))
+            if reply != .null { return lease(name, of: owner) }
+            guard waits, clock.now < deadline, !Task.isCancelled else { return nil }
+            let jitter = Duration.milliseconds(Int.random(in: 0...20))
+            if await feed.waitForRelease(of: name, within: Self.interval + jitter) { return nil }
+        }
+    }
+
+    /// Returns a lease that is renewed until it is released.
+    private func lease(_ name: String, of owner: String) -> CacheLease {
+        let renewal = Task.detached { [redis, clock, duration, lifetime] in
+            while true {
+                do { try await clock.sleep(for: duration / 3) } catch { return }
+                _ = try? await redis.run(CacheScripts.renew, keys: [name], arguments: [owner, lifetime])
+            }
+        }
+        return CacheLease { [redis, feed] in
+            renewal.cancel()
+            Task.detached {
+                let reply = try? await redis.run(CacheScripts.release, keys: [name], arguments: [owner])
+                if reply?.int == 1 { try? await feed.publish([.released(name)]) }
+            }
+        }
+    }
+}
+#endif
