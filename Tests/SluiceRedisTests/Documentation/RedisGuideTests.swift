@@ -112,6 +112,7 @@ struct RedisGuideTests {
             $0.gates = [
                 RedisRateLimit(1000, every: .seconds(1), on: redis, named: "shop", maximumWait: .seconds(5)),
                 RedisConcurrencyLimit(64, on: redis, named: "shop", whenUnavailable: .local(share: 0.25)),
+                RedisCircuitBreaker(CircuitBreaker(), on: redis, named: "shop"),
             ]
         }
         for _ in 0..<10 { #expect(try await shop.string.get("").sender().value == "hello") }

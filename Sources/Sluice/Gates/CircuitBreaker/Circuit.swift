@@ -102,6 +102,12 @@ struct Circuit: Sendable {
         }
     }
 
+    /// Opens the circuit, unless it is open.
+    mutating func open(until time: Instant) {
+        if case .open = phase { return }
+        change(to: .open(until: time))
+    }
+
     private mutating func slice(of now: Instant, _ policy: Policy) -> Int64 {
         if now >= sliceEnd {
             slice = policy.slice(of: now)
@@ -205,6 +211,17 @@ struct Circuits: Sendable {
         }
         let policy = policy
         return circuits.values[index].reportingChange { $0.admit(now: now, policy) }
+    }
+
+    /// Opens a circuit for a time that the policy limits. Returns the new state if the state changed.
+    mutating func open(_ key: String, for duration: Duration, now: Circuit.Instant) -> CircuitBreaker.State? {
+        if circuits[key] == nil {
+            sweep(now)
+            circuits[key] = Circuit(at: now, policy)
+        }
+        guard let index = circuits.index(forKey: key) else { return nil }
+        let end = now + min(duration, policy.maximumOpenFor)
+        return circuits.values[index].reportingChange { $0.open(until: end) }.1
     }
 
     /// Records the outcome of a request. Returns the new state if the state changed.

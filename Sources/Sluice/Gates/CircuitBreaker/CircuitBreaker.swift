@@ -38,11 +38,19 @@ public final class CircuitBreaker: ImmediateGate {
     private struct Record {
         var circuits: Circuits
         var watchers: [Int: AsyncStream<Change>.Continuation] = [:]
+        var observers: [@Sendable (Change, ContinuousClock.Instant) -> Void] = []
         var lastID = 0
 
         func notify(_ key: String, _ state: State?) {
             guard let state else { return }
             for watcher in watchers.values { watcher.yield(Change(key: key, state: state)) }
+        }
+
+        /// Reports a change that the requests of this breaker have caused.
+        func notify(_ key: String, _ state: State?, now: ContinuousClock.Instant) {
+            notify(key, state)
+            guard let state else { return }
+            for observer in observers { observer(Change(key: key, state: state), now) }
         }
     }
 
@@ -145,7 +153,7 @@ public final class CircuitBreaker: ImmediateGate {
     private func admission(_ key: String, _ now: ContinuousClock.Instant) -> Circuit.Admission {
         record.withLock { record in
             let (admission, state) = record.circuits.admit(key, now: now)
-            record.notify(key, state)
+            record.notify(key, state, now: now)
             return admission
         }
     }
@@ -156,7 +164,7 @@ public final class CircuitBreaker: ImmediateGate {
             let now = request.client.pipeline.clock.now
             record.withLock { record in
                 let state = record.circuits.settle(key, ticket, classification, now: now)
-                record.notify(key, state)
+                record.notify(key, state, now: now)
             }
             return .settled
         })
@@ -164,6 +172,29 @@ public final class CircuitBreaker: ImmediateGate {
 }
 
 extension CircuitBreaker {
+    /// Calls a closure with each change that the requests of this breaker cause, and its time.
+    ///
+    /// - Parameter observer: Called under the lock of the breaker, which it must not use. It must not block.
+    package func observe(_ observer: @escaping @Sendable (Change, ContinuousClock.Instant) -> Void) {
+        record.withLock { $0.observers.append(observer) }
+    }
+
+    /// Opens a circuit that another process has opened. Does nothing if it is open.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - duration: The time for which it stays open, limited to the longest time of this breaker.
+    ///   - now: The current time.
+    package func open(_ key: String, for duration: Duration, now: ContinuousClock.Instant) {
+        record.withLock { record in
+            let state = record.circuits.open(key, for: duration, now: now)
+            record.notify(key, state)
+        }
+    }
+
+    /// Returns the key of the circuit of a request; nil for a request without a circuit.
+    package func key(for request: RequestContext) -> String? { scope.key(for: request) }
+
     /// True if the outcome comes from another host than the one whose circuit has this key, which has redirected there.
     private func isAnswered(elsewhere outcome: TransportOutcome, _ key: String, _ request: RequestContext) -> Bool {
         guard let answered = outcome.request else { return false }

@@ -1,0 +1,116 @@
+#if os(Linux)
+import Foundation
+import SluiceHTTP
+import SluiceTesting
+import Testing
+
+@testable import Sluice
+@testable import SluiceRedis
+
+/// Circuit breakers of several machines.
+@Suite(.enabled(if: RedisProcess.canRun))
+struct FleetCircuitTests {
+    private struct Machine {
+        let breaker = CircuitBreaker(of: 2, openFor: .seconds(30), trials: 1)
+        let gate: RedisCircuitBreaker
+        let clock = TestClock()
+        let context: RequestContext
+
+        init(_ process: RedisProcess) {
+            gate = RedisCircuitBreaker(breaker, on: RedisClient(process.server), named: "shop")
+            context = RequestContext(
+                request: HTTPRequest(scheme: "https", authority: "a.example", path: "/"),
+                tags: [],
+                client: APIClient(baseURL: "https://a.example") { [clock] in $0.clock = clock }
+            )
+        }
+
+        var state: CircuitBreaker.State { breaker.state(for: context.call.host) }
+
+        func send(_ status: HTTPStatus) {
+            let head = HTTPResponse(status: status, headers: [:])
+            let response = ServerResponse(request: context.request, head: head, body: .init())
+            _ = gate.admitImmediately(context)?.releaseImmediately(.success(response))
+        }
+    }
+
+    private let process: RedisProcess
+    private let redis: RedisClient
+    private let key = LimitKeys("circuit", "shop").state(of: "a.example")
+
+    init() throws {
+        process = try RedisProcess()
+        redis = RedisClient(process.server)
+    }
+
+    @Test func changesAreCommands() throws {
+        let now = ContinuousClock.now
+        let open = try #require(RedisCircuitBreaker.command(for: .open(until: now + .seconds(3)), "k", now: now))
+        #expect(open.words.map { String(decoding: $0, as: UTF8.self) } == ["SET", "k", "open", "PX", "3000"])
+        #expect(RedisCircuitBreaker.command(for: .open(until: now), "k", now: now) == nil)
+        #expect(RedisCircuitBreaker.command(for: .halfOpen, "k", now: now) == nil)
+        #expect(RedisCircuitBreaker.command(for: .closed, "k", now: now)?.name == "DEL")
+    }
+
+    @Test func openingReachesOtherMachinesAndEnds() async throws {
+        let (first, second) = (Machine(process), Machine(process))
+        for _ in 0..<2 { first.send(.serviceUnavailable) }
+        #expect(first.state == .open(until: first.clock.now + .seconds(30)))
+        while try await redis.send(RedisCommand("EXISTS", key)).int == 0 {}
+        let left = try await redis.send(RedisCommand("PTTL", key)).int ?? 0
+        #expect((1...30_000).contains(left))
+        second.send(.ok)
+        while second.state == .closed { await Task.yield() }
+        #expect(second.gate.admitImmediately(second.context) == nil)
+        let error = await #expect(throws: SluiceError.self) { try await second.gate.admit(second.context) }
+        #expect(error?.code == .circuitOpen)
+        // The first machine tries again, and closes.
+        first.clock.advance(by: .seconds(30))
+        first.send(.ok)
+        #expect(first.state == .closed)
+        while try await redis.send(RedisCommand("EXISTS", key)).int == 1 {}
+        second.clock.advance(by: .seconds(30))
+        second.send(.ok)
+        #expect(second.state == .closed)
+    }
+
+    @Test func machinesLookAtMostFourTimesASecond() async throws {
+        let machine = Machine(process)
+        for _ in 0..<100 { machine.send(.ok) }
+        machine.clock.advance(by: .milliseconds(249))
+        for _ in 0..<100 { machine.send(.ok) }
+        machine.clock.advance(by: .milliseconds(1))
+        for _ in 0..<100 { machine.send(.ok) }
+        var calls = ""
+        while !calls.contains("cmdstat_pttl:calls=2,") {
+            calls = try await redis.send(RedisCommand("INFO", "commandstats")).string ?? ""
+        }
+        #expect(machine.state == .closed)
+    }
+
+    @Test func breakerWorksAloneWhileRedisIsAway() async throws {
+        process.kill()
+        let machine = Machine(process)
+        machine.send(.ok)
+        for _ in 0..<4 { machine.send(.serviceUnavailable) }
+        #expect(machine.state == .open(until: machine.clock.now + .seconds(30)))
+    }
+
+    @Test func keyThatNeverExpiresOpensNothing() async throws {
+        let machine = Machine(process)
+        _ = try await redis.send(RedisCommand("SET", key, "open"))
+        machine.send(.ok)
+        var calls = ""
+        while !calls.contains("cmdstat_pttl:calls=1,") {
+            calls = try await redis.send(RedisCommand("INFO", "commandstats")).string ?? ""
+        }
+        #expect(machine.state == .closed)
+        // A time beyond the longest of the breaker is cut.
+        _ = try await redis.send(RedisCommand("PEXPIRE", key, 1_000_000_000))
+        machine.clock.advance(by: .milliseconds(250))
+        machine.send(.ok)
+        while machine.state == .closed { await Task.yield() }
+        #expect(machine.state == .open(until: machine.clock.now + .seconds(60)))
+    }
+}
+#endif
