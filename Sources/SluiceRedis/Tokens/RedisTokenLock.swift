@@ -7,11 +7,16 @@ import SluiceHTTP
 ///
 /// A token is saved or deleted only if no later lock was given, and if the stored token is the one that was read with the lock. Where a
 /// later lock was given and nothing was changed, the lock is taken again first.
+///
+/// A token that could not be saved is saved again in the background, for as long as the gate keeps the lock. Otherwise another machine would use the
+/// spent refresh token once the lease is over, if this one has no further requests.
 final class RedisTokenLock: TokenLock {
     private struct State {
         var held: HeldToken
         /// The bytes that were sent last, which are sent again where no reply arrived.
         var sent: (token: OAuth2.Token, value: Data)?
+        /// True while a task saves the token again.
+        var isRetrying = false
     }
 
     private let store: RedisTokenStore
@@ -27,7 +32,8 @@ final class RedisTokenLock: TokenLock {
     }
 
     deinit {
-        store.release(state.withLock { $0.held.owner })
+        let held = state.withLock { $0.held }
+        store.release(held.owner, until: held.until, on: clock)
     }
 
     func isHeld(for duration: Duration) -> Bool {
@@ -45,12 +51,49 @@ final class RedisTokenLock: TokenLock {
             let value =
                 if let sent, sent.token == token { sent.value } else { try store.sealed(token, version: held.version) }
             state.withLock { $0.sent = (token, value) }
-            if try await change(to: value) {
-                state.withLock { $0.held.stored = .value(value) }
-                return store.remember(token, version: held.version)
+            do {
+                if try await change(to: value) { return saved(token, value, version: held.version) }
+            } catch {
+                if error is TokenStoreError { retry() }
+                throw error
             }
             try await lockAgain()
         }
+    }
+
+    private func saved(_ token: OAuth2.Token, _ value: Data, version: Int) {
+        state.withLock { $0.held.stored = .value(value) }
+        store.remember(token, version: version)
+    }
+
+    /// Starts a task that saves the token again until that is done, another machine has taken the lock, or the lock is released.
+    private func retry() {
+        let isRetrying = state.withLock { state in
+            defer { state.isRetrying = true }
+            return state.isRetrying
+        }
+        if isRetrying { return }
+        Task { [weak self, clock] in
+            repeat {
+                do { try await clock.sleep(for: RedisTokenStore.retryInterval) } catch { break }
+            } while await self?.saveAgain() == true
+            self?.state.withLock { $0.isRetrying = false }
+        }
+    }
+
+    /// Returns true if the token must be saved again later.
+    private func saveAgain() async -> Bool {
+        let (held, sent) = state.withLock { ($0.held, $0.sent) }
+        guard let sent else { return false }
+        do {
+            guard try await change(to: sent.value) else { return false }
+        } catch {
+            return error is TokenStoreError
+        }
+        saved(sent.token, sent.value, version: held.version)
+        // The other machines need not wait for the next request of this one.
+        store.release(held.owner, until: held.until, on: clock)
+        return false
     }
 
     func delete() async throws {

@@ -20,8 +20,8 @@ import SluiceHTTP
 /// If the server rotates refresh tokens, Redis must not lose what it has confirmed: use a server with an append-only file, and
 /// `maxmemory-policy noeviction`. A lost token is a sign-out, as the refresh token that a machine remembers may be spent.
 ///
-/// While Redis is away, a gate uses its token until that expires. A new token that cannot be stored is used as well, and each request tries to
-/// store it first.
+/// While Redis is away, a gate uses its token until that expires. A new token that cannot be stored is used as well. It is stored as soon as Redis
+/// works again.
 public struct RedisTokenStore: TokenStore {
     /// The behavior when a token must be replaced and Redis does not work.
     public enum Fallback: Sendable, Hashable {
@@ -110,6 +110,8 @@ extension RedisTokenStore: SharedTokenStore {
 
     /// The part of a lease that is left for delays between a check and the request that follows.
     static let margin = Duration.seconds(1)
+    /// The time between two attempts in the background.
+    static let retryInterval = Duration.milliseconds(250)
 
     /// Takes the lock.
     ///
@@ -138,14 +140,20 @@ extension RedisTokenStore: SharedTokenStore {
             }
         } catch {
             // The server may have given the lock although no reply arrived.
-            release(owner)
+            release(owner, until: clock.now + lease, on: clock)
             throw error
         }
     }
 
-    /// Releases a lock unless another owner has taken it. A release that fails is made up for by the end of the lease.
-    func release(_ owner: String) {
-        Task { [redis, keys] in try? await redis.run(TokenScripts.release, keys: [keys.lock], arguments: [owner]) }
+    /// Releases a lock unless another owner has taken it. Tries again until the lease is over.
+    func release(_ owner: String, until end: ContinuousClock.Instant, on clock: any SluiceClock) {
+        Task { [redis, keys] in
+            while (try? await redis.run(TokenScripts.release, keys: [keys.lock], arguments: [owner])) == nil,
+                clock.now < end
+            {
+                do { try await clock.sleep(for: Self.retryInterval) } catch { return }
+            }
+        }
     }
 
     /// Opens a value, and remembers its token.

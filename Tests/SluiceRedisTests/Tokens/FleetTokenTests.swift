@@ -166,6 +166,53 @@ struct FleetTokenTests {
         #expect(server.spent.withLock { $0 } == 0)
     }
 
+    @Test func unsavedTokenIsSavedWithoutFurtherRequests() async throws {
+        let signal = LoopbackSignal()
+        let server = try RotatingServer(until: signal)
+        // This server keeps its data, so that the lock holds after it is started again.
+        let process = try RedisProcess("--appendonly", "yes", "--appendfsync", "always")
+        let (machine, other) = (try Machine(server, process), try Machine(server, process))
+        let refreshing = Task { try await machine.carried() }
+        await server.web.waitForRequests(1)
+        process.kill()
+        signal.fire()
+        #expect(try await refreshing.value == "Bearer t1")
+        try process.start()
+        _ = try await other.redis.eventually(RedisCommand("PING"))
+        #expect(try await other.carried() == "Bearer t1")
+        #expect(try await machine.carried() == "Bearer t1")
+        #expect(server.tokenRequests == 1)
+        for machine in [machine, other] {
+            server.refused.withLock { _ = $0.insert("Bearer t1") }
+            #expect(try await machine.carried() == "Bearer t2")
+        }
+        #expect(server.spent.withLock { $0 } == 0)
+    }
+
+    @Test func noTokenIsSpentTwiceWhileRedisIsKilledAndStarted() async throws {
+        let server = try RotatingServer()
+        let process = try RedisProcess("--appendonly", "yes", "--appendfsync", "always")
+        let machines = try (0..<4).map { _ in try Machine(server, process) }
+        for _ in 0..<6 {
+            let tasks = machines.map { machine in
+                Task {
+                    while true {
+                        if let token = try? await machine.carried() { return token }
+                        await Task.yield()
+                    }
+                }
+            }
+            process.kill()
+            try process.start()
+            for task in tasks {
+                let token = await task.value
+                server.refused.withLock { _ = $0.insert(token) }
+            }
+        }
+        #expect(server.spent.withLock { $0 } == 0)
+        #expect(server.tokenRequests >= 4)
+    }
+
     @Test func plantedTokenIsNotUsed() async throws {
         let (server, process) = (try RotatingServer(), try RedisProcess())
         let machines = try (0..<2).map { _ in try Machine(server, process) }
