@@ -4,9 +4,9 @@ import SluiceHTTP
 
 /// The numbers of a rate limit that machines share, and the sizes of the batches in which they take permits.
 ///
-/// A machine holds permits for at most ``hold``, so that it need not ask for each one. Permits that are handed out in a span may so be used in
-/// a span that is shorter by that time. The bucket on the server therefore holds fewer permits than the burst, by those of that time. In any
-/// span, the number of requests of all machines is at most the burst plus the number that the rate allows.
+/// A machine holds permits for at most ``hold``, so that it need not ask for each one. Permits that are handed out in a span may so be used
+/// in a span that is shorter by that time. The bucket on the server therefore holds fewer permits than the burst, by those of that time. In
+/// any span, the number of requests of all machines is at most the burst plus the number that the rate allows.
 struct BatchRules: Sendable, Equatable {
     /// The number of permits per period.
     let count: Int

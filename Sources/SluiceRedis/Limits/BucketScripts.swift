@@ -5,14 +5,14 @@ import SluiceHTTP
 enum BucketScripts {
     /// Takes permits.
     ///
-    /// The keys are the bucket and the time since which the server has the data of the limit. The arguments are the number of permits that are
-    /// wanted, the number that was not used, the permits per period, the period in ticks, the capacity, the tick in microseconds, and the
-    /// longest pause in microseconds. The reply is the number of permits, the time until the next one, and the rest of a pause, in
+    /// The keys are the bucket and the time since which the server has the data of the limit. The arguments are the number of permits that
+    /// are wanted, the number that was not used, the permits per period, the period in ticks, the capacity, the tick in microseconds, and
+    /// the longest pause in microseconds. The reply is the number of permits, the time until the next one, and the rest of a pause, in
     /// microseconds.
     ///
-    /// The bucket has the permits (n), the fraction of the next one in units of a period (f), the time of both (t) and the end of a pause (p). It
-    /// expires when it is full. So a bucket that is missing is full, unless the server has lost its data: it has been empty at the time since
-    /// which the server has data. A time in the future, as of a clock that went back, counts as the present.
+    /// The bucket has the permits (n), the fraction of the next one in units of a period (f), the time of both (t) and the end of a pause
+    /// (p). It expires when it is full. So a bucket that is missing is full, unless the server has lost its data: it has been empty at the
+    /// time since which the server has data. A time in the future, as of a clock that went back, counts as the present.
     static let take = RedisScript(
         """
         local time = redis.call('TIME')

@@ -10,8 +10,8 @@ import SluiceHTTP
 /// ```
 ///
 /// Each machine counts its own requests. When its circuit opens, it tells the server, for as long as the circuit stays open. The other
-/// machines look at most four times a second for each host or key, while they send requests, and open their circuits for the rest of that time. Then
-/// each machine sends trials of its own. No request waits for Redis. While Redis does not work, each breaker works alone.
+/// machines look at most four times a second for each host or key, while they send requests, and open their circuits for the rest of that
+/// time. Then each machine sends trials of its own. No request waits for Redis. While Redis does not work, each breaker works alone.
 public final class RedisCircuitBreaker: ImmediateGate {
     private typealias Instant = ContinuousClock.Instant
 

@@ -9,15 +9,15 @@ import SluiceHTTP
 /// let client = APIClient(baseURL: url) { $0.gates = [limit] }
 /// ```
 ///
-/// A machine holds slots under a lease, which it renews while it uses them. It asks for those of all waiting requests at once, and gives back what it
-/// has not needed for 100 milliseconds. The slots of a machine that stopped are free after the lease. While several machines
+/// A machine holds slots under a lease, which it renews while it uses them. It asks for those of all waiting requests at once, and gives
+/// back what it has not needed for 100 milliseconds. The slots of a machine that stopped are free after the lease. While several machines
 /// wait, each gets about the same number.
 ///
 /// Requests without a slot wait in a first-in, first-out queue on their machine. If the queue is full, a request fails with `queueFull`.
 ///
-/// The server gives no slots for one lease after it has seen the limit first, also after it has lost its data, because machines may use slots
-/// that it does not know. Until then, and while Redis does not work, the ``RedisLimitFallback`` applies. Requests that it
-/// admits count as soon as Redis works, and a machine also uses the slots that it holds until their lease ends. The server must not evict keys:
+/// The server gives no slots for one lease after it has seen the limit first, also after it has lost its data, because machines may use
+/// slots that it does not know. Until then, and while Redis does not work, the ``RedisLimitFallback`` applies. Requests that it admits
+/// count as soon as Redis works, and a machine also uses the slots that it holds until their lease ends. The server must not evict keys:
 /// use `maxmemory-policy noeviction`.
 public final class RedisConcurrencyLimit: ImmediateGate {
     /// The name by which requests opt out of the gate, and under which machines share it.
@@ -33,8 +33,8 @@ public final class RedisConcurrencyLimit: ImmediateGate {
     ///   - name: The name, the same on all machines. Limits with different names are independent.
     ///   - scope: The requests that share the limit; those to one host by default.
     ///   - maximumWaiting: The number of requests of one host or key that may wait on a machine before others fail; 10,000 by default.
-    ///   - lease: The time after which the slots of a machine that stopped are free, at least one second; 10 seconds by default. The same on
-    ///     all machines.
+    ///   - lease: The time after which the slots of a machine that stopped are free, at least one second; 10 seconds by default. The same
+    ///     on all machines.
     ///   - fallback: The behavior while Redis does not work; a tenth of the limit on each machine by default.
     public init(
         _ limit: Int,

@@ -10,12 +10,12 @@ import SluiceHTTP
 /// ```
 ///
 /// The limit is a token bucket on the server, with the clock of the server. In any span of time, the number of requests of all machines is
-/// at most the burst plus the number that the rate allows. Machines take permits in batches: those for all requests that wait, and up to a tenth of the
-/// burst ahead for the rate that they see. A permit is held for at most 100 milliseconds, and is returned if it is not used. For
-/// these permits, up to a fifth of the burst is kept back.
+/// at most the burst plus the number that the rate allows. Machines take permits in batches: those for all requests that wait, and up to a
+/// tenth of the burst ahead for the rate that they see. A permit is held for at most 100 milliseconds, and is returned if it is not used.
+/// For these permits, up to a fifth of the burst is kept back.
 ///
-/// Requests without a permit wait in a first-in, first-out queue on their machine. The order between machines is not defined. A request that would wait
-/// longer than `maximumWait` fails with `rateLimited`, and one that finds the queue full with `queueFull`.
+/// Requests without a permit wait in a first-in, first-out queue on their machine. The order between machines is not defined. A request
+/// that would wait longer than `maximumWait` fails with `rateLimited`, and one that finds the queue full with `queueFull`.
 ///
 /// The limit starts with an empty bucket, also after the server has lost its data. So it is never exceeded, and the first request waits for
 /// its share of the period. The server must not evict keys: use `maxmemory-policy noeviction`.
@@ -23,8 +23,8 @@ import SluiceHTTP
 /// When the upstream server asks for a pause by `Retry-After` or a quota header, as `RateLimit` describes, its machine sends no
 /// requests of the same key before that time. Other machines learn it with their next batch.
 ///
-/// If Redis does not work, the ``RedisLimitFallback`` applies until it does. A value of another type or without sense under a key of the limit counts as
-/// such a failure.
+/// If Redis does not work, the ``RedisLimitFallback`` applies until it does. A value of another type or without sense under a key of the
+/// limit counts as such a failure.
 public final class RedisRateLimit: ImmediateGate {
     /// The name by which requests opt out of the gate, and under which machines share it.
     public let name: String

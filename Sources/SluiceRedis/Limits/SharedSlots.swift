@@ -19,7 +19,8 @@ struct SlotsReply: Sendable, Equatable {
 ///     fallback  requests take slots that are held until the lease is over, or those of the fallback
 ///               the server works, and has its data for a lease        → shared
 ///
-/// A call tells the server how many slots are in use and how many are wanted. So it may be repeated, and it restores what the server has lost.
+/// A call tells the server how many slots are in use and how many are wanted. So it may be repeated, and it restores what the server has
+/// lost.
 struct SharedSlots<Waiting: Sendable>: LimitState {
     struct Settings: Sendable {
         let limit: Int

@@ -5,13 +5,13 @@ import SluiceHTTP
 enum SlotScripts {
     /// Sets the number of slots of a machine.
     ///
-    /// The keys are the slots and the time since which the server has the data of the limit. The arguments are the machine, the number of slots
-    /// that are wanted, the number that is in use, the limit, and the lease in milliseconds. The reply is the number of slots that the
-    /// machine holds, its fair share, and the time in milliseconds for which no slots are given.
+    /// The keys are the slots and the time since which the server has the data of the limit. The arguments are the machine, the number of
+    /// slots that are wanted, the number that is in use, the limit, and the lease in milliseconds. The reply is the number of slots that
+    /// the machine holds, its fair share, and the time in milliseconds for which no slots are given.
     ///
     /// The hash has for each machine its number of slots, the end of its lease, and the number wanted. If the server has lost its data,
-    /// machines may use slots that it does not know. They tell it before their leases would have ended, and only then it gives slots. A time in
-    /// the future, as of a clock that went back, counts as the present.
+    /// machines may use slots that it does not know. They tell it before their leases would have ended, and only then it gives slots. A
+    /// time in the future, as of a clock that went back, counts as the present.
     static let set = RedisScript(
         """
         local time = redis.call('TIME')

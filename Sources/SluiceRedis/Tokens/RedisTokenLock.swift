@@ -8,8 +8,8 @@ import SluiceHTTP
 /// A token is saved or deleted only if no later lock was given, and if the stored token is the one that was read with the lock. Where a
 /// later lock was given and nothing was changed, the lock is taken again first.
 ///
-/// A token that could not be saved is saved again in the background, for as long as the gate keeps the lock. Otherwise another machine would use the
-/// spent refresh token once the lease is over, if this one has no further requests.
+/// A token that could not be saved is saved again in the background, for as long as the gate keeps the lock. Otherwise another machine
+/// would use the spent refresh token once the lease is over, if this one has no further requests.
 final class RedisTokenLock: TokenLock {
     private struct State {
         var held: HeldToken

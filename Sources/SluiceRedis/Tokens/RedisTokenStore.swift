@@ -20,8 +20,8 @@ import SluiceHTTP
 /// If the server rotates refresh tokens, Redis must not lose what it has confirmed: use a server with an append-only file, and
 /// `maxmemory-policy noeviction`. A lost token is a sign-out, as the refresh token that a machine remembers may be spent.
 ///
-/// While Redis is away, a gate uses its token until that expires. A new token that cannot be stored is used as well. It is stored as soon as Redis
-/// works again.
+/// While Redis is away, a gate uses its token until that expires. A new token that cannot be stored is used as well. It is stored as soon
+/// as Redis works again.
 public struct RedisTokenStore: TokenStore {
     /// The behavior when a token must be replaced and Redis does not work.
     public enum Fallback: Sendable, Hashable {
@@ -44,8 +44,8 @@ public struct RedisTokenStore: TokenStore {
     ///   - redis: The client.
     ///   - name: The name of the token. All machines use the same one. Other grants and other users need other names.
     ///   - seal: The seal, with the same key on all machines.
-    ///   - lease: The time after which the lock of a machine that stopped is free; 30 seconds by default. It is extended to five seconds more than the
-    ///     gate's time-out, in which a request for a token ends.
+    ///   - lease: The time after which the lock of a machine that stopped is free; 30 seconds by default. It is extended to five seconds
+    ///     more than the gate's time-out, in which a request for a token ends.
     ///   - fallback: The behavior while Redis does not work. ``Fallback/fail`` by default.
     /// - Throws: ``RedisSeal/Failure/unavailable``.
     public init(

@@ -25,8 +25,8 @@ enum TokenScripts {
 
     /// Replaces or deletes the token.
     ///
-    /// The keys are the fence and the token. The arguments are the number of the lock, the value that was read with it, and the new value. A
-    /// fence or a token that the server has lost does not count.
+    /// The keys are the fence and the token. The arguments are the number of the lock, the value that was read with it, and the new value.
+    /// A fence or a token that the server has lost does not count.
     static let change = RedisScript(
         """
         local fence = redis.call('GET', KEYS[1])

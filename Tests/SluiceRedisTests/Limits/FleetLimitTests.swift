@@ -225,10 +225,18 @@ struct FleetLimitTests {
 
     // MARK: Slots
 
-    private func settledSlots(_ limit: Int, machines: Int) async throws -> [RedisConcurrencyLimit] {
+    private func settledSlots(_ limit: Int, machines: Int, lease: Duration = .seconds(600)) async throws
+        -> [RedisConcurrencyLimit]
+    {
         _ = try await RedisClient(process.server).send(RedisCommand("SET", LimitKeys("slots", "shop").since, 1))
         return (0..<machines).map { _ in
-            RedisConcurrencyLimit(limit, on: RedisClient(process.server), named: "shop", whenUnavailable: .refuse)
+            RedisConcurrencyLimit(
+                limit,
+                on: RedisClient(process.server),
+                named: "shop",
+                lease: lease,
+                whenUnavailable: .refuse
+            )
         }
     }
 
@@ -286,7 +294,7 @@ struct FleetLimitTests {
     }
 
     @Test func slotsInUseAreKnownAfterALossOfData() async throws {
-        let gates = try await settledSlots(3, machines: 2)
+        let gates = try await settledSlots(3, machines: 2, lease: .seconds(3))
         let permits = [try await gates[0].admit(Self.context()), try await gates[0].admit(Self.context())]
         process.kill()
         let refused = await #expect(throws: SluiceError.self) { try await gates[1].admit(Self.context()) }

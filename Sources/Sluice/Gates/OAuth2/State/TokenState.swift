@@ -409,8 +409,8 @@ extension TokenState {
         return .lock
     }
 
-    /// Drops the token, because another process has locked the store after the lock of this one had expired. The token in the
-    /// store counts.
+    /// Drops the token, because another process has locked the store after the lock of this one had expired. The token
+    /// in the store counts.
     private mutating func readAgain(after error: OAuth2Error, at moment: ClockReading) -> Step {
         status = .unknown
         initialRefreshToken = nil

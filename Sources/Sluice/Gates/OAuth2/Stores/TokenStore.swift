@@ -51,8 +51,8 @@ package protocol TokenLock: AnyObject, TokenStore {
     func isHeld(for duration: Duration) -> Bool
 }
 
-/// The failure of a lock that has expired: another process has locked the store since, or has replaced the token. The token
-/// was not changed.
+/// The failure of a lock that has expired: another process has locked the store since, or has replaced the token. The
+/// token was not changed.
 package struct TokenLockExpired: Error {
     /// Creates a failure.
     package init() {}
