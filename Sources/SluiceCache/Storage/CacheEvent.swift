@@ -18,6 +18,8 @@ public enum CacheEvent: Sendable {
     /// Storage cannot be used, and entries are kept in memory only. For example, the file has a newer version; it is
     /// left unchanged.
     case storageUnavailable(SluiceError)
+    /// Storage works, but its configuration is not one for a cache, as that of a server that refuses writes when it is full.
+    case storageWarning(String)
     /// Storage could not make a change. A stored entry is in memory only; a removed entry is not returned.
     case writeFailed(SluiceError)
     /// Storage could not be read. The result came from memory only.
@@ -36,6 +38,7 @@ extension CacheEvent: CustomStringConvertible {
         case .databaseMoved(let url, let reason):
             "Moved the unusable cache to \(url.path) and created a new one: \(reason)."
         case .storageUnavailable(let error): "The cache stores entries in memory only: \(error)"
+        case .storageWarning(let text): text
         case .writeFailed(let error): "A write to the cache's storage failed: \(error)"
         case .readFailed(let error): "A read from the cache's storage failed: \(error)"
         case .skipped(let key, let bytes):

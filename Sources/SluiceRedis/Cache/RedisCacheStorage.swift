@@ -52,7 +52,7 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     ///   - leaseDuration: The time after which another process fetches a response if the one that began to fetch it has died. Ten seconds by
     ///     default. A longer fetch renews its lease.
     ///   - clock: The clock.
-    ///   - onEvent: Called with stored entries that do not open, on any thread.
+    ///   - onEvent: Called with stored entries that do not open, and for a server that refuses writes when it is full, on any thread.
     public init(
         _ redis: RedisClient,
         seal: RedisSeal,
@@ -448,7 +448,12 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     // MARK: Other processes
 
     /// Returns the changes that other processes make from now on.
-    public func invalidations() -> AsyncStream<CacheInvalidation>? { feed.subscribe() }
+    public func invalidations() -> AsyncStream<CacheInvalidation>? {
+        Task.detached { [redis, onEvent] in
+            if let warning = try? await redis.evictionWarning() { onEvent(.storageWarning(warning)) }
+        }
+        return feed.subscribe()
+    }
 
     /// Asks for the right to fetch an entry.
     ///

@@ -143,6 +143,24 @@ struct CacheFleetTests {
         } while true
     }
 
+    @Test func fullServersAreNamedAndDoNotDisturbRequests() async throws {
+        let full = try RedisProcess("--maxmemory", "3mb", "--maxmemory-policy", "noeviction")
+        server.on("/*") {
+            .text($0.path + String(repeating: "x", count: 100_000), headers: ["Cache-Control": "max-age=600"])
+        }
+        let warnings = Events()
+        let storage = RedisCacheStorage(RedisClient(full.server), seal: seal) { warnings.add($0) }
+        let failures = Events()
+        let store = CacheStore(storage: storage) { $0.onEvent = { failures.add($0) } }
+        let client = client(store)
+        for number in 0..<60 {
+            #expect(try await client.string.get("page\(number)").sender().value.hasPrefix("/page\(number)x"))
+        }
+        await store.flush()
+        #expect(failures.count > 0)
+        while warnings.count == 0 { await Task.yield() }
+    }
+
     @Test func machinesThatStartAgainAreTold() async throws {
         let headers: HTTPHeaders = ["Cache-Control": "max-age=600"]
         server.on("/page", .text("old", headers: headers), .text("new", headers: headers))
