@@ -26,8 +26,9 @@ struct RedisCacheStorageTests {
         let fleet = try await ClusterFleet()
         let seal = try Self.seal()
         for (number, `case`) in CacheStorageConformance.cases.enumerated() {
+            let server = fleet.server(number % 3)
             try await CacheStorageConformance.run(`case`, within: .seconds(60)) {
-                RedisCacheStorage(RedisClient(fleet.server(number % 3)), seal: seal, prefix: "case\(number)")
+                RedisCacheStorage(RedisClient(server), seal: seal, prefix: "case\(number)")
             }
         }
     }
