@@ -1,0 +1,46 @@
+import Dispatch
+import FleetReport
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The standard output, which gets one line of JSON for each event. A line is one write, so lines of several threads do not mix.
+struct EventLog: Sendable {
+    /// The current time in seconds since 1970.
+    static var now: Double { Date().timeIntervalSince1970 }
+
+    func write(_ event: FleetEvent) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let line = try? encoder.encode(event) else { return }
+        FleetCommand.output(String(decoding: line, as: UTF8.self) + "\n", to: STDOUT_FILENO)
+    }
+}
+
+/// Waits for SIGTERM or Ctrl-C.
+enum Termination {
+    static func wait() async {
+        let (signals, continuation) = AsyncStream<Void>.makeStream()
+        let sources = [SIGINT, SIGTERM].map { number in
+            // A dispatch source also sees ignored signals. Ignoring them only disables their default action.
+            signal(number, SIG_IGN)
+            return DispatchSource.makeSignalSource(signal: number, queue: .global())
+        }
+        for source in sources {
+            source.setEventHandler { continuation.yield() }
+            source.activate()
+        }
+        for await _ in signals { break }
+        for source in sources { source.cancel() }
+    }
+}
