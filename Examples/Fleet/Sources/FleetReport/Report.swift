@@ -115,7 +115,7 @@ public struct Report: Sendable {
             }
         }
         let longest = returns.contains(nil) ? "never" : "\(Report.text(returns.compactMap(\.self).max() ?? 0)) s"
-        add("time until Redis was used again", longest, "any", longest != "never")
+        add("time until Redis was used again", longest, "eventually", longest != "never")
     }
 
     /// The counts of all services.
