@@ -4,7 +4,7 @@ import SluiceRedis
 
 /// A redis-server of a test, in a temporary folder with a unix-domain socket.
 final class RedisProcess: @unchecked Sendable {
-    // Unchecked, because `Process` is not Sendable on all versions of Foundation. One test uses it, from one task.
+    // Unchecked, because it has variables. One test uses it, from one task.
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -21,7 +21,8 @@ final class RedisProcess: @unchecked Sendable {
     private let arguments: [String]
     /// The text of the program when it is ready.
     private let readyText: String
-    private var process: Process?
+    private var process: SpawnedProgram?
+    private var isRunning = false
 
     var socket: String { folder.appending(path: "s").path }
 
@@ -50,42 +51,37 @@ final class RedisProcess: @unchecked Sendable {
 
     func start() throws {
         guard let program = Self.program else { throw Failure(description: "redis-server is not installed.") }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        self.process = process
+        let process = try SpawnedProgram(program, arguments)
         var text = ""
         while !text.contains(readyText) {
-            let more = output.fileHandleForReading.availableData
+            let more = process.read()
             guard !more.isEmpty else {
-                self.process = nil
+                process.drain()
+                process.waitUntilExit()
                 throw Failure(description: "redis-server ended: \(text)")
             }
-            text += String(decoding: more, as: UTF8.self)
+            text += more
         }
-        let handle = output.fileHandleForReading
-        Thread.detachNewThread { while !handle.availableData.isEmpty {} }
+        process.drain()
+        self.process = process
+        isRunning = true
     }
 
     /// Kills the process and waits for its end.
     func kill() {
-        guard let process, process.isRunning else { return }
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        guard let process, isRunning else { return }
+        isRunning = false
+        process.signal(SIGKILL)
         process.waitUntilExit()
     }
 
     /// Stops the process without closing its connections.
     func pause() {
-        if let process { Foundation.kill(process.processIdentifier, SIGSTOP) }
+        if isRunning { process?.signal(SIGSTOP) }
     }
 
     func proceed() {
-        if let process { Foundation.kill(process.processIdentifier, SIGCONT) }
+        if isRunning { process?.signal(SIGCONT) }
     }
 
     /// Starts a server that also listens on a free port of 127.0.0.1, which is the argument after `option`.
@@ -105,15 +101,15 @@ final class RedisProcess: @unchecked Sendable {
     /// Makes a certificate for “localhost”. Returns its path, and the arguments of a server that uses it.
     static func makeCertificate(in folder: URL) throws -> (certificate: String, arguments: [String]) {
         let (certificate, key) = (folder.appending(path: "c.pem").path, folder.appending(path: "c.key").path)
-        let openssl = Process()
-        openssl.executableURL = URL(filePath: "/usr/bin/openssl")
-        openssl.arguments = [
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3", "-subj", "/CN=redis", "-addext",
-            "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
-        ]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
+        let openssl = try SpawnedProgram(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3", "-subj", "/CN=redis", "-addext",
+                "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate,
+            ]
+        )
+        openssl.drain()
+        guard openssl.waitUntilExit() == 0 else { throw Failure(description: "openssl has made no certificate.") }
         return (certificate, ["--tls-cert-file", certificate, "--tls-key-file", key, "--tls-auth-clients", "no"])
     }
 
