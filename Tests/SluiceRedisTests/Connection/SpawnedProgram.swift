@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import Synchronization
 
 /// A program that runs beside the tests, whose output is read.
 ///
@@ -17,8 +18,16 @@ struct SpawnedProgram: Sendable {
 
     /// Starts a program.
     init(_ path: String, _ arguments: [String]) throws {
+        (identifier, output) = try Self.starting.withLock { _ in try Self.start(path, arguments) }
+    }
+
+    /// Held while a program starts, so that it inherits no end of the pipe of another one, whose output would then have no end.
+    private static let starting = Mutex(())
+
+    private static func start(_ path: String, _ arguments: [String]) throws -> (pid_t, Int32) {
         var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(description: "No pipe: \(errno)") }
+        guard pipe(&ends) == 0 else { throw Failure(description: "No pipe: \(errno)") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -33,8 +42,7 @@ struct SpawnedProgram: Sendable {
             close(ends[0])
             throw Failure(description: "\(path) does not start: \(code)")
         }
-        self.identifier = identifier
-        output = ends[0]
+        return (identifier, ends[0])
     }
 
     /// Reads some of the output; empty at its end.
