@@ -60,7 +60,8 @@ extension CommandKeysTests {
     @Suite(.enabled(if: RedisProcess.canRun))
     struct OfARealServer {
         @Test func serverFindsTheSameKeysAndSlots() async throws {
-            let redis = try RedisProcess("--cluster-enabled", "yes")
+            // The nodes of a cluster also listen on a port that is 10,000 higher, so the port must not be 0.
+            let (redis, _) = try RedisProcess.onPort("--port", ["--cluster-enabled", "yes"])
             let client = RedisClient(redis.server)
             for text in CommandKeysTests.commands {
                 let command = CommandKeysTests.command(text)
