@@ -24,25 +24,20 @@ struct FleetBench {
     private let inFlight: Int
     private let count: Int
 
-    static func main() async {
-        do {
-            var words = CommandLine.arguments.dropFirst()
-            guard let mode = words.popFirst() else { throw Failure(description: "The mode is missing.") }
-            var values: [String: String] = [:]
-            for word in words {
-                let parts = word.split(separator: "=", maxSplits: 1)
-                if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
-            }
-            let bench = try FleetBench(values)
-            switch mode {
-            case "hit": try await bench.measureHits()
-            case "permit": try await bench.measurePermits()
-            case "invalidation": try await bench.measureInvalidations()
-            default: throw Failure(description: "There is no mode '\(mode)'.")
-            }
-        } catch {
-            print("bench-fleet: \(error)")
-            exit(1)
+    static func main() async throws {
+        var words = CommandLine.arguments.dropFirst()
+        guard let mode = words.popFirst() else { throw Failure(description: "The mode is missing.") }
+        var values: [String: String] = [:]
+        for word in words {
+            let parts = word.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
+        }
+        let bench = try FleetBench(values)
+        switch mode {
+        case "hit": try await bench.measureHits()
+        case "permit": try await bench.measurePermits()
+        case "invalidation": try await bench.measureInvalidations()
+        default: throw Failure(description: "There is no mode '\(mode)'.")
         }
     }
 
