@@ -119,21 +119,14 @@ public final class RedisRateLimit: ImmediateGate {
 
     private func handle(_ outcome: TransportOutcome, _ key: String, _ request: RequestContext) {
         let clock = request.client.configuration.clock
-        switch outcome {
-        case .success(let response):
-            apply(response.head, clock) { scope.key(key, of: request, answeredBy: response.request) }
-        case .failure(let error):
-            if let head = error.response {
-                apply(head, clock) { error.request.map { scope.key(key, of: request, answeredBy: $0) } ?? key }
-            } else if error.isBeforeSending {
-                driver.change(key, clock) { state, _ in (state.putBack(), []) }
-            }
+        switch QuotaEffect(of: outcome, on: key, of: request, in: scope, atMost: maximumPause, now: clock.date) {
+        case .none: break
+        case .unused: driver.change(key, clock) { state, _ in (state.putBack(), []) }
+        case .pause(let key, let pause): self.pause(key, for: pause, clock)
         }
     }
 
-    private func apply(_ head: HTTPResponse, _ clock: any SluiceClock, of key: () -> String) {
-        guard let maximumPause, let asked = QuotaHeaders.pause(in: head, now: clock.date) else { return }
-        let (key, pause) = (key(), min(asked, maximumPause))
+    private func pause(_ key: String, for pause: Duration, _ clock: any SluiceClock) {
         driver.update(key, clock) { state, now in state.pause(until: now + pause, now: now) }
         let microseconds = Int(pause / .microseconds(1))
         guard microseconds > 0 else { return }

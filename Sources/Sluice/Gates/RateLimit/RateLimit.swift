@@ -113,21 +113,11 @@ public final class RateLimit: ImmediateGate {
 
     private func handle(_ outcome: TransportOutcome, _ key: String, _ request: RequestContext) {
         let clock = request.client.pipeline.clock
-        switch outcome {
-        case .success(let response):
-            apply(response.head, clock) { scope.key(key, of: request, answeredBy: response.request) }
-        case .failure(let error):
-            if let head = error.response {
-                apply(head, clock) { error.request.map { scope.key(key, of: request, answeredBy: $0) } ?? key }
-            } else if error.isBeforeSending {
-                queue.putBack(key, clock)
-            }
+        switch QuotaEffect(of: outcome, on: key, of: request, in: scope, atMost: maximumPause, now: clock.date) {
+        case .none: break
+        case .unused: queue.putBack(key, clock)
+        case .pause(let key, let pause): queue.pause(key, for: pause, clock)
         }
-    }
-
-    private func apply(_ head: HTTPResponse, _ clock: any SluiceClock, of key: () -> String) {
-        guard let maximumPause, let pause = QuotaHeaders.pause(in: head, now: clock.date) else { return }
-        queue.pause(key(), for: min(pause, maximumPause), clock)
     }
 }
 
