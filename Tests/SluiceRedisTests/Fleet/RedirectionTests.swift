@@ -139,7 +139,9 @@ struct RedirectionTests {
         let fetched = fetches.withLock { $0 }
         #expect(fetched > 0)
         for _ in 0..<50 { #expect(try await client.send(RedisCommand("GET", "b")) == .text("owner b")) }
-        #expect(redirections.withLock { $0 } == before && fetches.withLock { $0 } == fetched)
+        #expect(redirections.withLock { $0 } == before)
+        // One fetch may have been on its way because of a redirection from before the map was in use.
+        #expect(fetches.withLock { $0 } <= fetched + 1)
     }
 
     @Test func nodesThatTheMapDoesNotHaveAreLeftWithoutLosingACommand() async throws {
