@@ -136,31 +136,15 @@ public final class CacheEntry: Sendable {
         storedModel = response == nil ? nil : StoredModel(of: body)
     }
 
-    /// Returns a copy with this expiration.
-    package func with(expires: Date) -> CacheEntry {
+    /// Returns a copy with another body or expiration; nil for the same.
+    package func with(body: Data? = nil, expires: Date? = nil) -> CacheEntry {
         CacheEntry(
             key: key,
             variant: variant,
             response: response,
-            body: body,
+            body: body ?? self.body,
             stored: stored,
-            expires: expires,
-            renewal: renewal,
-            tags: tags,
-            memory: memory,
-            isMemoryOnly: isMemoryOnly
-        )
-    }
-
-    /// Returns a copy with this body.
-    package func with(body: Data) -> CacheEntry {
-        CacheEntry(
-            key: key,
-            variant: variant,
-            response: response,
-            body: body,
-            stored: stored,
-            expires: expires,
+            expires: expires ?? self.expires,
             renewal: renewal,
             tags: tags,
             memory: memory,

@@ -134,13 +134,14 @@ extension CacheStore {
             return !state.checksForeignChanges
         }
         guard isFirst else { return }
+        if let invalidations = storage.invalidations() {
+            let follower = Task.detached { [weak self] in
+                for await invalidation in invalidations { self?.drop(invalidation) }
+            }
+            state.withLock { $0.follower = follower }
+        }
         // An error is ignored, because the next operation fails with it too.
         _ = try? await (storage as? any PolledCacheStorage)?.hasForeignChanges()
-        guard let invalidations = storage.invalidations() else { return }
-        let follower = Task.detached { [weak self] in
-            for await invalidation in invalidations { self?.drop(invalidation) }
-        }
-        state.withLock { $0.follower = follower }
     }
 
     /// Drops the entries in memory that another process may have changed.

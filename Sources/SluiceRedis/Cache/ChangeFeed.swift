@@ -152,6 +152,9 @@ final class ChangeFeed: Sendable {
         return Position(id: message.id, number: message.number)
     }
 
+    /// Lets this process drop entries that the server has refused to store.
+    func drop(_ selection: CacheSelection) { state.withLock { $0.subscriber }?.yield(.removed(selection)) }
+
     /// Forgets everything that other processes may have changed.
     private func lose() {
         let subscriber = state.withLock { state in

@@ -24,9 +24,9 @@ import SluiceHTTP
 public final class RedisCacheStorage: LeasingCacheStorage {
     /// The time in milliseconds for which responses to requests from before a removal are not stored.
     private static let removalMemory = 300_000
-    /// The assumed error, in seconds, of the computed difference between the server's clock and this machine's.
-    private static let clockTolerance = 1.0
-    /// The maximum number of commands of one batch of changes that wait for their replies at the same time.
+    /// The time, in seconds, by which an entry may lie in the future, as the server's time is computed with an error.
+    private static let maximumLead = 1.0
+    /// The maximum number of commands of one call that wait for their replies at the same time.
     private static let concurrency = 32
     /// The maximum number of names in `scopeNames`.
     private static let scopeLimit = 4096
@@ -150,7 +150,7 @@ public final class RedisCacheStorage: LeasingCacheStorage {
             record = opened
             // An entry of this moment must not lie in the future, as its age would be unknown.
             let lead = (opened.entry.response?.received ?? opened.entry.stored).timeIntervalSince(now)
-            if lead > 0, lead < Self.clockTolerance {
+            if lead > 0, lead < Self.maximumLead {
                 record = CacheRecord(bytes, for: key, clockOffset: offset + lead + 0.001) ?? opened
             }
         } catch {
@@ -190,7 +190,7 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         var next = 0
         while next < blob.pieces {
             let numbers = next..<min(next + 4, blob.pieces)
-            let pieces = try await inTurns(Array(numbers)) { [redis] number throws(RedisError) in
+            let pieces = try await replies(Array(numbers)) { [redis] number throws(RedisError) in
                 var command = RedisCommand("GET", name.piece(number, of: blob.id), isIdempotent: true)
                 command.hasLargeReply = true
                 return try await redis.send(command)
@@ -316,7 +316,7 @@ public final class RedisCacheStorage: LeasingCacheStorage {
             let generation = try await requesting { () throws(RedisError) in try await feed.currentGeneration(scopeName)
             }
             if let requested, feed.isOutdated(generation, of: scopeName, since: requested) {
-                await removePieces(blob.map { [$0] } ?? [], of: name)
+                await refuse(entry, blob, name)
                 return nil
             }
             generations.append(generation)
@@ -337,11 +337,21 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         guard let elements = reply.elements, let isStored = elements.first?.int else {
             throw .cacheFailed(RedisError.unexpectedReply)
         }
-        let replaced =
-            isStored == 1
-            ? elements.dropFirst().compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) } : []
-        await removePieces(isStored == 1 ? replaced : blob.map { [$0] } ?? [], of: name)
-        return isStored == 1 ? .stored(entry.key) : nil
+        guard isStored == 1 else {
+            await refuse(entry, blob, name)
+            return nil
+        }
+        await removePieces(
+            elements.dropFirst().compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) },
+            of: name
+        )
+        return .stored(entry.key)
+    }
+
+    /// Drops an entry that another process has removed, also from the memory of this process, which may have missed the news.
+    private func refuse(_ entry: CacheEntry, _ blob: CacheRecord.Blob?, _ name: Name) async {
+        feed.drop(CacheSelection(entry.key, variant: entry.variant))
+        await removePieces(blob.map { [$0] } ?? [], of: name)
     }
 
     private func field(of variant: String) throws(SluiceError) -> String {
@@ -426,7 +436,7 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     func keepPieces(_ blob: CacheRecord.Blob, of entry: CacheEntry) async throws(SluiceError) {
         let name = try name(of: entry.key)
         let lifetime = entry.renewal == nil ? milliseconds(until: entry.expires) : milliseconds(until: nil)
-        let replies = try await inTurns(Array(0..<blob.pieces)) { [redis] number throws(RedisError) in
+        let replies = try await replies(Array(0..<blob.pieces)) { [redis] number throws(RedisError) in
             try await redis.send(RedisCommand("PEXPIRE", name.piece(number, of: blob.id), lifetime, isIdempotent: true))
         }
         guard replies.allSatisfy({ $0.int == 1 }) else {
@@ -439,7 +449,7 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     /// Removes the pieces of bodies. A failure is ignored, because they expire.
     func removePieces(_ blobs: [CacheRecord.Blob], of name: Name) async {
         for blob in blobs {
-            _ = try? await inTurns(Array(0..<blob.pieces)) { [redis] number throws(RedisError) in
+            _ = try? await replies(Array(0..<blob.pieces)) { [redis] number throws(RedisError) in
                 try await redis.send(RedisCommand("UNLINK", name.piece(number, of: blob.id), isIdempotent: true))
             }
         }
@@ -476,24 +486,29 @@ public final class RedisCacheStorage: LeasingCacheStorage {
         do { return try await body() } catch { throw error.code == .cancelled ? .cancelled : .cacheFailed(error) }
     }
 
-    /// Returns the replies to several commands in their order. They are sent at the same time.
-    private func inTurns(
+    /// Returns the replies to the commands with these numbers, in their order. Some of them are sent at the same time.
+    private func replies(
         _ numbers: [Int],
         _ command: @escaping @Sendable (Int) async throws(RedisError) -> RedisValue
     ) async throws(SluiceError) -> [RedisValue] {
-        let replies = await withTaskGroup(of: (Int, Result<RedisValue, RedisError>).self) { group in
-            for (index, number) in numbers.enumerated() {
-                group.addTask {
-                    do throws(RedisError) { return (index, .success(try await command(number))) } catch {
-                        return (index, .failure(error))
+        var values: [RedisValue] = []
+        var rest = numbers[...]
+        while !rest.isEmpty {
+            let some = rest.prefix(Self.concurrency)
+            rest = rest.dropFirst(some.count)
+            let replies = await withTaskGroup(of: (Int, Result<RedisValue, RedisError>).self) { group in
+                for number in some {
+                    group.addTask {
+                        do throws(RedisError) { return (number, .success(try await command(number))) } catch {
+                            return (number, .failure(error))
+                        }
                     }
                 }
+                return await group.reduce(into: []) { $0.append($1) }
             }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
-        var values: [RedisValue] = []
-        for (_, reply) in replies.sorted(by: { $0.0 < $1.0 }) {
-            values.append(try await requesting { () throws(RedisError) in try reply.get() })
+            for (_, reply) in replies.sorted(by: { $0.0 < $1.0 }) {
+                values.append(try await requesting { () throws(RedisError) in try reply.get() })
+            }
         }
         return values
     }
