@@ -5,9 +5,9 @@ import Testing
 
 /// The two encodings of messages, byte for byte.
 struct EncodingTests {
-    private static let inner = OTLPMessage { $0.add(1, "name", .string("é\"\n")) }
+    private static let inner = ProtobufMessage { $0.add(1, "name", .string("é\"\n")) }
 
-    private static let values: [(OTLPValue, protobuf: [UInt8], json: String)] = [
+    private static let values: [(ProtobufValue, protobuf: [UInt8], json: String)] = [
         (.string("ab"), [0x0A, 2, 0x61, 0x62], #""ab""#),
         (.id([1]), [0x0A, 8, 0, 0, 0, 0, 0, 0, 0, 1], #""0000000000000001""#),
         (.bool(true), [0x08, 1], "true"),
@@ -20,21 +20,21 @@ struct EncodingTests {
         (.double(1), [0x09, 0, 0, 0, 0, 0, 0, 0xF0, 0x3F], "1.0"),
         (.double(.infinity), [0x09, 0, 0, 0, 0, 0, 0, 0xF0, 0x7F], #""Infinity""#),
         (.message(inner), [0x0A, 6, 0x0A, 4, 0xC3, 0xA9, 0x22, 0x0A], #"{"name":"é\"\u000a"}"#),
-        (.messages([OTLPMessage(), OTLPMessage()]), [0x0A, 0, 0x0A, 0], "[{},{}]"),
+        (.messages([ProtobufMessage(), ProtobufMessage()]), [0x0A, 0, 0x0A, 0], "[{},{}]"),
         (.fixed64s([1, 2]), [0x0A, 16, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0], #"["1","2"]"#),
         (.doubles([0]), [0x0A, 8, 0, 0, 0, 0, 0, 0, 0, 0], "[0.0]"),
     ]
 
     @Test func valuesAreEncoded() {
         for (value, protobuf, json) in Self.values {
-            let message = OTLPMessage { $0.add(1, "x", value) }
+            let message = ProtobufMessage { $0.add(1, "x", value) }
             #expect(OTLPFormat.protobuf.encoded(message) == protobuf)
             #expect(String(decoding: OTLPFormat.json.encoded(message), as: UTF8.self) == "{\"x\":\(json)}")
         }
     }
 
     @Test func largeNumbersOfFieldsTakeTwoBytes() {
-        let message = OTLPMessage { $0.add(16, "flags", .fixed32(1)) }
+        let message = ProtobufMessage { $0.add(16, "flags", .fixed32(1)) }
         #expect(OTLPFormat.protobuf.encoded(message) == [0x85, 0x01, 1, 0, 0, 0])
     }
 

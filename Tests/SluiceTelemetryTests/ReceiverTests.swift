@@ -160,19 +160,6 @@ struct ReceiverTests {
         #expect(start.duration(to: .now) < .seconds(20))
     }
 
-    @Test func prometheusReadsTheMetricsOfRequests() async throws {
-        let receiver = try Receiver()
-        let metrics = RequestMetrics(details: [.inFlight])
-        let client = APIClient(baseURL: receiver.url) { $0.observers = [metrics] }
-        _ = try await client.json.post("api").route("a \"quoted\" \\ route\nof two lines").sender().value
-        _ = await client.json.post("api/broken").sender().result
-        let families = try await receiver.families(metrics.snapshot().openMetrics)
-        let requests = try #require(families.first { $0["name"].stringValue == "sluice_requests" })
-        #expect(requests["type"].stringValue == "counter")
-        #expect(requests["samples"].arrayValue.count == 2)
-        #expect(requests["samples"][0][1]["route"].stringValue == "a \"quoted\" \\ route\nof two lines")
-    }
-
     private static func client(_ receiver: Receiver, _ telemetry: OpenTelemetry) -> APIClient {
         APIClient(baseURL: receiver.url) {
             $0.observers = [telemetry]

@@ -63,14 +63,14 @@ public struct TelemetryConfiguration: Sendable {
 
 extension TelemetryConfiguration {
     /// The resource of all exports.
-    var resourceMessage: OTLPMessage {
+    var resourceMessage: ProtobufMessage {
         var attributes = resource
         let program = CommandLine.arguments.first.flatMap { $0.split(separator: "/").last } ?? "swift"
         attributes["service.name"] = serviceName ?? resource["service.name"] ?? "unknown_service:\(program)"
         attributes["telemetry.sdk.name"] = "sluice"
         attributes["telemetry.sdk.language"] = "swift"
         attributes["telemetry.sdk.version"] = SluiceVersion.current
-        return OTLPMessage {
+        return ProtobufMessage {
             let sorted = attributes.sorted { $0.key < $1.key }.map { Attribute($0.key, $0.value) }
             $0.add(1, "attributes", sorted.messages(limit: nil))
         }

@@ -3,7 +3,7 @@ import SluiceHTTP
 
 /// The messages that are exported, around the spans and points.
 struct ExportMessages: Sendable {
-    private let resource: OTLPMessage
+    private let resource: ProtobufMessage
     private let conventions: HTTPConventions
     private let bounds: [Double]
 
@@ -13,36 +13,36 @@ struct ExportMessages: Sendable {
         bounds = configuration.ledger.bounds
     }
 
-    private var scope: OTLPMessage {
-        OTLPMessage {
+    private var scope: ProtobufMessage {
+        ProtobufMessage {
             $0.add(1, "name", .string("sluice"))
             $0.add(2, "version", .string(SluiceVersion.current))
         }
     }
 
     /// The message `ExportTraceServiceRequest`.
-    func traces(_ records: [SpanRecord]) -> OTLPMessage {
+    func traces(_ records: [SpanRecord]) -> ProtobufMessage {
         request("resourceSpans", "scopeSpans") { $0.add(2, "spans", .messages(records.map(conventions.message))) }
     }
 
     /// The message `ExportMetricsServiceRequest`.
-    func metrics(_ collection: DurationLedger.Collection) -> OTLPMessage {
+    func metrics(_ collection: DurationLedger.Collection) -> ProtobufMessage {
         let metric = collection.message(bounds: bounds, limit: conventions.valueLimit)
         return request("resourceMetrics", "scopeMetrics") { $0.add(2, "metrics", .messages([metric])) }
     }
 
-    private func request(_ outer: String, _ inner: String, _ add: (inout OTLPMessage) -> Void) -> OTLPMessage {
-        let scoped = OTLPMessage {
+    private func request(_ outer: String, _ inner: String, _ add: (inout ProtobufMessage) -> Void) -> ProtobufMessage {
+        let scoped = ProtobufMessage {
             $0.add(1, "scope", .message(scope))
             add(&$0)
             $0.add(3, "schemaUrl", .string(HTTPConventions.schemaURL))
         }
-        let resourced = OTLPMessage {
+        let resourced = ProtobufMessage {
             $0.add(1, "resource", .message(resource))
             $0.add(2, inner, .messages([scoped]))
             $0.add(3, "schemaUrl", .string(HTTPConventions.schemaURL))
         }
-        return OTLPMessage { $0.add(1, outer, .messages([resourced])) }
+        return ProtobufMessage { $0.add(1, outer, .messages([resourced])) }
     }
 }
 

@@ -10,14 +10,14 @@ extension DurationLedger.Collection {
     ///   - bounds: The bounds that were counted with.
     ///   - limit: The longest text of an attribute.
     /// - Returns: The message.
-    func message(bounds: [Double], limit: Int?) -> OTLPMessage {
+    func message(bounds: [Double], limit: Int?) -> ProtobufMessage {
         let temporality: Temporality = isDelta ? .delta : .cumulative
         let points = series.map { point($0, $1, bounds, limit) }
-        let histogram = OTLPMessage {
+        let histogram = ProtobufMessage {
             $0.add(1, "dataPoints", .messages(points))
             $0.add(2, "aggregationTemporality", .enumeration(temporality.rawValue))
         }
-        return OTLPMessage {
+        return ProtobufMessage {
             $0.add(1, "name", .string("http.client.request.duration"))
             $0.add(2, "description", .string("Duration of HTTP client requests."))
             $0.add(3, "unit", .string("s"))
@@ -26,9 +26,9 @@ extension DurationLedger.Collection {
     }
 
     private func point(_ attributes: [Attribute], _ counts: BucketCounts, _ bounds: [Double], _ limit: Int?)
-        -> OTLPMessage
+        -> ProtobufMessage
     {
-        OTLPMessage {
+        ProtobufMessage {
             $0.add(2, "startTimeUnixNano", .fixed64(start))
             $0.add(3, "timeUnixNano", .fixed64(end))
             $0.add(4, "count", .fixed64(counts.count))

@@ -5,7 +5,7 @@ import SluiceHTTP
 struct OTLPJSONWriter {
     private(set) var bytes: [UInt8] = []
 
-    mutating func append(_ message: OTLPMessage) {
+    mutating func append(_ message: ProtobufMessage) {
         append("{")
         for (index, field) in message.fields.enumerated() {
             if index > 0 { append(",") }
@@ -16,7 +16,7 @@ struct OTLPJSONWriter {
         append("}")
     }
 
-    private mutating func append(_ value: OTLPValue) {
+    private mutating func append(_ value: ProtobufValue) {
         switch value {
         case .string(let text): append(quoted: text)
         case .id(let words):
@@ -27,7 +27,8 @@ struct OTLPJSONWriter {
             )
         case .bool(let flag): append(flag ? "true" : "false")
         case .int64(let integer): append(quoted: "\(integer)")
-        case .fixed64(let integer): append(quoted: "\(integer)")
+        case .fixed64(let integer), .uint64(let integer): append(quoted: "\(integer)")
+        case .sint(let integer): append(quoted: "\(integer)")
         case .uint32(let integer), .enumeration(let integer), .fixed32(let integer): append("\(integer)")
         case .double(let double): append(double)
         case .message(let message): append(message)
@@ -35,6 +36,7 @@ struct OTLPJSONWriter {
         case .encoded(let messages): appendList(messages) { $0.bytes += $1 }
         case .fixed64s(let integers): appendList(integers) { $0.append(quoted: "\($1)") }
         case .doubles(let doubles): appendList(doubles) { $0.append($1) }
+        case .sints(let integers): appendList(integers) { $0.append(quoted: "\($1)") }
         }
     }
 

@@ -9,11 +9,11 @@ struct ProtobufWriter {
 
     private(set) var bytes: [UInt8] = []
 
-    mutating func append(_ message: OTLPMessage) {
+    mutating func append(_ message: ProtobufMessage) {
         for field in message.fields { append(field.value, field.number) }
     }
 
-    private mutating func append(_ value: OTLPValue, _ number: UInt64) {
+    private mutating func append(_ value: ProtobufValue, _ number: UInt64) {
         switch value {
         case .string(let text):
             append(number, .bytes)
@@ -32,6 +32,12 @@ struct ProtobufWriter {
         case .uint32(let integer), .enumeration(let integer):
             append(number, .varint)
             append(varint: UInt64(integer))
+        case .uint64(let integer):
+            append(number, .varint)
+            append(varint: integer)
+        case .sint(let integer):
+            append(number, .varint)
+            append(varint: Self.zigZag(integer))
         case .fixed32(let integer):
             append(number, .fixed32)
             append(littleEndian: integer)
@@ -48,8 +54,21 @@ struct ProtobufWriter {
             for message in messages { append(nested: message, number) }
         case .fixed64s(let integers): append(packed: integers, number)
         case .doubles(let doubles): append(packed: doubles.map(\.bitPattern), number)
+        case .sints(let integers):
+            var packed = ProtobufWriter()
+            for integer in integers { packed.append(varint: Self.zigZag(integer)) }
+            append(nested: packed.bytes, number)
         }
     }
+
+    /// Appends a message after its length, as in a stream of messages.
+    mutating func append(delimited message: ProtobufMessage) {
+        let encoded = OTLPFormat.protobuf.encoded(message)
+        append(varint: UInt64(encoded.count))
+        bytes += encoded
+    }
+
+    private static func zigZag(_ integer: Int64) -> UInt64 { UInt64(bitPattern: integer << 1 ^ integer >> 63) }
 
     private mutating func append(packed words: [UInt64], _ number: UInt64) {
         append(number, .bytes)

@@ -24,8 +24,8 @@ struct Attribute: Equatable, Hashable, Sendable {
     }
 
     /// The message `KeyValue`, with texts of at most this many Unicode scalars.
-    func message(limit: Int?) -> OTLPMessage {
-        let value = OTLPMessage {
+    func message(limit: Int?) -> ProtobufMessage {
+        let value = ProtobufMessage {
             switch self.value {
             case .string(let text): $0.add(1, "stringValue", .string(text.truncated(to: limit)))
             case .bool(let flag): $0.add(2, "boolValue", .bool(flag))
@@ -33,7 +33,7 @@ struct Attribute: Equatable, Hashable, Sendable {
             case .double(let double): $0.add(4, "doubleValue", .double(double))
             }
         }
-        return OTLPMessage {
+        return ProtobufMessage {
             $0.add(1, "key", .string(key))
             $0.add(2, "value", .message(value))
         }
@@ -41,7 +41,7 @@ struct Attribute: Equatable, Hashable, Sendable {
 }
 
 extension [Attribute] {
-    func messages(limit: Int?) -> OTLPValue { .messages(map { $0.message(limit: limit) }) }
+    func messages(limit: Int?) -> ProtobufValue { .messages(map { $0.message(limit: limit) }) }
 }
 
 extension String {

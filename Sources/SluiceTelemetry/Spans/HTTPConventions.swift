@@ -98,8 +98,8 @@ extension HTTPConventions {
     }
 
     /// The message `Span`.
-    func message(_ record: SpanRecord) -> OTLPMessage {
-        OTLPMessage {
+    func message(_ record: SpanRecord) -> ProtobufMessage {
+        ProtobufMessage {
             $0.add(1, "traceId", .id([record.trace.traceID.high, record.trace.traceID.low]))
             $0.add(2, "spanId", .id([record.spanID.rawValue]))
             $0.add(3, "traceState", nonEmpty: record.trace.parent?.traceState ?? "")
@@ -118,8 +118,8 @@ extension HTTPConventions {
         }
     }
 
-    private func message(_ event: SpanEvent) -> OTLPMessage {
-        OTLPMessage {
+    private func message(_ event: SpanEvent) -> ProtobufMessage {
+        ProtobufMessage {
             $0.add(1, "timeUnixNano", .fixed64(event.time))
             $0.add(2, "name", .string(event.name))
             if !event.attributes.isEmpty { $0.add(3, "attributes", event.attributes.messages(limit: valueLimit)) }
@@ -138,11 +138,11 @@ extension HTTPConventions {
         ]
     }
 
-    private func status(_ record: SpanRecord) -> OTLPMessage? {
+    private func status(_ record: SpanRecord) -> ProtobufMessage? {
         guard let outcome = record.outcome, errorType(outcome, isWhole: record.attempt == nil) != nil else {
             return nil
         }
-        return OTLPMessage {
+        return ProtobufMessage {
             // The status code says all about a response.
             if case .failure(_, _, let text) = outcome { $0.add(2, "message", nonEmpty: text) }
             $0.add(3, "code", .enumeration(2))

@@ -50,8 +50,14 @@ final class Receiver {
     }
 
     /// The families of metrics of a page, as the parser of Prometheus reads it.
-    func families(_ page: String) async throws -> [JSON] {
-        try await APIClient(baseURL: url).json.post("openmetrics").data(Data(page.utf8)).sender().value.arrayValue
+    ///
+    /// - Parameters:
+    ///   - page: The page.
+    ///   - format: Its format, `openmetrics` or `prometheus`.
+    /// - Returns: The families.
+    /// - Throws: The error of the request, if the parser refuses the page.
+    func families(_ page: String, as format: String) async throws -> [JSON] {
+        try await APIClient(baseURL: url).json.post(format).data(Data(page.utf8)).sender().value.arrayValue
     }
 
     /// A configuration that exports to this collector.

@@ -4,6 +4,8 @@
 
 POST …/v1/traces and …/v1/metrics take an export. The first part of the path is the collector's manner: `busy` refuses the first two exports of each
 signal, `partial` rejects one span or point, `nonsense` answers with a page, `slow` takes a minute. GET /received lists what has been accepted.
+
+POST /openmetrics and /prometheus parse a page of metrics, and answer with its families.
 """
 import base64
 import gzip
@@ -15,9 +17,11 @@ from google.protobuf import json_format, unknown_fields
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metrics
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as traces
 import prometheus_client.openmetrics.parser as openmetrics
+import prometheus_client.parser as prometheus
 
 SIGNALS = {"traces": (traces.ExportTraceServiceRequest, traces.ExportTraceServiceResponse),
            "metrics": (metrics.ExportMetricsServiceRequest, metrics.ExportMetricsServiceResponse)}
+PARSERS = {"/openmetrics": openmetrics, "/prometheus": prometheus}
 received, refused = [], {}
 
 
@@ -51,9 +55,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.path == "/openmetrics":
+        if self.path in PARSERS:
             families = [{"name": f.name, "type": f.type, "unit": f.unit, "samples": [[s.name, s.labels, s.value] for s in f.samples]}
-                        for f in openmetrics.text_string_to_metric_families(body.decode())]
+                        for f in PARSERS[self.path].text_string_to_metric_families(body.decode())]
             return self.answer(200, json.dumps(families).encode(), "application/json")
         if self.path.startswith("/api"):
             status = 500 if self.path.endswith("broken") else 200

@@ -30,4 +30,24 @@ final class TelemetryGuideTests: XCTestCase {
         let exported = OpenTelemetry(configuration)
         XCTAssertEqual(exported.statistics.exportedSpans, 0)
     }
+
+    func testPrometheus() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/42", .text("Ada"))
+        let prometheus = PrometheusMetrics()
+        let shop = APIClient(baseURL: server.url) { $0.observers = [prometheus] }
+        _ = try await shop.string.get("users/42").sender().value
+        let scraped = try LoopbackServer()
+        scraped.on("/metrics") { request in
+            let page = prometheus.page(accept: request.headers["Accept"])
+            return .data(page.body, contentType: page.contentType)
+        }
+        let text = try await APIClient(baseURL: scraped.url).string.get("metrics").sender().value
+        XCTAssertTrue(text.contains("sluice_request_duration_seconds_count"), text)
+    }
+
+    func testNativeHistograms() {
+        let native = PrometheusMetrics(isNative: true)
+        XCTAssertTrue(native.page().contentType.hasPrefix("text/plain"))
+    }
 }

@@ -25,7 +25,6 @@ struct SecretObservers: Sendable {
         search.look("the HAR recorder", har)
         let snapshot = metrics.snapshot()
         search.look("the metrics", snapshot)
-        search.read("OpenMetrics", snapshot.openMetrics)
         search.read("the metrics as JSON", String(decoding: try JSONEncoder().encode(snapshot), as: UTF8.self))
     }
 

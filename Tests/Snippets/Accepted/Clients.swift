@@ -348,11 +348,6 @@ func metricsSnap() {
     print(m.snapshot())
 }
 
-func metricsOpen() {
-    let m = RequestMetrics()
-    print(m.snapshot().openMetrics)
-}
-
 func metricsPct() {
     let m = RequestMetrics()
     print(m.snapshot()["GET users"]?.latency.percentile(99) ?? .zero)

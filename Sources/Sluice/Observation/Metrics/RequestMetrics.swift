@@ -8,7 +8,6 @@ import SluiceHTTP
 /// let client = APIClient(baseURL: url) { $0.observers = [metrics] }
 /// …
 /// print(metrics.snapshot())                             // a table
-/// let text = metrics.snapshot().openMetrics             // for Prometheus
 /// let slow = metrics.snapshot().routes.filter { ($0.latency.percentile(99) ?? .zero) > .seconds(1) }
 /// ```
 ///

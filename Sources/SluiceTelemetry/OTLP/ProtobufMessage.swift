@@ -1,17 +1,17 @@
-/// A message of the OpenTelemetry protocol: its fields, each with the number of the protobuf schema and the name of JSON.
+/// A message of a protobuf schema: its fields, each with its number, and with its name for JSON.
 ///
 /// The same value is written as protobuf and as JSON, so that the two cannot differ.
-struct OTLPMessage: Equatable, Sendable {
+struct ProtobufMessage: Equatable, Sendable {
     struct Field: Equatable, Sendable {
         let number: UInt64
         let name: String
-        let value: OTLPValue
+        let value: ProtobufValue
     }
 
     private(set) var fields: [Field] = []
 
     /// Adds a field.
-    mutating func add(_ number: UInt64, _ name: String, _ value: OTLPValue) {
+    mutating func add(_ number: UInt64, _ name: String, _ value: ProtobufValue) {
         fields.append(Field(number: number, name: name, value: value))
     }
 
@@ -25,27 +25,31 @@ struct OTLPMessage: Equatable, Sendable {
         if count > 0 { add(number, name, .uint32(UInt32(clamping: count))) }
     }
 
-    init(_ build: (inout OTLPMessage) -> Void = { _ in }) {
+    init(_ build: (inout ProtobufMessage) -> Void = { _ in }) {
         build(&self)
     }
 }
 
 /// A value of a field, by its type in the schema.
-indirect enum OTLPValue: Equatable, Sendable {
+indirect enum ProtobufValue: Equatable, Sendable {
     case string(String)
     /// The ID of a trace or a span: bytes, and hexadecimal digits in JSON.
     case id([UInt64])
     case bool(Bool)
     case int64(Int64)
     case uint32(UInt32)
+    case uint64(UInt64)
+    /// The types `sint32` and `sint64`.
+    case sint(Int64)
     case fixed32(UInt32)
     case fixed64(UInt64)
     case double(Double)
     case enumeration(UInt32)
-    case message(OTLPMessage)
-    case messages([OTLPMessage])
+    case message(ProtobufMessage)
+    case messages([ProtobufMessage])
     case fixed64s([UInt64])
     case doubles([Double])
+    case sints([Int64])
     /// Repeated messages that have been encoded before, in the format of the message around them.
     case encoded([[UInt8]])
 }
@@ -65,7 +69,7 @@ public enum OTLPFormat: Sendable, Hashable, CaseIterable {
     }
 
     /// Returns the bytes of a message.
-    func encoded(_ message: OTLPMessage) -> [UInt8] {
+    func encoded(_ message: ProtobufMessage) -> [UInt8] {
         switch self {
         case .protobuf:
             var writer = ProtobufWriter()
