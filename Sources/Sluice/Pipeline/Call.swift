@@ -90,7 +90,8 @@ final class Call: Sendable {
                 draft: self.draft,
                 began: began,
                 beganDate: pipeline.clock.date,
-                secretHeaders: steps.secretHeaders
+                secretHeaders: steps.secretHeaders,
+                observers: steps.observers
             )
         notify(.began, 0) { .began(request) }
     }

@@ -11,15 +11,19 @@ public struct ObservedRequest: Sendable {
         let began: ContinuousClock.Instant
         let beganDate: Date
         let secretHeaders: [HTTPHeaderName]
+        /// The tasks that call observers with the caller's task-local values.
+        let tasks: [(observer: ObserverMailbox, task: CallersTask)]
 
         init(
             id: RequestID,
             draft: consuming RequestDraft,
             began: ContinuousClock.Instant,
             beganDate: Date,
-            secretHeaders: [HTTPHeaderName]
+            secretHeaders: [HTTPHeaderName],
+            observers: [ObserverMailbox] = []
         ) {
             self.id = id
+            tasks = observers.compactMap { observer in observer.callersTask().map { (observer, $0) } }
             // Events have the bodies of requests. Waiting events must not keep them otherwise.
             draft.body = nil
             self.draft = draft

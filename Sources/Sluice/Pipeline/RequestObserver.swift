@@ -16,9 +16,16 @@ import SluiceHTTP
 /// ``ObservedRequest/omittedBodyBytes`` is the number of bytes that an event lacks. Beyond 65,536 waiting events, or 64 MiB
 /// without bodies, the newest are dropped, and their number is reported. The observers of single requests share these
 /// limits: ``ModifiableRequest/observer(_:)``.
+///
+/// While the observer is called, the task-local values are those of the task that started the request, so a line that it logs
+/// has the caller's metadata. The values of Sluice itself, such as ``Deadline/current``, are not set.
 public protocol RequestObserver: Sendable, _ObserverInterests {
     /// The events that the observer receives; all by default. Events that no observer receives cost nothing.
     var interests: RequestEvent.Kinds { get }
+
+    /// True, the default, to be called with the task-local values of the task that started the request. False saves about a microsecond
+    /// a request.
+    var usesTaskLocals: Bool { get }
 
     /// Called for each event.
     ///
@@ -32,6 +39,9 @@ public protocol RequestObserver: Sendable, _ObserverInterests {
 }
 
 extension RequestObserver {
+    /// True: the observer is called with the caller's task-local values.
+    public var usesTaskLocals: Bool { true }
+
     /// Does nothing.
     public func didDrop(_ count: Int) {}
 }
@@ -98,6 +108,11 @@ final class ObserverMailbox: Sendable {
         recordsRequests = observer is any RecordingObserver
     }
 
+    /// Returns a task that calls the observer with the current task-local values; nil if it does not use them.
+    func callersTask() -> CallersTask? {
+        immediate == nil && observer.usesTaskLocals ? CallersTask(observer) : nil
+    }
+
     /// Delivers an event, or queues it.
     ///
     /// - Parameters:
@@ -146,7 +161,12 @@ final class ObserverMailbox: Sendable {
         // Each message is released as soon as it has been delivered.
         messages.reverse()
         while let next = messages.popLast() {
-            observer.observe(next.message.event, of: next.message.request)
+            let message = next.message
+            if let task = message.request.subject.tasks.first(where: { $0.observer === self })?.task {
+                task.deliver(message)
+            } else {
+                observer.observe(message.event, of: message.request)
+            }
             if let shared {
                 shared.withLock { $0.remove(next.cost) }
             } else {

@@ -116,7 +116,8 @@ final class Steps: Sendable {
             draft: draft,
             began: configuration.clock.now,
             beganDate: configuration.clock.date,
-            secretHeaders: secretHeaders
+            secretHeaders: secretHeaders,
+            observers: observers
         )
         let observed = ObservedRequest(subject, attempt: 0, instant: subject.began)
         func post(_ kind: RequestEvent.Kinds, _ event: RequestEvent) {

@@ -55,6 +55,25 @@ final class ObservationGuideTests: XCTestCase {
         return server
     }
 
+    func testLogLinesWithTheCallersMetadata() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/1", .text("Ada"))
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        enum Customer {
+            @TaskLocal static var id = "none"
+        }
+        let named = APIClient(baseURL: server.url) {
+            $0.observers = [RequestLog(.summary) { line in continuation.yield("customer=\(Customer.id) \(line)") }]
+        }
+        let answer = try await Customer.$id.withValue("42") { try await named.string.get("users/1").sender().value }
+        XCTAssertEqual(answer, "Ada")
+        await named.observersCaughtUp()
+        for await line in lines {
+            XCTAssertTrue(line.hasPrefix("customer=42 "), line)
+            break
+        }
+    }
+
     func testRequestLog() async throws {
         let server = try userServer()
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)

@@ -30,6 +30,9 @@ public final class HARRecorder: RequestObserver, RecordingObserver {
         assembly = Locked(HARAssembly(transcript, maximumEntries: maximumEntries))
     }
 
+    /// False: a recording has nothing of the caller.
+    public var usesTaskLocals: Bool { false }
+
     /// Records an event.
     public func observe(_ event: RequestEvent, of request: ObservedRequest) {
         assembly.withLock { $0.record(event, of: request) }

@@ -46,6 +46,8 @@ public struct RequestLog: RequestObserver, SelectiveObserver {
     public var isColored = false
     /// True to write the day before the time, as in ISO 8601; false by default.
     public var showsDate = false
+    /// True if the log has a destination of its own, which may add the caller's metadata.
+    public let usesTaskLocals: Bool
     private let destination: @Sendable (String) -> Void
     private let records = Locked<[RequestID: RequestRecord]>([:])
 
@@ -59,7 +61,7 @@ public struct RequestLog: RequestObserver, SelectiveObserver {
     ///   - curl: True to add cURL commands.
     ///   - redaction: The secrets to leave out.
     ///   - destination: Called with one line, or several separated by line breaks. Calls from one client come one at a
-    ///     time. Nil, the default, writes to standard error.
+    ///     time, with the task-local values of the request's caller. Nil, the default, writes to standard error.
     public init(
         _ level: Level = .failures,
         curl: Bool = false,
@@ -69,6 +71,7 @@ public struct RequestLog: RequestObserver, SelectiveObserver {
         self.level = level
         self.curl = curl
         self.redaction = redaction
+        usesTaskLocals = destination != nil
         self.destination = destination ?? Self.standardError
     }
 

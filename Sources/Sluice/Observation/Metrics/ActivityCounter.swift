@@ -84,6 +84,9 @@ public final class ActivityCounter: RequestObserver {
         _ = state.withLock { $0.listeners.removeValue(forKey: listener) }
     }
 
+    /// True if the counter has a closure that takes the request.
+    public var usesTaskLocals: Bool { onRequest != nil }
+
     /// The first and the last event of each request.
     public var interests: RequestEvent.Kinds { [.began, .finished] }
 
