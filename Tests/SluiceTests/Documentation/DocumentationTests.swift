@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Compares the pages with the code of this folder and that of `SluiceRedisTests`: every Swift block of a page is compiled and run there.
+/// Compares the pages with the code of this folder, of `SluiceRedisTests` and of the examples: every Swift block of a page is compiled and
+/// run there.
 @Suite struct DocumentationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     private static let root = (0..<3).reduce(folder) { url, _ in url.deletingLastPathComponent() }
@@ -28,12 +29,8 @@ import Testing
     @Test(arguments: pages)
     func everyBlockOfAPageIsCompiled(_ page: String) throws {
         let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
-        // The code of the article on Redis needs the product for it.
-        let folders = [Self.folder, Self.root.appending(path: "Tests/SluiceRedisTests/Documentation")]
-        let files = try folders.flatMap { folder in
-            try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        }
-        let code = try files.map { lines(try String(contentsOf: $0, encoding: .utf8)) }.joined(separator: "\n")
+        let code = try Self.codeFiles().map { lines(try String(contentsOf: $0, encoding: .utf8)) }
+            .joined(separator: "\n")
         let blocks = text.components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "\n```").first }
             .filter { block in
@@ -45,6 +42,23 @@ import Testing
             let isCompiled = code.contains(lines(block))
             #expect(isCompiled, "No test contains this block:\n\(block)")
         }
+    }
+
+    /// Returns the files that are compiled and run. The code of the article on Redis needs the product for it, and code that needs other
+    /// packages is in the tests of an example, which `Examples/check` runs.
+    private static func codeFiles() throws -> [URL] {
+        let examples = root.appending(path: "Examples")
+        let folders =
+            [folder, root.appending(path: "Tests/SluiceRedisTests/Documentation")]
+            + (try names(in: examples)).map { examples.appending(path: "\($0)/Tests") }.flatMap { tests in
+                ((try? names(in: tests)) ?? []).map { tests.appending(path: $0) }
+            }
+        return try folders.flatMap { folder in try names(in: folder).map { folder.appending(path: $0) } }
+            .filter { $0.pathExtension == "swift" }
+    }
+
+    private static func names(in folder: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path)
     }
 
     /// Returns the text without indentation, empty lines and imports, which differ between a page and a class, and without `@main`,
