@@ -7,7 +7,7 @@ import XCTest
 import Combine
 #endif
 
-/// The code of the article "Code that is not async".
+/// The code of the article "Bridges to other code".
 final class BridgesGuideTests: XCTestCase {
     struct User: Codable, Sendable, Equatable {
         var id: Int
