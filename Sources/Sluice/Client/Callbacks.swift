@@ -1,7 +1,5 @@
 import Dispatch
 
-// MARK: - Callbacks
-
 /// The main queue, whose completion handlers run on the main actor: `request.send(on: .main) { self.name = "" }`.
 public enum MainQueue: Sendable {
     /// The main queue.
@@ -84,44 +82,3 @@ extension TypedRequest {
         return sender
     }
 }
-
-// MARK: - Combine
-
-#if canImport(Combine)
-import Combine
-
-extension TypedRequest {
-    /// Returns a publisher of the model. Each subscriber sends the request again, and cancelling
-    /// its subscription cancels it.
-    ///
-    /// ```swift
-    /// let subscription = github.codable.get("users/apple", as: User.self).publisher()
-    ///     .receive(on: DispatchQueue.main)
-    ///     .sink { completion in … } receiveValue: { user in … }
-    /// ```
-    ///
-    /// Values are published on any thread.
-    public func publisher() -> AnyPublisher<Model, ErrorModel> {
-        responsePublisher()
-            .setFailureType(to: ErrorModel.self)
-            .flatMap(\.result.publisher)
-            .eraseToAnyPublisher()
-    }
-
-    /// Returns a publisher of the whole response, failures included. Each subscriber sends the request again, and
-    /// cancelling its subscription cancels it.
-    public func responsePublisher() -> AnyPublisher<APIResponse<Model, ErrorModel>, Never> {
-        Deferred {
-            let sender = sender()
-            return Future<APIResponse<Model, ErrorModel>, Never> { promise in
-                // A promise can be fulfilled on any thread, although its type is not
-                // Sendable. This one is fulfilled once.
-                nonisolated(unsafe) let promise = promise
-                sender.start { promise(.success($0)) }
-            }
-            .handleEvents(receiveCancel: sender.cancel)
-        }
-        .eraseToAnyPublisher()
-    }
-}
-#endif

@@ -1,0 +1,1 @@
+../../../../Sources/Sluice/Client/Publishers.swift
