@@ -7,8 +7,9 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "sluice", path: "../.."),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
@@ -16,20 +17,37 @@ let package = Package(
             name: "UserService",
             dependencies: [
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Sluice", package: "sluice"),
+                .product(name: "SluiceTelemetry", package: "sluice"),
             ]
         ),
         .executableTarget(
             name: "user-service",
-            dependencies: ["UserService", .product(name: "Hummingbird", package: "hummingbird")],
+            dependencies: ["UserService", .product(name: "Logging", package: "swift-log")],
             path: "Sources/Command"
+        ),
+        .executableTarget(
+            name: "users-upstream",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Upstream"
+        ),
+        .executableTarget(
+            name: "user-load",
+            dependencies: [.product(name: "Sluice", package: "sluice")],
+            path: "Sources/Load"
         ),
         .testTarget(
             name: "UserServiceTests",
             dependencies: [
                 "UserService",
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Sluice", package: "sluice"),
                 .product(name: "SluiceTesting", package: "sluice"),

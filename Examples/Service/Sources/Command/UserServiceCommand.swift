@@ -1,5 +1,4 @@
-import Hummingbird
-import Sluice
+import Logging
 import UserService
 
 #if canImport(FoundationEssentials)
@@ -19,9 +18,13 @@ import Darwin
 @main struct UserServiceCommand {
     static func main() async {
         do {
-            let options = try ServiceOptions(environment: ProcessInfo.processInfo.environment)
-            let server = UserServer(client: .users(options), maximumTimeout: options.maximumTimeout)
-            try await server.application(host: options.host, port: options.port).runService()
+            let environment = ProcessInfo.processInfo.environment
+            let options = try ServiceOptions(environment: environment)
+            let logger = Logger(label: "user-service")
+            let service = UserServiceGroup(options, environment: environment, logger: logger) { port in
+                logger.info("Listening on port \(port)")
+            }
+            try await service.group.run()
         } catch {
             print("✗ \(error)")
             exit(EXIT_FAILURE)

@@ -26,6 +26,10 @@ public struct ServiceOptions: Sendable {
     public var cacheDirectory: String?
     /// The maximum duration of a request, `MAXIMUM_TIMEOUT` in seconds; 10 seconds by default.
     public var maximumTimeout: Duration = .seconds(10)
+    /// The maximum time to warm the client before the service is ready, `WARM_UP_TIMEOUT` in seconds; 5 seconds by default.
+    public var warmUpTimeout: Duration = .seconds(5)
+    /// The time between the end of the readiness and that of the server, `SHUTDOWN_DELAY` in seconds; none by default.
+    public var shutdownDelay: Duration = .zero
 
     /// Creates options from the values that have no default.
     public init(upstreamURL: String, tokenURL: String, clientID: String, clientSecret: String) {
@@ -56,12 +60,14 @@ public struct ServiceOptions: Sendable {
             guard let port = UInt16(text) else { throw InvalidOption("PORT", "is not a port number") }
             self.port = Int(port)
         }
-        if let text = variables["MAXIMUM_TIMEOUT"] {
-            guard let timeout = RequestTimeout(text) else {
-                throw InvalidOption("MAXIMUM_TIMEOUT", "is not a time in seconds")
-            }
-            maximumTimeout = timeout.duration
+        func seconds(_ name: String) throws(InvalidOption) -> Duration? {
+            guard let text = variables[name] else { return nil }
+            guard let timeout = RequestTimeout(text) else { throw InvalidOption(name, "is not a time in seconds") }
+            return timeout.duration
         }
+        maximumTimeout = try seconds("MAXIMUM_TIMEOUT") ?? maximumTimeout
+        warmUpTimeout = try seconds("WARM_UP_TIMEOUT") ?? warmUpTimeout
+        shutdownDelay = try seconds("SHUTDOWN_DELAY") ?? shutdownDelay
         cacheDirectory = variables["CACHE_DIRECTORY"]
     }
 }

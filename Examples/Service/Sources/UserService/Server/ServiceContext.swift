@@ -1,6 +1,8 @@
 import Hummingbird
 import NIOCore
 
+import struct Sluice.TraceContext
+
 /// The context of a request, including its connection.
 public struct ServiceContext: RequestContext {
     /// The storage that Hummingbird needs for every request.
@@ -35,7 +37,8 @@ public struct ServiceContext: RequestContext {
         _ work: @escaping @Sendable (Deadline) async throws -> Value
     ) async throws -> Value {
         let deadline = Deadline(try timeout(of: request), upTo: limit)
-        let task = Task { try await work(deadline) }
+        // The requests to the upstream continue the trace of the caller.
+        let task = TraceContext.$current.withValue(request.traceContext) { Task { try await work(deadline) } }
         ClientDeparture.whenClientLeaves(channel) { task.cancel() }
         do {
             return try await withTaskCancellationHandler {
@@ -66,5 +69,13 @@ public struct ServiceContext: RequestContext {
             throw HTTPError(.badRequest, message: "X-Request-Timeout must be a number of seconds above 0, such as 1.5.")
         }
         return timeout
+    }
+}
+
+extension Request {
+    /// The caller's position in a trace, from `traceparent` and `tracestate` (W3C Trace Context); nil without a valid one.
+    fileprivate var traceContext: TraceContext? {
+        func value(_ name: String) -> String? { headers.first { $0.name.canonicalName == name }?.value }
+        return value("traceparent").flatMap { TraceContext(traceparent: $0, tracestate: value("tracestate")) }
     }
 }

@@ -11,19 +11,31 @@ import Sluice
 ///
 /// - `GET /users/{id}` returns a user.
 /// - `GET /users/{id}/summary` combines three responses of the upstream.
-/// - `GET /health` reports that the service is running. It sends nothing to the upstream.
+/// - `GET /health` reports that the service is running, and `GET /ready` that it takes requests. Neither sends anything to the upstream.
+/// - `GET /metrics` returns the metrics of the requests to the upstream, for Prometheus.
 public struct UserServer: Sendable {
     private let api: UsersAPI
     private let maximumTimeout: Duration
+    private let metrics: RequestMetrics
+    private let readiness: Readiness?
 
     /// Creates the service.
     ///
     /// - Parameters:
     ///   - client: The client for the upstream.
     ///   - maximumTimeout: The maximum duration of a request, which also limits the caller's time-out; 10 seconds by default.
-    public init(client: APIClient, maximumTimeout: Duration = .seconds(10)) {
+    ///   - metrics: The metrics that the client has as an observer.
+    ///   - readiness: The readiness of the service; nil if it is always ready.
+    public init(
+        client: APIClient,
+        maximumTimeout: Duration = .seconds(10),
+        metrics: RequestMetrics = RequestMetrics(),
+        readiness: Readiness? = nil
+    ) {
         api = UsersAPI(client: client)
         self.maximumTimeout = maximumTimeout
+        self.metrics = metrics
+        self.readiness = readiness
     }
 
     /// Creates an application to run.
@@ -49,6 +61,16 @@ public struct UserServer: Sendable {
     private func router() -> Router<ServiceContext> {
         let router = Router(context: ServiceContext.self)
         router.get("health") { _, _ in HTTPResponse.Status.ok }
+        router.get("ready") { [readiness] _, _ in
+            readiness.map { $0.phase == .ready } ?? true ? HTTPResponse.Status.ok : .serviceUnavailable
+        }
+        router.get("metrics") { [metrics] _, _ in
+            Response(
+                status: .ok,
+                headers: [.contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.snapshot().openMetrics))
+            )
+        }
         router.get("users/:id") { [api, maximumTimeout] request, context -> User in
             let id = try context.userID()
             return try await context.answer(request, within: maximumTimeout) { deadline in
