@@ -19,7 +19,8 @@ let package = Package(
         ),
         .testTarget(
             name: "WaterfallPageTests",
-            dependencies: ["WaterfallPage", "waterfall", .product(name: "Sluice", package: "sluice")]
+            dependencies: ["WaterfallPage", "waterfall", .product(name: "Sluice", package: "sluice")],
+            resources: [.copy("Archives")]
         ),
     ],
     swiftLanguageModes: [.v6]

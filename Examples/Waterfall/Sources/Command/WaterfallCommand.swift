@@ -14,15 +14,13 @@ import Musl
 import Darwin
 #endif
 
-/// Converts an HTTP archive or a live session to a page.
+/// Converts an HTTP archive, two of them, or a live session to a page.
 @main struct WaterfallCommand {
     static func main() async {
         do {
             let arguments = try Arguments(CommandLine.arguments.dropFirst())
             if arguments.showsHelp { return print(Arguments.usage) }
-            let har = try await recording(arguments)
-            if let path = arguments.archive { try save(try har.data(), to: path) }
-            let page = WaterfallPage(har, title: arguments.title ?? arguments.defaultTitle).html
+            let page = try await page(arguments)
             if let path = arguments.output {
                 try save(Data(page.utf8), to: path)
             } else {
@@ -35,16 +33,30 @@ import Darwin
         }
     }
 
-    private static func recording(_ arguments: Arguments) async throws -> HAR {
-        guard let path = arguments.input else { return try await Demonstration().recording() }
+    private static func page(_ arguments: Arguments) async throws -> String {
+        let title = arguments.title ?? arguments.defaultTitle
+        switch arguments.source {
+        case .demonstration:
+            let har = try await Demonstration().recording()
+            if let path = arguments.archive { try save(try har.data(), to: path) }
+            return WaterfallPage(har, title: title).html
+        case .file(let path):
+            let archive = try archive(path)
+            return WaterfallPage(archive.har, title: title, remarks: archive.remarks).html
+        case .comparison(let before, let after):
+            return ComparisonPage(before: try archive(before), after: try archive(after), title: title).html
+        }
+    }
+
+    private static func archive(_ path: String) throws(CommandError) -> Archive {
         let data: Data
         do {
             data = try Data(contentsOf: URL(filePath: path))
         } catch {
             throw CommandError(description: "“\(path)” cannot be read.")
         }
-        do throws(SluiceError) {
-            return try HAR(parsing: data)
+        do throws(ArchiveError) {
+            return try Archive(parsing: data)
         } catch {
             throw CommandError(description: "“\(path)”: \(error)")
         }

@@ -1,11 +1,17 @@
 import Sluice
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The details of an exchange, which open below its row.
 struct DetailView {
     let row: Waterfall.Row
 
-    /// The number of characters shown of a longer body.
-    private static let maximumBodyLength = 2000
+    /// The number of characters shown of a longer body or URL.
+    private static let maximumLength = 2000
 
     private var entry: HAR.Entry { row.entry }
 
@@ -18,10 +24,19 @@ struct DetailView {
         \(table("Request headers", entry.request.headers))\
         \(table("Response headers", entry.response.headers))\
         \(table("Form", entry.request.postData?.params ?? []))\
-        \(body("Request body", entry.request.postData?.text, entry.request.postData?.encoding, entry.request.postData?.comment))\
-        \(body("Response body", entry.response.content.text, entry.response.content.encoding, entry.response.content.comment))\
+        \(requestBody)\(responseBody)\
         </div></div>
         """
+    }
+
+    private var requestBody: HTML {
+        guard let data = entry.request.postData else { return .nothing }
+        return body("Request body", data.text, data.encoding, data.mimeType, data.comment)
+    }
+
+    private var responseBody: HTML {
+        let content = entry.response.content
+        return body("Response body", content.text, content.encoding, content.mimeType, content.comment)
     }
 
     private var error: HTML {
@@ -32,11 +47,11 @@ struct DetailView {
         let lines = row.segments.map { segment -> HTML in
             let start = (segment.start - row.start) / max(row.duration, 0.001) * 100
             let width = segment.duration / max(row.duration, 0.001) * 100
+            let phase = segment.phase.rawValue
             return """
-                <tr><th scope="row"><svg class="key" aria-hidden="true"><rect class="p-\(segment.phase.rawValue)" width="10" \
-                height="10" rx="2.5"/></svg>\(segment.phase.label)</th><td class="mini"><svg width="100%" height="10" \
-                aria-hidden="true"><rect class="p-\(segment.phase.rawValue)" x="\(percent: start)" width="\(percent: max(width, 0.5))" \
-                height="10" rx="1.5"/></svg></td><td class="figure">\(Readable.milliseconds(segment.duration))</td></tr>
+                <tr><th scope="row"><i class="key p-\(phase)"></i>\(segment.phase.label)</th><td class="mini">\
+                <i class="p-\(phase)" style="left:\(percent: start);width:\(percent: max(width, 0.5))"></i></td>\
+                <td class="figure">\(Readable.milliseconds(segment.duration))</td></tr>
                 """
         }
         let gates = (entry.gates ?? []).map { gate -> HTML in
@@ -53,7 +68,7 @@ struct DetailView {
 
     private var facts: HTML {
         let response = entry.response
-        var facts: [(String, String)] = [("URL", entry.request.url)]
+        var facts: [(String, String)] = [("URL", shortened(entry.request.url))]
         if row.status > 0 { facts.append(("Status", "\(row.status) \(response.statusText)")) }
         if !response.httpVersion.isEmpty { facts.append(("Protocol", response.httpVersion)) }
         if let address = entry.serverIPAddress {
@@ -86,16 +101,52 @@ struct DetailView {
         return "<section><h3>\(title)</h3><dl class=\"facts mono\">\(rows)</dl></section>"
     }
 
-    private func body(_ title: String, _ text: String?, _ encoding: String?, _ comment: String?) -> HTML {
-        let text = text ?? ""
-        if text.isEmpty, (comment ?? "").isEmpty { return .nothing }
-        if text.isEmpty || encoding != nil {
-            let words = comment ?? "No text: \(Readable.bytes(text.utf8.count / 4 * 3)) of \(encoding ?? "")."
+    private func body(_ title: String, _ text: String?, _ encoding: String?, _ type: String, _ comment: String?) -> HTML
+    {
+        let body = BodyText(text ?? "", encoding: encoding, type: type)
+        if body.isEmpty, (comment ?? "").isEmpty { return .nothing }
+        guard let text = body.text else {
+            let words = comment.flatMap { $0.isEmpty ? nil : $0 } ?? body.reason
             return "<section class=\"wide\"><h3>\(title)</h3><p class=\"remark\">\(words)</p></section>"
         }
-        let shown = String(text.unicodeScalars.prefix(Self.maximumBodyLength))
+        let shown = shortened(text)
         let rest = text.utf8.count - shown.utf8.count
         let more: HTML = rest > 0 ? "<p class=\"remark\">and \(Readable.bytes(rest)) more</p>" : .nothing
         return "<section class=\"wide\"><h3>\(title)</h3><pre tabindex=\"0\">\(shown)</pre>\(more)</section>"
     }
+
+    private func shortened(_ text: String) -> String {
+        text.utf8.count > Self.maximumLength ? String(text.unicodeScalars.prefix(Self.maximumLength)) : text
+    }
+}
+
+/// A recorded body as text.
+struct BodyText {
+    /// The text; nil if there is none to show.
+    let text: String?
+    /// The reason why there is no text.
+    let reason: String
+
+    private static let textTypes = ["json", "text", "xml", "javascript", "x-www-form-urlencoded", "graphql", "yaml"]
+
+    /// Decodes a body. Some programs encode text in Base64 too.
+    init(_ body: String, encoding: String?, type: String) {
+        guard !body.isEmpty, let encoding, !encoding.isEmpty else {
+            text = body.isEmpty ? nil : body
+            reason = ""
+            return
+        }
+        let type = type.lowercased()
+        if encoding.lowercased() == "base64", Self.textTypes.contains(where: { type.contains($0) }),
+            let data = Data(base64Encoded: body, options: .ignoreUnknownCharacters),
+            let decoded = String(validating: data, as: UTF8.self), !decoded.isEmpty
+        {
+            text = decoded
+        } else {
+            text = nil
+        }
+        reason = "No text: \(Readable.bytes(body.utf8.count / 4 * 3)) of \(encoding)."
+    }
+
+    var isEmpty: Bool { text == nil && reason.isEmpty }
 }

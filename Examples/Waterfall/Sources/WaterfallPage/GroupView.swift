@@ -4,6 +4,7 @@ import Sluice
 struct GroupView {
     let group: Waterfall.Group
     let axis: TimeAxis
+    let origins: Origins
 
     var html: HTML {
         let rows = group.rows.indices.map { index in
@@ -12,11 +13,12 @@ struct GroupView {
                 before: index > 0 ? group.rows[index - 1] : nil,
                 after: index + 1 < group.rows.count ? group.rows[index + 1] : nil,
                 attempt: group.rows[...index].count { $0.kind != .redirect },
-                axis: axis
+                axis: axis,
+                origins: origins
             ).html
         }
-        let style = [group.isFailure ? " failed" : "", group.isRepeated ? " repeated" : ""].joined()
-        return "<li class=\"group\(style)\">\(rows)</li>\n"
+        let style = (["group"] + group.classes).joined(separator: " ")
+        return "<li class=\"\(style)\" data-t=\"\(Readable.fixed(group.duration, 1))\">\(rows)</li>\n"
     }
 }
 
@@ -28,20 +30,19 @@ struct RowView {
     /// The number of the attempt that the exchange belongs to.
     let attempt: Int
     let axis: TimeAxis
+    let origins: Origins
 
+    /// With scripts, a browser reads the content of `noscript` as text, so that the details of thousands of rows do not
+    /// delay the page. The script of the page replaces it by its markup when the row opens.
     var html: HTML {
-        let url = PageURL(row.entry.request.url)
-        let size = row.entry.response.bodySize ?? row.entry.response.content.size
-        return """
-            <details class="row \(outcome)"><summary>\
-            <span class="cell name" title="\(row.entry.request.url)">\(tag)<b class="method">\(row.entry.request.method)</b>\
-            <span class="url"><span class="path">\(url.path)</span><span class="query">\(url.query)</span>\
-            <span class="host">\(url.host)</span></span></span>\
-            <span class="cell status"><span class="pill">\(status)</span></span>\
-            <span class="cell size">\(row.status > 0 ? Readable.bytes(size) : "–")</span>\
-            \(bars)</summary>\(DetailView(row: row).html)</details>
+        """
+        <details class="row \(row.outcome)" data-o="\(origins.index(of: row))"><summary>\
+        \(NameView(tag: tag, method: row.entry.request.method, url: row.entry.request.url).html)\
+        <span class="cell status"><span class="pill">\(row.statusLabel)</span></span>\
+        <span class="cell size">\(row.status > 0 ? Readable.bytes(row.size) : "–")</span>\
+        \(bars)</summary><noscript>\(DetailView(row: row).html)</noscript></details>
 
-            """
+        """
     }
 
     private var tag: HTML {
@@ -53,53 +54,29 @@ struct RowView {
         }
     }
 
-    private var status: String {
-        if row.status > 0 { return "\(row.status)" }
-        return row.entry.error?.hasPrefix("cancelled") == true ? "cancel" : "error"
-    }
-
-    /// The style class for the status.
-    private var outcome: String {
-        if row.status <= 0 { return row.entry.error?.hasPrefix("cancelled") == true ? "left" : "error" }
-        switch row.status {
-        case ..<400 where row.entry.error != nil: return "error"
-        case ..<300: return "ok"
-        case ..<400: return "moved"
-        case ..<500: return "refused"
-        default: return "error"
-        }
-    }
-
     private var summary: String {
         let parts = row.segments.map { "\($0.phase.label.lowercased()) \(Readable.milliseconds($0.duration))" }
-        let outcome = row.entry.error ?? "\(row.status)"
-        return "\(row.entry.request.method) \(PageURL(row.entry.request.url).path): \(outcome), "
-            + "\(Readable.milliseconds(row.duration)) from \(Readable.milliseconds(row.start))"
-            + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")
+        return "\(Readable.milliseconds(row.duration)) from \(Readable.milliseconds(row.start))"
+            + (parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))")
     }
 
     private var bars: HTML {
         """
-        <svg class="bars" role="img" width="100%" height="30"><title>\(summary)</title>\(links)\(segments)\(label)</svg>
+        <svg class="bars" role="img"><title>\(summary)</title>\(links)\(segments)\(label)</svg>
         """
     }
 
     private var segments: [HTML] {
         if row.segments.isEmpty {
             return [
-                "<rect class=\"p-wait\" x=\"\(percent: axis.place(row.start))\" y=\"9\" width=\"2\" height=\"12\"/>"
+                "<rect class=\"p-wait\" x=\"\(percent: axis.place(row.start))\" width=\"2\"/>"
             ]
         }
         return row.segments.map { segment in
             let start = axis.place(segment.start)
             // A shorter bar would be invisible.
             let width = max(axis.place(segment.start + segment.duration) - start, 0.12)
-            let (top, height) = segment.phase == .blocked ? (13, 4) : (9, 12)
-            return """
-                <rect class="p-\(segment.phase.rawValue)" x="\(percent: start)" y="\(top)" width="\(percent: width)" \
-                height="\(height)" rx="1.5"><title>\(segment.phase.label) \(Readable.milliseconds(segment.duration))\
-                </title></rect>
-                """
+            return "<rect class=\"p-\(segment.phase.rawValue)\" x=\"\(percent: start)\" width=\"\(percent: width)\"/>"
         }
     }
 
@@ -110,9 +87,9 @@ struct RowView {
         let time = Readable.milliseconds(row.duration)
         let code = row.entry.error.map { String($0.prefix { $0 != ":" }.prefix(28)) }
         let text: HTML = code.map { "<tspan class=\"cross\">✕ \($0)</tspan> \(time)" } ?? "\(time)"
-        if end < 80 { return "<text x=\"\(percent: end)\" dx=\"7\" y=\"19\">\(text)</text>" }
-        if start > 20 { return "<text class=\"before\" x=\"\(percent: start)\" dx=\"-7\" y=\"19\">\(text)</text>" }
-        return "<text class=\"before within\" x=\"\(percent: end)\" dx=\"-7\" y=\"19\">\(text)</text>"
+        if end < 80 { return "<text x=\"\(percent: end)\" dx=\"7\">\(text)</text>" }
+        if start > 20 { return "<text class=\"before\" x=\"\(percent: start)\" dx=\"-7\">\(text)</text>" }
+        return "<text class=\"before within\" x=\"\(percent: end)\" dx=\"-7\">\(text)</text>"
     }
 
     /// The line from the end of the previous exchange to the start of this one.
@@ -129,5 +106,28 @@ struct RowView {
             lines.append("<line class=\"link\" x1=\"\(percent: end)\" y1=\"15\" x2=\"\(percent: end)\" y2=\"30\"/>")
         }
         return lines
+    }
+}
+
+/// The method and the URL of a row.
+struct NameView {
+    let tag: HTML
+    let method: String
+    let url: String
+
+    /// The maximum number of characters shown of a path or a query: a `data:` URL may be longer than the page.
+    private static let maximumLength = 300
+
+    var html: HTML {
+        let url = PageURL(url)
+        let query: HTML = url.query.isEmpty ? .nothing : "<span class=\"query\">\(shortened(url.query))</span>"
+        return """
+            <span class="cell name">\(tag)<b class="method">\(method)</b><span class="url">\
+            <span class="path">\(shortened(url.path))</span>\(query)<span class="host">\(url.host)</span></span></span>
+            """
+    }
+
+    private func shortened(_ text: String) -> String {
+        text.utf8.count > Self.maximumLength ? String(text.unicodeScalars.prefix(Self.maximumLength)) + "…" : text
     }
 }

@@ -12,16 +12,8 @@ struct OverviewView {
         return """
             <nav class="overview" aria-label="Parts of the recording" style="--tick: \(percent: axis.spacing)">
             <svg class="strip" width="100%" height="64">\(bars(axis))\(links(axis))</svg>
-            <svg class="ticks" aria-hidden="true" width="100%" height="22">\(axis.ticks.enumerated().map { label($1, $0, axis) })</svg>
+            \(TicksView(axis: axis).html)
             </nav>
-            """
-    }
-
-    private func label(_ tick: Double, _ number: Int, _ axis: TimeAxis) -> HTML {
-        if axis.place(tick) > 96 { return .nothing }
-        let isOdd = number % 2 == 1
-        return """
-            <text class="\(isOdd ? "odd" : "even")" x="\(percent: axis.place(tick))" dx="4" y="15">\(axis.label(tick))</text>
             """
     }
 

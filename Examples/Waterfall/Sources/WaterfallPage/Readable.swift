@@ -39,8 +39,8 @@ enum Readable {
     }
 
     /// Formats a number of things: `1 request`, `2 requests`.
-    static func count(_ count: Int, of noun: String) -> String {
-        "\(Readable.count(count)) \(noun)\(count == 1 ? "" : "s")"
+    static func count(_ count: Int, of noun: String, plural: String? = nil) -> String {
+        "\(Readable.count(count)) \(count == 1 ? noun : plural ?? noun + "s")"
     }
 
     /// Formats a date: `2026-01-31 12:00:00 UTC`.

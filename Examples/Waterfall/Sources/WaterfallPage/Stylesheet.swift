@@ -51,21 +51,36 @@ enum Stylesheet {
         .legend span { color: var(--muted); }
         .legend em { font-style: normal; font-weight: 600; }
         .legend .none { opacity: .75; }
-        .key { width: 10px; height: 10px; flex: none; overflow: visible; }
-        .p-blocked { fill: var(--blocked); } .p-dns { fill: var(--dns); } .p-connect { fill: var(--connect); }
-        .p-tls { fill: var(--tls); } .p-send { fill: var(--send); } .p-wait { fill: var(--wait); } .p-receive { fill: var(--receive); }
+        .key { display: inline-block; width: 10px; height: 10px; border-radius: 2.5px; flex: none; }
+        .p-blocked { --phase: var(--blocked); } .p-dns { --phase: var(--dns); } .p-connect { --phase: var(--connect); }
+        .p-tls { --phase: var(--tls); } .p-send { --phase: var(--send); } .p-wait { --phase: var(--wait); }
+        .p-receive { --phase: var(--receive); }
+        rect[class^="p-"] { fill: var(--phase); } i[class*="p-"] { background: var(--phase); }
         .chart { overflow: clip; --columns: minmax(220px, 27%) 62px 70px minmax(0, 1fr); }
         .bar { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; justify-content: space-between; padding: 12px 18px; }
         .chart > .remark, .empty { padding: 0 18px 12px; }
         .empty { padding: 40px 18px; text-align: center; color: var(--muted); }
-        .filters { display: inline-flex; flex-wrap: wrap; padding: 3px; gap: 2px; background: var(--grid); border-radius: 9px; }
-        .filters legend, .filters input { position: absolute; opacity: 0; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-        .filters label { padding: 3px 11px; border-radius: 7px; font-size: 12.5px; cursor: pointer; color: var(--muted); }
-        .filters label span { opacity: .8; margin-left: 2px; }
-        .filters input:checked + label { background: var(--card); color: var(--ink); box-shadow: 0 1px 2px rgb(0 0 0 / .14); }
-        .filters input:disabled + label { opacity: .55; cursor: default; }
-        .filters input:focus-visible + label { outline: 2px solid var(--accent); outline-offset: 1px; }
-        main:has(#show-failed:checked) .group:not(.failed), main:has(#show-repeated:checked) .group:not(.repeated) { display: none; }
+        .shows { display: inline-flex; flex-wrap: wrap; padding: 3px; gap: 2px; background: var(--grid); border-radius: 9px; }
+        .show { position: absolute; opacity: 0; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+        .shows label { padding: 3px 11px; border-radius: 7px; font-size: 12.5px; cursor: pointer; color: var(--muted); }
+        .shows label span { opacity: .8; margin-left: 2px; }
+        .shows .none { opacity: .55; cursor: default; }
+        \(ShowView.css)
+        [hidden] { display: none !important; }
+        .filter { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; padding: 0 18px 12px; }
+        .filter input, .filter select, .filter button {
+          font: inherit; font-size: 13px; color: var(--ink); background: var(--card); border: 1px solid var(--line); border-radius: 8px;
+          height: 30px; padding: 0 9px; max-width: 100%; min-width: 0;
+        }
+        .filter input { flex: 1 1 240px; max-width: 420px; }
+        .filter select { max-width: 230px; text-overflow: ellipsis; }
+        .filter button { cursor: pointer; color: var(--muted); }
+        .filter :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+        .filter output { color: var(--muted); font-size: 12.5px; }
+        .nothing .chart::after {
+          content: "Nothing matches."; display: block; padding: 32px 18px; text-align: center; color: var(--muted);
+          border-top: 1px solid var(--line);
+        }
         .axis, summary { display: grid; grid-template-columns: var(--columns); align-items: center; padding: 0 18px; }
         .axis {
           position: sticky; top: 0; z-index: 2; background: var(--card); color: var(--muted); font-size: 12px;
@@ -84,11 +99,11 @@ enum Stylesheet {
         .strip a:hover .way, .strip a:focus-visible .way { fill-opacity: .14; }
         .strip a:focus-visible { outline: 2px solid var(--accent); }
         .part { scroll-margin-top: 0; }
-        .part:not(:has(.group)), main:has(#show-failed:checked) .part:not(:has(.failed)),
-        main:has(#show-repeated:checked) .part:not(:has(.repeated)) { display: none; }
         .group + .group { border-top: 1px solid var(--grid); }
-        .group { content-visibility: auto; contain-intrinsic-height: auto 30px; }
-        .group.repeated { contain-intrinsic-height: auto 60px; }
+        .groups { content-visibility: auto; contain-intrinsic-height: calc(var(--shown, var(--rows)) * var(--height)); --height: 30px; }
+        .bars { width: 100%; height: 30px; }
+        .bars rect { y: 9px; height: 12px; rx: 1.5px; } .bars .p-blocked { y: 13px; height: 4px; }
+        .bars text { transform: translateY(19px); }
         summary { height: 30px; cursor: pointer; list-style: none; }
         summary::-webkit-details-marker { display: none; }
         summary { background: var(--row, transparent); }
@@ -134,7 +149,8 @@ enum Stylesheet {
         .timing th { text-align: left; font-weight: 400; padding: 2px 12px 2px 0; white-space: nowrap; }
         .timing .key { margin-right: 8px; }
         .timing .mini { width: 70%; }
-        .timing .mini svg { display: block; background: var(--grid); border-radius: 2px; }
+        .timing .mini { background: linear-gradient(var(--grid), var(--grid)) center / 100% 10px no-repeat; position: relative; }
+        .timing .mini i { position: absolute; top: calc(50% - 5px); height: 10px; border-radius: 1.5px; }
         .timing .figure { text-align: right; padding-left: 12px; white-space: nowrap; }
         .timing .gate th, .timing .gate td { color: var(--muted); font-size: 12.5px; }
         .timing .sum th, .timing .sum td { font-weight: 650; padding-top: 5px; }
@@ -146,6 +162,21 @@ enum Stylesheet {
           font: 12px/1.5 var(--mono); background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 10px 12px;
           max-height: 320px; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere;
         }
+        .caption { font-size: 12.5px; margin-top: 8px; } .caption em { font-style: normal; color: var(--muted); margin-left: 4px; }
+        .caption + .sharebar { margin: 4px 0 10px; }
+        .compared { --columns: minmax(200px, 27%) 96px 84px minmax(0, 1fr); }
+        .compared summary { height: 44px; } .compared .bars { height: 44px; } .compared .groups { --height: 45px; }
+        .compared .bars .was rect { y: 8px; height: 8px; opacity: .45; } .compared .bars .was text { transform: translateY(15px); }
+        .compared .bars .is rect { y: 23px; height: 12px; } .compared .bars .is text { transform: translateY(33px); fill: var(--ink); }
+        .compared .status s { text-decoration: none; opacity: .7; } .compared .status s::after { content: "→"; margin: 0 3px; }
+        .compared .pill { min-width: 34px; padding: 4px; }
+        .group.slower .cell.size { color: var(--bad); font-weight: 650; } .group.faster .cell.size { color: var(--ok); font-weight: 650; }
+        .group.gone .url { text-decoration: line-through; text-decoration-color: var(--muted); }
+        .group.added .tag { color: var(--moved); background: var(--moved-bg); } .group.gone .tag { color: var(--refused); background: var(--refused-bg); }
+        .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 420px), 1fr)); gap: 20px; }
+        .sides > section { min-width: 0; } .sides h2 { margin-bottom: 8px; } .sides .detail { padding: 0; border: 0; background: none; }
+        .sides .detail + .detail { margin-top: 18px; padding-top: 18px; border-top: 1px solid var(--line); }
+        .sides .columns { grid-template-columns: minmax(0, 1fr); }
         @media (max-width: 820px) {
           main { padding-top: 18px; }
           h1 { font-size: 21px; }
@@ -156,13 +187,13 @@ enum Stylesheet {
           .axis { grid-template-columns: minmax(0, 1fr); }
           .ticks .odd { display: none; }
           summary { grid-template-columns: minmax(0, 1fr) auto auto; height: auto; padding-top: 5px; }
-          .axis, summary, .bar, .shares, .overview { padding-left: 12px; padding-right: 12px; }
+          .axis, summary, .bar, .filter, .shares, .overview { padding-left: 12px; padding-right: 12px; }
           .bars { grid-column: 1 / -1; }
           .cell.status { padding-right: 8px; }
           .cell.size { padding-right: 0; min-width: 54px; }
-          .group { contain-intrinsic-height: auto 60px; }
+          .groups { --height: 60px; }
           .detail { padding: 12px; }
         }
-        @media print { .filters { display: none; } .axis { position: static; } .group { content-visibility: visible; } }
+        @media print { .shows, .filter { display: none; } .axis { position: static; } .groups { content-visibility: visible; } }
         """
 }

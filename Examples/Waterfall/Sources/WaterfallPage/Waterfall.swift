@@ -23,6 +23,28 @@ struct Waterfall {
         var status: Int { entry.response.status }
         var isFailure: Bool { entry.error != nil || status <= 0 || status >= 400 }
         var isRedirect: Bool { (300..<400).contains(status) && !entry.response.redirectURL.isEmpty }
+        /// The transferred length of the body, or that of its content if it is not known, in bytes.
+        var size: Int { entry.response.bodySize ?? entry.response.content.size }
+
+        /// The status, or a word for its absence.
+        var statusLabel: String {
+            if status > 0 { return "\(status)" }
+            return isCancelled ? "cancel" : "error"
+        }
+
+        /// The style class for the status.
+        var outcome: String {
+            if status <= 0 { return isCancelled ? "left" : "error" }
+            switch status {
+            case ..<400 where entry.error != nil: return "error"
+            case ..<300: return "ok"
+            case ..<400: return "moved"
+            case ..<500: return "refused"
+            default: return "error"
+            }
+        }
+
+        private var isCancelled: Bool { entry.error?.hasPrefix("cancelled") == true }
     }
 
     /// The exchanges of one request: its attempts and redirects.
@@ -38,6 +60,8 @@ struct Waterfall {
             return !rows.contains { !$0.isFailure && !(isFollowed && $0.isRedirect) }
         }
         var isRepeated: Bool { rows.count > 1 }
+        /// The style classes, by which groups are filtered.
+        var classes: [String] { (isFailure ? ["failed"] : []) + (isRepeated ? ["repeated"] : []) }
     }
 
     /// The groups that share one axis.

@@ -1,14 +1,14 @@
 import Sluice
 
-/// A page that shows a recording as a waterfall. It is one HTML text that needs no network and no script.
+/// A page that shows a recording as a waterfall. It is one HTML text that needs no network, and is complete without scripts.
 ///
 /// ```swift
-/// let har = try HAR(parsing: Data(contentsOf: file))
-/// try Data(WaterfallPage(har, title: "Checkout").html.utf8).write(to: page)
+/// let archive = try Archive(parsing: Data(contentsOf: file))
+/// try Data(WaterfallPage(archive.har, title: "Checkout").html.utf8).write(to: page)
 /// ```
 ///
-/// All text of the recording is escaped, including URLs and headers of a hostile server. The page's policy forbids scripts and
-/// external resources.
+/// All text of the recording is escaped, including URLs and headers of a hostile server. The page's policy forbids external
+/// resources and every script but its own, which filters rows and opens details.
 public struct WaterfallPage: Sendable {
     /// The HTML of the page.
     public let html: String
@@ -18,36 +18,17 @@ public struct WaterfallPage: Sendable {
     /// - Parameters:
     ///   - har: The recording.
     ///   - title: The title; nil for the title of the recorded page, or a default.
-    public init(_ har: HAR, title: String? = nil) {
+    ///   - remarks: Sentences to show above the exchanges, such as ``Archive/remarks``.
+    public init(_ har: HAR, title: String? = nil, remarks: [String] = []) {
         let waterfall = Waterfall(har)
         let pageTitle = har.log.pages.first?.title ?? ""
         let title = title ?? (pageTitle.isEmpty ? "HTTP waterfall" : pageTitle)
-        html = WaterfallPage.document(waterfall, har.log, title).text
-    }
-
-    private static func document(_ waterfall: Waterfall, _ log: HAR.Log, _ title: String) -> HTML {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <meta name="referrer" content="no-referrer">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-        <title>\(title)</title>
-        <style>
-        \(Stylesheet.css)
-        </style>
-        </head>
-        <body>
-        <main>
-        \(HeaderView(waterfall: waterfall, log: log, title: title).html)
-        \(ChartView(waterfall: waterfall, dropped: log.droppedEntries ?? 0).html)
-        </main>
-        </body>
-        </html>
-
-        """
+        let dropped = har.log.droppedEntries ?? 0
+        let notKept = dropped > 0 ? ["Not kept: \(Readable.count(dropped, of: "earlier exchange"))."] : []
+        let contents: HTML = """
+            \(HeaderView(waterfall: waterfall, log: har.log, title: title).html)
+            \(ChartView(waterfall: waterfall, remarks: notKept + remarks).html)
+            """
+        html = PageDocument(title: title, contents: contents).html.text
     }
 }
