@@ -1,4 +1,5 @@
 import Fetching
+import Foundation
 import Testing
 
 @Suite struct ProgressBoardTests {
@@ -11,13 +12,13 @@ import Testing
         var board = ProgressBoard(["a", "b"])
         #expect(board.drawing(columns: 80) == "and 2 more\n")
         board.update(0, Self.running("a"))
-        #expect(board.drawing(columns: 80) == "\u{1B}[1A\u{1B}[Ja  1 B\nand 1 more\n")
+        #expect(board.drawing(columns: 80) == "\r\u{1B}[1A\u{1B}[Ja  1 B\nand 1 more\n")
         board.update(1, Self.running("b"))
-        #expect(board.drawing(columns: 80) == "\u{1B}[2A\u{1B}[Ja  1 B\nb  1 B\n")
+        #expect(board.drawing(columns: 80) == "\r\u{1B}[2A\u{1B}[Ja  1 B\nb  1 B\n")
         board.update(0, Self.finished("a"))
-        #expect(board.drawing(columns: 80) == "\u{1B}[2A\u{1B}[J✓ a  0 B  in 0:00\nb  1 B\n")
+        #expect(board.drawing(columns: 80) == "\r\u{1B}[2A\u{1B}[J✓ a  0 B  in 0:00\nb  1 B\n")
         board.update(1, DownloadState(name: "b", phase: .failed("no")))
-        #expect(board.drawing(columns: 80) == "\u{1B}[1A\u{1B}[J✗ b  no\n")
+        #expect(board.drawing(columns: 80) == "\r\u{1B}[1A\u{1B}[J✗ b  no\n")
         #expect(board.drawing(columns: 80) == "", "finished downloads are written once")
     }
 
@@ -26,7 +27,37 @@ import Testing
         for index in 0..<10 { board.update(index, Self.running("\(index)")) }
         let text = board.drawing(columns: 80, rows: 5)
         #expect(text == "0  1 B\n1  1 B\n2  1 B\nand 7 more\n")
-        #expect(board.drawing(columns: 80, rows: 0).hasPrefix("\u{1B}[4A\u{1B}[J0  1 B\nand 9 more"))
+        #expect(board.drawing(columns: 80, rows: 0).hasPrefix("\r\u{1B}[4A\u{1B}[J0  1 B\nand 9 more"))
+    }
+
+    @Test func countsRowsOfLinesThatNarrowerTerminalHasWrapped() {
+        var board = ProgressBoard(["a", "b"])
+        for (index, name) in ["a", "b"].enumerated() {
+            board.update(
+                index,
+                DownloadState(name: name, phase: .running, completed: 5 << 20, total: 10 << 20)
+            )
+        }
+        let lines = board.drawing(columns: 100).split(separator: "\n")
+        #expect(lines.map(\.count) == [67, 67])
+        #expect(board.drawing(columns: 40).hasPrefix("\r\u{1B}[4A\u{1B}[J"), "two rows for each line")
+        #expect(board.drawing(columns: 100).hasPrefix("\r\u{1B}[2A\u{1B}[J"))
+        #expect(board.drawing(columns: 1).hasPrefix("\r\u{1B}["))
+    }
+
+    @Test func leavesLinesBehindAfterOtherOutput() {
+        var board = ProgressBoard(["a"])
+        board.update(0, Self.running("a"))
+        _ = board.drawing(columns: 80)
+        board.leaveLines()
+        #expect(board.drawing(columns: 80) == "a  1 B\n")
+    }
+
+    @Test func writesReasonOfFailureInFull() {
+        var board = ProgressBoard(["a"])
+        let reason = String(repeating: "because ", count: 20)
+        board.update(0, DownloadState(name: "a", phase: .failed(reason)))
+        #expect(board.drawing(columns: 40) == "✗ a  \(reason)\n")
     }
 
     @Test func ignoresUnknownDownload() {
@@ -69,5 +100,16 @@ import Testing
         event.completed = 5
         #expect(event.line == #"{"completed":5,"event":"progress","url":"https://a.example/x"}"#)
         #expect(DownloadEvent(.interrupted).line == #"{"event":"interrupted"}"#)
+    }
+
+    @Test func charactersOfTerminalsAreEscaped() throws {
+        var event = DownloadEvent(.finished)
+        event.file = "/a\u{1B}[31m\u{9B}2J\u{202E}\u{2028}\u{E0001}é映\u{1F600}"
+        let line = event.line
+        #expect(
+            line.unicodeScalars.allSatisfy { $0.value >= 32 && ![0x9B, 0x202E, 0x2028, 0xE0001].contains($0.value) }
+        )
+        #expect(line.contains(#"\u009b2J\u202e\u2028\udb40\udc01é映"#), "\(line)")
+        #expect(try JSONDecoder().decode(DownloadEvent.self, from: Data(line.utf8)) == event)
     }
 }

@@ -36,7 +36,6 @@ import Testing
             DownloadState(name: "映画.mkv", phase: .running, completed: 5, total: 10),
             DownloadState(name: "映画映画映画映画映画映画.mkv", phase: .running, completed: 5),
             DownloadState(name: "film.mkv", phase: .finished(.seconds(3)), completed: 1 << 40),
-            DownloadState(name: "film.mkv", phase: .failed(String(repeating: "why ", count: 50))),
         ]
         for state in states {
             let text = Self.line(columns, state)

@@ -14,7 +14,7 @@ public struct DownloadEvent: Codable, Sendable, Equatable {
         case progress
         /// The file is complete and in its place.
         case finished
-        /// The download failed.
+        /// The download failed. Without a URL, the command failed; the code is `usage` if the command line is not valid.
         case failed
         /// The command was interrupted. The event has no URL.
         case interrupted
@@ -49,10 +49,22 @@ public struct DownloadEvent: Codable, Sendable, Equatable {
         self.url = url
     }
 
-    /// The event as JSON, without a line ending.
+    /// The event as JSON, without a line ending. Characters that a terminal interprets are escaped.
     public var line: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+        guard let json = try? encoder.encode(self) else { return "{}" }
+        var line = ""
+        for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+            if PlainText.isPlain(scalar) {
+                line.unicodeScalars.append(scalar)
+            } else {
+                for unit in UTF16.encode(scalar) ?? .init() {
+                    let digits = String(unit, radix: 16)
+                    line += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+                }
+            }
+        }
+        return line
     }
 }

@@ -7,13 +7,17 @@ public enum PlainText {
     public static func of(_ text: String) -> String {
         var plain = ""
         for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator:
-                plain.unicodeScalars.append("\u{FFFD}")
-            default: plain.unicodeScalars.append(scalar)
-            }
+            plain.unicodeScalars.append(isPlain(scalar) ? scalar : "\u{FFFD}")
         }
         return plain
+    }
+
+    /// Returns true if a terminal does not interpret a character.
+    static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
     }
 
     /// Returns the number of columns of a text: two for wide characters and pictures, none for combining characters.

@@ -4,8 +4,8 @@
 public struct ProgressBoard: Sendable {
     private var states: [DownloadState]
     private var isWritten: Set<Int> = []
-    /// The number of lines that are redrawn in place.
-    private var drawn = 0
+    /// The widths of the lines that are redrawn in place.
+    private var drawn: [Int] = []
 
     /// Creates a board of downloads that have not started.
     public init(_ names: [String]) {
@@ -18,6 +18,13 @@ public struct ProgressBoard: Sendable {
         states[index] = state
     }
 
+    /// Leaves the lines that are drawn where they are. The next drawing is below the cursor.
+    ///
+    /// To be called if something else has written to the terminal, such as a shell while the command was stopped.
+    public mutating func leaveLines() {
+        drawn = []
+    }
+
     /// Draws the changes since the last call.
     ///
     /// - Parameters:
@@ -27,20 +34,25 @@ public struct ProgressBoard: Sendable {
     /// - Returns: The text to write. It begins and ends at the start of a line.
     public mutating func drawing(columns: Int, rows: Int = 24) -> String {
         let line = ProgressLine(columns: columns - 1)
-        var text = drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
+        var text = start(columns)
         for (index, state) in states.enumerated() where state.isOver && isWritten.insert(index).inserted {
             text += line.text(state) + "\n"
         }
         let running = states.filter { !$0.isOver && $0.phase != .waiting }
-        let shown = running.prefix(max(1, rows - 2))
-        for state in shown { text += line.text(state) + "\n" }
-        drawn = shown.count
-        let others = states.count { !$0.isOver } - shown.count
-        if others > 0 {
-            text += PlainText.fitted("and \(others) more", to: line.columns) + "\n"
-            drawn += 1
-        }
-        return text
+        var lines = running.prefix(max(1, rows - 2)).map(line.text)
+        let others = states.count { !$0.isOver } - lines.count
+        if others > 0 { lines.append(PlainText.fitted("and \(others) more", to: line.columns)) }
+        drawn = lines.map(PlainText.columns)
+        return text + lines.map { $0 + "\n" }.joined()
+    }
+
+    /// Returns the text that erases the lines of the last drawing.
+    ///
+    /// It returns to the first column, because the terminal shows `^C` where the cursor is. A terminal that has become narrower
+    /// has wrapped the lines.
+    private func start(_ columns: Int) -> String {
+        let rows = drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(1, columns)) }
+        return rows > 0 ? "\r\u{1B}[\(rows)A\u{1B}[J" : ""
     }
 }
 

@@ -15,7 +15,8 @@ public struct ProgressLine: Sendable {
     /// Returns a state as text.
     ///
     /// - Parameter state: The download.
-    /// - Returns: A text of at most ``columns`` columns. The least important parts are left out first.
+    /// - Returns: A text of at most ``columns`` columns. The least important parts are left out first. A failure is returned in
+    ///   full, because it is not redrawn, and the reason matters.
     public func text(_ state: DownloadState) -> String {
         let name = PlainText.of(state.name)
         switch state.phase {
@@ -24,7 +25,7 @@ public struct ProgressLine: Sendable {
         case .finished(let time):
             let rest = [Quantity.bytes(state.completed), Quantity.time(time).map { "in \($0)" }]
             return fitted("✓ \(name)", rest.compactMap(\.self))
-        case .failed(let reason): return PlainText.fitted("✗ \(name)  \(PlainText.of(reason))", to: columns)
+        case .failed(let reason): return "✗ \(name)  \(PlainText.of(reason))"
         }
     }
 
