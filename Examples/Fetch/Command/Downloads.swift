@@ -20,6 +20,9 @@ struct Downloads {
             $0.headers["User-Agent"] = "fetch/1.0 (Sluice)"
             $0.retry = .standard
             for header in options.headers { $0.headers.append(HTTPHeaderName(header.name), header.value) }
+            if let rate = options.rateLimit {
+                $0.transport = RateLimitedTransport(base: $0.transport, pace: SharedPace(rate))
+            }
         }
     }
 
@@ -40,33 +43,75 @@ struct Downloads {
         }
     }
 
-    /// Downloads one file and returns true if it succeeded.
+    /// Runs one download and returns true if it succeeded.
     private func fetch(_ index: Int) async -> Bool {
         let item = options.items[index]
         let start = ContinuousClock.now
-        var request = client.download(item.url, to: destination)
-        if options.segments > 1 { request = request.segments(options.segments) }
-        if let sha256 = item.sha256 { request = request.sha256(sha256) }
-        let sender = request.sender()
         await reporter.began(index)
-        let watching = Task {
-            for await progress in sender.downloadProgress { await reporter.progressed(index, progress) }
-        }
-        let result = await sender.result
-        await watching.value
-        switch result {
-        case .success(let file):
-            await reporter.finished(index, file, after: ContinuousClock.now - start)
+        do throws(DownloadFailure) {
+            switch item.output {
+            case .standardOutput:
+                let content = try await stream(index, to: BodyOutput(), "Standard output")
+                await reporter.finished(index, content, after: start.duration(to: .now))
+            case .file(let path) where BodyOutput.isNeeded(for: path):
+                let content = try await stream(index, to: try await open(path), "“\(path)”")
+                await reporter.finished(index, content, after: start.duration(to: .now))
+            case .file, .named:
+                let file = try await download(index)
+                await reporter.finished(index, file, after: start.duration(to: .now))
+            }
             return true
-        case .failure(let error):
+        } catch {
             await reporter.failed(index, error)
             return false
         }
     }
 
-    private var destination: DownloadDestination {
+    /// Downloads a file, and continues one that an earlier run left unfinished.
+    private func download(_ index: Int) async throws(DownloadFailure) -> DownloadedFile {
+        let item = options.items[index]
+        var request = client.download(item.url, to: destination(of: item))
+        if options.segments > 1 { request = request.segments(options.segments) }
+        if let sha256 = item.sha256 { request = request.sha256(sha256) }
+        let sender = request.sender()
+        let watching = Task {
+            for await progress in sender.downloadProgress { await reporter.progressed(index, progress) }
+        }
+        let result = await sender.result
+        // A request that was cancelled before it was sent has no progress that ends by itself.
+        sender.cancel()
+        await watching.value
+        switch result {
+        case .success(let file): return file
+        case .failure(let error): throw DownloadFailure(error)
+        }
+    }
+
+    private func stream(
+        _ index: Int,
+        to output: BodyOutput,
+        _ place: String
+    ) async throws(DownloadFailure) -> StreamedDownload.Content {
+        do throws(DownloadFailure) {
+            return try await StreamedDownload(client: client, item: options.items[index])
+                .write(to: output, place) { await reporter.progressed(index, $0) }
+        } catch {
+            if error.isBrokenPipe, options.items[index].output == .standardOutput { await reporter.readerHasGone() }
+            throw error
+        }
+    }
+
+    private func open(_ path: String) async throws(DownloadFailure) -> BodyOutput {
+        do throws(Descriptor.Failure) {
+            return try await BodyOutput(opening: path)
+        } catch {
+            throw DownloadFailure(error, writingTo: "“\(path)”")
+        }
+    }
+
+    private func destination(of item: FetchOptions.Item) -> DownloadDestination {
         let conflict: DownloadDestination.Conflict = options.overwrites ? .overwrite : .keepBoth
-        if let output = options.output { return .file(URL(filePath: output), ifExists: conflict) }
+        if case .file(let path) = item.output { return .file(URL(filePath: path), ifExists: conflict) }
         let folder = options.directory ?? FileManager.default.currentDirectoryPath
         return .suggested(in: URL(filePath: folder, directoryHint: .isDirectory), ifExists: conflict)
     }

@@ -1,5 +1,11 @@
 import Fetching
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -11,15 +17,15 @@ import Darwin
 /// Downloads several files at a time and resumes downloads that an earlier run left unfinished.
 @main struct FetchCommand {
     static func main() async {
-        do {
-            switch try Invocation(try arguments()) {
-            case .help: print(FetchOptions.usage)
+        do throws(UsageError) {
+            switch try Invocation(try arguments(), reading: InputFile.text) {
+            case .help: Descriptor.standardOutput.write(FetchOptions.usage + "\n")
             case .fetch(let options):
                 try checkFolder(for: options)
-                exit(await run(options).rawValue)
+                await run(options)
             }
         } catch {
-            StandardError.write("fetch: \(PlainText.of("\(error)"))\nRun “fetch --help” for usage.\n")
+            report(error)
             exit(ExitStatus.usage.rawValue)
         }
     }
@@ -38,34 +44,56 @@ import Darwin
 
     /// Refuses a relative destination in a working folder whose name is not valid UTF-8.
     private static func checkFolder(for options: FetchOptions) throws(UsageError) {
-        if (options.output ?? options.directory)?.hasPrefix("/") == true { return }
-        guard let folder = getcwd(nil, 0) else { return }
+        let isRelative = options.items.contains { item in
+            switch item.output {
+            case .standardOutput: false
+            case .file(let path): !path.hasPrefix("/")
+            case .named: options.directory?.hasPrefix("/") != true
+            }
+        }
+        guard isRelative, let folder = getcwd(nil, 0) else { return }
         defer { free(folder) }
         if String(validatingCString: folder) == nil {
             throw UsageError(description: "The name of the working folder is not valid UTF-8. Name a folder with -d.")
         }
     }
 
-    private static func run(_ options: FetchOptions) async -> ExitStatus {
-        let reporter = Reporter(options)
-        let work = Task { await Downloads(options, reporter).run() }
-        let interruption = Interruption { work.cancel() }
-        let failures = await work.value
-        if interruption.hasHappened {
-            await reporter.interrupted()
-            return .interrupted
+    /// Reports an error in the command line: as JSON if the command line asks for that.
+    private static func report(_ error: UsageError) {
+        if Invocation.wantsJSON(CommandLine.arguments.dropFirst()) {
+            var event = DownloadEvent(.failed)
+            event.code = "usage"
+            event.reason = error.description
+            try? event.write()
+        } else {
+            Descriptor.standardError.write("fetch: \(PlainText.of(error.description))\nRun “fetch --help” for usage.\n")
         }
-        return failures == 0 ? .success : .failure
     }
-}
 
-/// The exit status of the command.
-enum ExitStatus: Int32 {
-    case success = 0
-    /// A download failed.
-    case failure = 1
-    /// The command line is invalid (`EX_USAGE`).
-    case usage = 64
-    /// The command was interrupted: 128 plus the number of SIGINT, as shells report it.
-    case interrupted = 130
+    /// Runs the downloads and ends the process.
+    private static func run(_ options: FetchOptions) async {
+        // A write to a pipe without a reader then fails, and does not end the process before the downloads have been stopped.
+        signal(SIGPIPE, SIG_IGN)
+        let reporter = Reporter(options)
+        let downloads = Downloads(options, reporter)
+        let (start, permission) = AsyncStream.makeStream(of: Void.self)
+        let work = Task {
+            for await _ in start { break }
+            return await downloads.run()
+        }
+        await reporter.onOutputFailure { work.cancel() }
+        let interruption = Interruption({ work.cancel() }, onContinue: { Task { await reporter.continued() } })
+        permission.yield()
+        let failures = await work.value
+        if let number = interruption.signalNumber {
+            await reporter.interrupted(number == SIGTERM ? "terminated" : "interrupted")
+            Interruption.end(by: number)
+        }
+        if let failure = await reporter.outputFailure {
+            if failure.isBrokenPipe { Interruption.end(by: SIGPIPE) }
+            Descriptor.standardError.write("fetch: The events could not be written: \(failure).\n")
+            exit(ExitStatus.failure.rawValue)
+        }
+        exit((failures == 0 ? ExitStatus.success : .failure).rawValue)
+    }
 }

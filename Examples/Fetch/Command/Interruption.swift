@@ -11,38 +11,46 @@ import Darwin
 
 /// Stops the downloads on the first SIGINT or SIGTERM. The second signal ends the process.
 final class Interruption {
-    private final class Flag: Sendable {
-        let isSet = Atomic(false)
+    private final class FirstSignal: Sendable {
+        let number = Atomic<Int32>(0)
     }
 
-    private let flag = Flag()
+    private let first = FirstSignal()
     private let sources: [any DispatchSourceSignal]
 
     /// Starts listening for the signals.
     ///
-    /// - Parameter stop: Called once, on the first signal.
-    init(_ stop: @escaping @Sendable () -> Void) {
-        sources = [SIGINT, SIGTERM].map { number in
+    /// A signal that is ignored from the start, as the shell arranges for a command in the background of a script, stays ignored.
+    ///
+    /// - Parameters:
+    ///   - stop: Called once, on the first signal.
+    ///   - proceed: Called when the process continues after it was stopped by SIGTSTP or SIGSTOP.
+    init(_ stop: @escaping @Sendable () -> Void, onContinue proceed: @escaping @Sendable () -> Void) {
+        let stopping = [SIGINT, SIGTERM].filter { !Interruption.isIgnored($0) }
+        sources = (stopping + [SIGCONT]).map { number in
             // A dispatch source also sees ignored signals. Ignoring them only disables their default action.
-            signal(number, SIG_IGN)
+            if number != SIGCONT { signal(number, SIG_IGN) }
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
         }
         for source in sources {
             let number = Int32(source.handle)
-            source.setEventHandler { [flag] in
-                guard !flag.isSet.exchange(true, ordering: .relaxed) else { return Interruption.end(by: number) }
-                for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+            source.setEventHandler { [first] in
+                if number == SIGCONT { return proceed() }
+                let (isFirst, _) = first.number.compareExchange(expected: 0, desired: number, ordering: .relaxed)
+                guard isFirst else { return Interruption.end(by: number) }
+                for number in stopping { signal(number, SIG_DFL) }
                 stop()
             }
             source.activate()
         }
     }
 
-    /// Ends the process by a signal.
+    /// Ends the process by a signal, so that a shell sees it and stops a loop over commands too.
     ///
     /// On Linux, Dispatch blocks a signal in each thread that receives it. Once all threads block the signal, its default
     /// action no longer happens, and only the dispatch source sees it.
-    private static func end(by number: Int32) {
+    static func end(by number: Int32) {
+        signal(number, SIG_DFL)
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, number)
@@ -50,10 +58,20 @@ final class Interruption {
         raise(number)
     }
 
+    private static func isIgnored(_ number: Int32) -> Bool {
+        let previous = signal(number, SIG_IGN)
+        if unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { return true }
+        signal(number, previous)
+        return false
+    }
+
     deinit {
         for source in sources { source.cancel() }
     }
 
-    /// True if a signal has arrived.
-    var hasHappened: Bool { flag.isSet.load(ordering: .relaxed) }
+    /// The number of the first signal; nil if none has arrived.
+    var signalNumber: Int32? {
+        let number = first.number.load(ordering: .relaxed)
+        return number == 0 ? nil : number
+    }
 }

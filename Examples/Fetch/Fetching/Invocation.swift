@@ -20,59 +20,94 @@ public struct UsageError: Error, Equatable, CustomStringConvertible {
 extension Invocation {
     /// Parses a command line.
     ///
-    /// - Parameter arguments: The arguments after the name of the command.
+    /// - Parameters:
+    ///   - arguments: The arguments after the name of the command.
+    ///   - read: Returns the text of a file of URLs; of standard input for `-`.
     /// - Throws: A ``UsageError``.
-    public init(_ arguments: some Sequence<String>) throws(UsageError) {
-        var parser = OptionParser(arguments)
-        try parser.parse()
+    public init(
+        _ arguments: some Sequence<String>,
+        reading read: (String) throws(UsageError) -> String
+    ) throws(UsageError) {
+        let parser = try OptionParser(arguments, read)
         self = parser.wantsHelp ? .help : .fetch(try parser.checked())
+    }
+
+    /// Returns true if a command line, which may not be valid, asks for JSON.
+    public static func wantsJSON(_ arguments: some Sequence<String>) -> Bool {
+        arguments.prefix { $0 != "--" }.contains("--json")
     }
 }
 
 /// Parses a command line argument by argument.
 private struct OptionParser {
     private static let maximumCount = 64
-    private static let longNames = ["-o": "--output", "-d": "--directory", "-j": "--jobs", "-H": "--header"]
 
     private var rest: ArraySlice<String>
     private var options = FetchOptions()
     private var digests: [String] = []
+    private var outputs: [String] = []
+    private var directory: String?
     private(set) var wantsHelp = false
 
-    init(_ arguments: some Sequence<String>) {
+    init(_ arguments: some Sequence<String>, _ read: (String) throws(UsageError) -> String) throws(UsageError) {
         rest = Array(arguments)[...]
-    }
-
-    mutating func parse() throws(UsageError) {
+        var files: [(name: String, position: Int)] = []
         while let word = rest.popFirst() {
             switch word {
             case "--":
                 while let url = rest.popFirst() { try add(url) }
-            case "-h", "--help": wantsHelp = true
-            case "-q", "--quiet": options.report = .quiet
-            case "--json": options.report = .json
-            case "--overwrite": options.overwrites = true
-            case _ where word.hasPrefix("--"): try long(word)
-            case _ where word.hasPrefix("-"): try short(word)
+            case "-": throw .unknown(word)
+            case _ where word.hasPrefix("-"):
+                if let file = try parse(word) { files.append((file, options.items.count)) }
             default: try add(word)
             }
         }
+        // Standard input is read after the rest of the command line has proved valid.
+        guard !wantsHelp else { return }
+        for file in files.reversed() { try insert(try read(file.name), from: file.name, at: file.position) }
+    }
+
+    /// Adds the URLs of a file in the place of the option that names it.
+    private mutating func insert(_ text: String, from file: String, at position: Int) throws(UsageError) {
+        let later = Array(options.items[position...])
+        options.items.removeSubrange(position...)
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let url = line.trimmed
+            if url.isEmpty || url.hasPrefix("#") { continue }
+            do throws(UsageError) {
+                try add(url)
+            } catch {
+                let name = file == "-" ? "standard input" : "“\(file)”"
+                throw UsageError("Line \(index + 1) of \(name): \(error.description)")
+            }
+        }
+        options.items += later
     }
 
     /// Checks that the options fit together, and returns them.
     consuming func checked() throws(UsageError) -> FetchOptions {
-        if options.items.isEmpty { throw UsageError("There is no URL to fetch.") }
-        if options.output != nil, options.items.count > 1 {
-            throw UsageError(
-                "--output names one file, but there are \(options.items.count) URLs. Use --directory."
-            )
-        }
-        if options.output != nil, options.directory != nil {
+        let count = options.items.count
+        if count == 0 { throw UsageError("There is no URL to fetch.") }
+        if !outputs.isEmpty, directory != nil {
             throw UsageError("--output and --directory cannot be used together.")
         }
-        guard digests.isEmpty || digests.count == options.items.count else {
+        guard outputs.isEmpty || outputs.count == count else {
             throw UsageError(
-                "There are \(options.items.count) URLs and \(digests.count) --sha256. Give one for each URL."
+                "The number of URLs is \(count), and that of --output \(outputs.count). Give one for each URL, or use --directory."
+            )
+        }
+        for (index, path) in outputs.enumerated() {
+            options.items[index].output = ["-", "/dev/stdout"].contains(path) ? .standardOutput : .file(path)
+        }
+        if options.writesToStandardOutput {
+            if count > 1 { throw UsageError("Only one URL can be written to standard output.") }
+            if options.report == .json {
+                throw UsageError("--json and “--output -” cannot be used together: both write to standard output.")
+            }
+        }
+        guard digests.isEmpty || digests.count == count else {
+            throw UsageError(
+                "The number of URLs is \(count), and that of --sha256 \(digests.count). Give one for each URL."
             )
         }
         for (index, digest) in digests.enumerated() {
@@ -83,47 +118,68 @@ private struct OptionParser {
             }
             options.items[index].sha256 = digest
         }
+        options.directory = directory
         return options
     }
 
-    /// Parses `--name VALUE` or `--name=VALUE`.
-    private mutating func long(_ word: String) throws(UsageError) {
+    /// Parses one option: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, or letters without values, as in `-qh`.
+    ///
+    /// - Returns: The name of a file of URLs, if the option names one.
+    private mutating func parse(_ word: String) throws(UsageError) -> String? {
+        let isLong = word.hasPrefix("--")
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(parts[0])
-        try set(name, parts.count > 1 ? String(parts[1]) : nil)
+        let name = isLong ? String(parts[0]) : String(word.prefix(2))
+        guard let option = CommandOption.named(name) else { throw .unknown(isLong ? name : word) }
+        let suffix = isLong ? parts.dropFirst().first : word.count > 2 ? word.dropFirst(2) : nil
+        let attached = suffix.map { String($0) }
+        guard option.value != nil else {
+            if isLong, attached != nil { throw UsageError("\(name) takes no value.") }
+            setFlag(option.long)
+            if !isLong, let attached { return try parse("-\(attached)") }
+            return nil
+        }
+        guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
+            throw UsageError("\(option.long) needs a value.")
+        }
+        if option.long == "--input-file" { return value }
+        try set(option.long, value)
+        return nil
     }
 
-    /// Parses `-o FILE` or `-oFILE`.
-    private mutating func short(_ word: String) throws(UsageError) {
-        guard let name = OptionParser.longNames[String(word.prefix(2))] else { throw .unknown(word) }
-        try set(name, word.count > 2 ? String(word.dropFirst(2)) : nil)
-    }
-
-    private mutating func set(_ name: String, _ attached: String?) throws(UsageError) {
+    private mutating func setFlag(_ name: String) {
         switch name {
-        case "--output": options.output = try value(of: name, attached)
-        case "--directory": options.directory = try value(of: name, attached)
-        case "--jobs": options.jobs = try number(name, attached)
-        case "--segments": options.segments = try number(name, attached)
-        case "--sha256": digests.append(try digest(try value(of: name, attached)))
-        case "--header": options.headers.append(try header(try value(of: name, attached)))
+        case "--help": wantsHelp = true
+        case "--quiet": options.isQuiet = true
+        case "--json": options.report = .json
+        default: options.overwrites = true
+        }
+    }
+
+    private mutating func set(_ name: String, _ value: String) throws(UsageError) {
+        switch name {
+        case "--output": outputs.append(value)
+        case "--directory": directory = value
+        case "--jobs": options.jobs = try number(name, value)
+        case "--segments": options.segments = try number(name, value)
+        case "--limit-rate": options.rateLimit = try rate(value)
+        case "--sha256": digests.append(try digest(value))
+        case "--header": options.headers.append(try header(value))
         default: throw .unknown(name)
         }
     }
 
-    private mutating func value(of name: String, _ attached: String?) throws(UsageError) -> String {
-        guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
-            throw UsageError("\(name) needs a value.")
-        }
-        return value
-    }
-
-    private mutating func number(_ name: String, _ attached: String?) throws(UsageError) -> Int {
-        let value = try value(of: name, attached)
+    private func number(_ name: String, _ value: String) throws(UsageError) -> Int {
         guard let number = Int(value), (1...OptionParser.maximumCount).contains(number) else {
             throw UsageError("\(name) takes a number from 1 to \(OptionParser.maximumCount), not “\(value)”.")
         }
         return number
+    }
+
+    private func rate(_ value: String) throws(UsageError) -> ByteRate {
+        guard let rate = ByteRate(value) else {
+            throw UsageError("--limit-rate takes bytes a second, such as 500k or 1.5M, not “\(value)”.")
+        }
+        return rate
     }
 
     private func digest(_ value: String) throws(UsageError) -> String {
@@ -158,6 +214,15 @@ extension UsageError {
     }
 
     fileprivate static func unknown(_ word: String) -> UsageError { UsageError("The option “\(word)” is unknown.") }
+}
+
+extension Substring {
+    /// The text without white space at its ends.
+    fileprivate var trimmed: String {
+        var text = drop(while: \.isWhitespace)
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
 }
 
 extension String {

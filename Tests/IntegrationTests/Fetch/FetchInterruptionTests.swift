@@ -74,8 +74,14 @@ final class FetchInterruptionTests: XCTestCase {
             await server.waitForBytesSent(30 << 20)
             process.send(signal)
             let end = try process.end()
-            XCTAssertEqual(end.status, 130, end.errors)
-            XCTAssertTrue(end.errors.hasSuffix("Run the same command again to continue.\n"), end.errors)
+            // A shell reports 128 plus the number.
+            XCTAssertTrue(end.isKilled, end.errors)
+            XCTAssertEqual(end.status, signal, end.errors)
+            let verb = signal == SIGINT ? "interrupted" : "terminated"
+            XCTAssertTrue(
+                end.errors.hasSuffix("\nfetch: \(verb). Run the same command again to continue.\n"),
+                end.errors
+            )
             XCTAssertFalse(FileManager.default.fileExists(atPath: file.path))
             let before = server.bytesSent
             let next = try FetchProcess(arguments).end()
@@ -93,7 +99,7 @@ final class FetchInterruptionTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/film", .hang)
         // The process cannot end by itself, because it waits for room to write its message.
-        let process = try FetchProcess(["-q", "-d", folder.path, "\(server.url)/film"], errors: fullPipe())
+        let process = try FetchProcess(["-d", folder.path, "\(server.url)/film"], errors: fullPipe())
         await server.waitForRequests(1)
         process.send(SIGINT)
         // The first signal has been handled: the download has stopped.
@@ -102,6 +108,39 @@ final class FetchInterruptionTests: XCTestCase {
         let end = try process.end()
         XCTAssertTrue(end.isKilled)
         XCTAssertEqual(end.status, SIGINT)
+    }
+
+    func testReportsInterruptionAsJSONAndNothingWhenQuiet() async throws {
+        for (options, events) in [
+            (["--json"], ["started", "failed cancelled", "interrupted"]),
+            (["--json", "-q"], ["failed cancelled", "interrupted"]),
+            (["-q"], []),
+        ] {
+            let server = try LoopbackServer()
+            server.on("/film", .hang)
+            let process = try FetchProcess(options + ["-d", folder.path, "\(server.url)/film"])
+            await server.waitForRequests(1)
+            process.send(SIGINT)
+            let end = try process.end()
+            XCTAssertEqual(end.status, SIGINT)
+            let lines = try end.events.filter { $0.event != .progress }
+                .map { "\($0.event) \($0.code ?? "")".trimmingCharacters(in: .whitespaces) }
+            XCTAssertEqual(lines, events)
+            XCTAssertEqual(end.errors, "")
+        }
+    }
+
+    func testKeepsIgnoringInterruptOfBackgroundCommand() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/a", .after(signal, .text("content")))
+        let process = try FetchProcess(["-d", folder.path, "\(server.url)/a"], after: "trap '' INT")
+        await server.waitForRequests(1)
+        process.send(SIGINT)
+        signal.fire()
+        let end = try process.end()
+        XCTAssertEqual(end.status, 0, end.errors)
+        XCTAssertFalse(end.isKilled)
     }
 
     /// Returns a pipe that accepts no more bytes until some are read.

@@ -1,5 +1,7 @@
+import Fetching
 import Foundation
 import SanitizerOptions
+import SluiceHTTP
 import SluiceTesting
 
 /// The command `fetch` as a separate process.
@@ -9,23 +11,52 @@ struct FetchProcess {
         /// The exit status, or the number of the signal that killed the process.
         let status: Int32
         let isKilled: Bool
-        let output: String
+        let data: Data
         let errors: String
+
+        /// The standard output as text.
+        var output: String { String(decoding: data, as: UTF8.self) }
     }
 
     private let process = Process()
+    private let isOutputClosed = Locked(false)
     private let output = Pipe()
     private let errors: Pipe
+    /// The path of the command.
+    static let path = RealServer.products.appending(path: "fetch").path
 
     /// Starts the process. It is killed after a minute.
-    init(_ arguments: [String], environment: [String: String] = [:], errors: Pipe = Pipe()) throws {
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments.
+    ///   - environment: Changes of the environment.
+    ///   - input: The text of standard input, which must fit into a pipe.
+    ///   - errors: The pipe for standard error.
+    ///   - setup: Commands of a shell that run before the command replaces it.
+    /// - Throws: An error if the process cannot be started.
+    init(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        input: String? = nil,
+        errors: Pipe = Pipe(),
+        after setup: String? = nil
+    ) throws {
         self.errors = errors
-        process.executableURL = RealServer.products.appending(path: "fetch")
-        process.arguments = arguments
+        process.executableURL = URL(filePath: setup == nil ? Self.path : "/bin/sh")
+        process.arguments = (setup.map { ["-c", "\($0)\nexec \"$0\" \"$@\"", Self.path] } ?? []) + arguments
         process.standardOutput = output
         process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
+        if let input {
+            let pipe = Pipe()
+            try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+            try pipe.fileHandleForWriting.close()
+            process.standardInput = pipe
+        } else {
+            process.standardInput = FileHandle.nullDevice
+        }
         process.environment = try Self.environment().merging(environment) { $1 }
+        // The process would inherit signals that the tests ignore, as in the background of a script.
+        signal(SIGINT, SIG_DFL)
         try process.run()
         let running = process.processIdentifier
         DispatchQueue.global().asyncAfter(deadline: .now() + 60) { [weak process] in
@@ -46,15 +77,30 @@ struct FetchProcess {
         kill(process.processIdentifier, signal)
     }
 
+    /// The number of the process.
+    var identifier: Int32 { process.processIdentifier }
+
+    /// Reads some bytes of standard output.
+    func read(_ count: Int) throws -> Data {
+        try output.fileHandleForReading.read(upToCount: count) ?? Data()
+    }
+
+    /// Closes the pipe from standard output, as `head` does when it has read enough.
+    func closeOutput() throws {
+        try output.fileHandleForReading.close()
+        isOutputClosed.withLock { $0 = true }
+    }
+
     /// Waits for the process to exit.
     func end() throws -> End {
-        let outputData = try output.fileHandleForReading.readToEnd() ?? Data()
+        let isClosed = isOutputClosed.withLock { $0 }
+        let outputData = isClosed ? Data() : try output.fileHandleForReading.readToEnd() ?? Data()
         let errorData = try errors.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return End(
             status: process.terminationStatus,
             isKilled: process.terminationReason == .uncaughtSignal,
-            output: String(decoding: outputData, as: UTF8.self),
+            data: outputData,
             errors: String(decoding: errorData, as: UTF8.self)
         )
     }
@@ -74,5 +120,16 @@ extension Data {
         var words = [UInt64](repeating: 0, count: (count + 7) / 8)
         for index in words.indices { words[index] = generator.next() }
         return words.withUnsafeBytes { Data($0.prefix(count)) }
+    }
+}
+
+extension FetchProcess.End {
+    /// The events that `--json` has printed. Every line must be one.
+    var events: [DownloadEvent] {
+        get throws {
+            try output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
+                try JSONDecoder().decode(DownloadEvent.self, from: Data($0.utf8))
+            }
+        }
     }
 }

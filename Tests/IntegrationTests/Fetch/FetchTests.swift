@@ -64,9 +64,7 @@ final class FetchTests: XCTestCase {
         let end = try FetchProcess(["--json", "-o", file.path, "\(server.url)/film#sha256=\(digest)"]).end()
         XCTAssertEqual(end.status, 0, end.errors)
         XCTAssertEqual(try Data(contentsOf: file), film.data)
-        let events = try end.output.split(separator: "\n").map {
-            try JSONDecoder().decode(DownloadEvent.self, from: Data($0.utf8))
-        }
+        let events = try end.events
         XCTAssertEqual(events.first?.event, .started)
         XCTAssertEqual(events.last?.event, .finished)
         XCTAssertEqual(events.last?.file, file.path)
@@ -80,6 +78,8 @@ final class FetchTests: XCTestCase {
         server.on("/here", .text("here"))
         let end = try FetchProcess(["-q", "-d", folder.path, "\(server.url)/here", "\(server.url)/gone"]).end()
         XCTAssertEqual(end.status, 1)
+        XCTAssertEqual(end.output, "")
+        XCTAssertEqual(end.errors.split(separator: "\n").count, 1, "nothing but the failure: \(end.errors)")
         XCTAssertTrue(end.errors.hasPrefix("fetch: "), end.errors)
         XCTAssertTrue(end.errors.contains("/gone"), end.errors)
         XCTAssertEqual(try Data(contentsOf: folder.appending(path: "here")), Data("here".utf8))
@@ -110,8 +110,87 @@ final class FetchTests: XCTestCase {
         let end = try FetchProcess(["file"]).end()
         XCTAssertEqual(end.status, 64)
         XCTAssertTrue(end.errors.hasPrefix("fetch: “file” is not an http or https URL.\n"), end.errors)
+        let json = try FetchProcess(["--nope", "--json"]).end()
+        XCTAssertEqual(json.status, 64)
+        XCTAssertEqual(json.errors, "")
+        XCTAssertEqual(try json.events.map(\.event), [.failed])
+        XCTAssertEqual(try json.events.map(\.code), ["usage"])
+        XCTAssertEqual(try json.events.map(\.reason), ["The option “--nope” is unknown."])
         let help = try FetchProcess(["--help"]).end()
         XCTAssertEqual(help.status, 0)
         XCTAssertTrue(help.output.hasPrefix("usage: fetch"), help.output)
+    }
+
+    func testQuietReportsOnlyFailuresAsTextAndAsJSON() async throws {
+        let server = try LoopbackServer()
+        server.on("/here", .text("here"))
+        let urls = ["\(server.url)/here", "\(server.url)/gone"]
+        let success = try FetchProcess(["-q", "-d", folder.path, urls[0]]).end()
+        XCTAssertEqual(success.status, 0)
+        XCTAssertEqual(success.output + success.errors, "")
+        let json = try FetchProcess(["-q", "--json", "-d", folder.path] + urls).end()
+        XCTAssertEqual(json.status, 1)
+        XCTAssertEqual(json.errors, "")
+        XCTAssertEqual(try json.events.map(\.event), [.failed])
+        XCTAssertEqual(try json.events.map(\.url), [urls[1]])
+        XCTAssertEqual(try json.events.map(\.code), ["unacceptableStatus"])
+    }
+
+    func testNamesAreDecodedAndSafe() async throws {
+        let server = try LoopbackServer()
+        server.on("*", .text("content"))
+        let header: HTTPHeaders = [
+            "Content-Disposition": "attachment; filename=x; filename*=UTF-8''%E2%82%AC%20rates.txt"
+        ]
+        server.on("/rates", .text("content", headers: header))
+        let names = [
+            ("rates", "€ rates.txt"), ("%E6%98%A0%E7%94%BB%20one.mkv", "映画 one.mkv"), ("50%25.txt", "50%.txt"),
+            ("..%2F..%2Fetc%2Fpasswd", "passwd"), ("%2E%2E%2F.bashrc", "bashrc"), ("%1B%5B2Jx%0D%0Ay", "[2Jxy"),
+            ("a%E2%80%AEb", "ab"),
+        ]
+        for (path, name) in names {
+            let inner = folder.appending(path: UUID().uuidString)
+            let end = try FetchProcess(["-d", inner.path, "\(server.url)/\(path)"]).end()
+            XCTAssertEqual(end.status, 0, end.errors)
+            XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: inner.path), [name])
+            XCTAssertTrue(end.errors.contains("\(name): 7 B in"), end.errors)
+            XCTAssertFalse(end.errors.unicodeScalars.contains { $0.value < 32 && $0 != "\n" }, end.errors)
+        }
+        let outside = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        XCTAssertEqual(outside.count, names.count)
+    }
+
+    func testEachURLHasItsOutputAndListsNameURLs() async throws {
+        let server = try LoopbackServer()
+        server.on("*") { .text($0.path) }
+        let files = ["one", "two"].map { folder.appending(path: $0) }
+        let urls = ["\(server.url)/1", "\(server.url)/2"]
+        let pairs = try FetchProcess(["-o", files[0].path, urls[0], "-o", files[1].path, urls[1]]).end()
+        XCTAssertEqual(pairs.status, 0, pairs.errors)
+        XCTAssertEqual(try files.map { try String(contentsOf: $0, encoding: .utf8) }, ["/1", "/2"])
+        let list = folder.appending(path: "list")
+        try Data("# a comment\n\n\(urls[0])\n".utf8).write(to: list)
+        let inner = folder.appending(path: "inner")
+        let lists = try FetchProcess(["-d", inner.path, "-i", list.path, "-i", "-"], input: " \(urls[1])\r\n").end()
+        XCTAssertEqual(lists.status, 0, lists.errors)
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: inner.path).sorted(), ["1", "2"])
+        let missing = try FetchProcess(["-i", folder.appending(path: "none").path]).end()
+        XCTAssertEqual(missing.status, 64)
+        XCTAssertTrue(missing.errors.contains("cannot be read: No such file or directory."), missing.errors)
+    }
+
+    func testRateLimitAppliesToAllDownloadsTogether() async throws {
+        let server = try LoopbackServer()
+        let file = LoopbackResource(.random(300_000, seed: 3), eTag: "\"3\"")
+        server.on("*", .resource(file))
+        let arguments = ["--json", "--limit-rate", "200k", "-d", folder.path, "\(server.url)/a", "\(server.url)/b"]
+        let end = try FetchProcess(arguments).end()
+        XCTAssertEqual(end.status, 0, end.errors)
+        let seconds = try XCTUnwrap(try end.events.filter { $0.event == .finished }.compactMap(\.seconds).max())
+        let expected = 600_000 / 204_800.0
+        XCTAssertGreaterThan(seconds, expected * 0.9)
+        // More than the tenth that the limit may be missed by, because the machine may be busy.
+        XCTAssertLessThan(seconds, expected * 1.1 + 2)
+        for name in ["a", "b"] { XCTAssertEqual(try Data(contentsOf: folder.appending(path: name)), file.data) }
     }
 }
