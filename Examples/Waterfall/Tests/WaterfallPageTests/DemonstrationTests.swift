@@ -55,6 +55,20 @@ struct DemonstrationTests {
         #expect(reading.count("<script") == 1 && reading.count("<img") == 0)
     }
 
+    @Test func twoFilesAreCompared() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (before, after) = (folder.appending(path: "old.har"), folder.appending(path: "new.har"))
+        let page = folder.appending(path: "page.html")
+        try Samples.har([Samples.entry()]).data().write(to: before)
+        try Samples.har([Samples.entry(), Samples.entry("https://a.example/new", at: 60)]).data().write(to: after)
+        try await waterfall(before.path, after.path, "-o", page.path)
+        let html = try String(contentsOf: page, encoding: .utf8)
+        #expect(html.contains("<h1>old → new</h1>") && html.contains("<dt>Added</dt><dd>1<"))
+        await #expect(throws: Program.Failure.self) { try await waterfall(before.path, after.path, page.path) }
+        await #expect(throws: Program.Failure.self) { try await waterfall(before.path, "--har", page.path) }
+    }
+
     @Test func rejectsInvalidArchiveWithReason() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
