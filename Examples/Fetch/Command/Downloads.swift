@@ -12,6 +12,8 @@ struct Downloads {
     private let options: FetchOptions
     private let reporter: Reporter
     private let client: APIClient
+    /// The maximum time for recording the bytes of a download that was stopped.
+    private static let closingTime = Duration.seconds(2)
 
     init(_ options: FetchOptions, _ reporter: Reporter) {
         self.options = options
@@ -45,6 +47,7 @@ struct Downloads {
 
     /// Runs one download and returns true if it succeeded.
     private func fetch(_ index: Int) async -> Bool {
+        if Task.isCancelled { return false }
         let item = options.items[index]
         let start = ContinuousClock.now
         await reporter.began(index)
@@ -78,9 +81,14 @@ struct Downloads {
             for await progress in sender.downloadProgress { await reporter.progressed(index, progress) }
         }
         let result = await sender.result
-        // A request that was cancelled before it was sent has no progress that ends by itself.
-        sender.cancel()
+        // The result of a cancelled download is there at once. The progress ends later, when the partial file is complete. It does
+        // not end by itself if the cancellation came before the request was sent.
+        let limit = Task {
+            try? await Task.sleep(for: Downloads.closingTime)
+            sender.cancel()
+        }
         await watching.value
+        limit.cancel()
         switch result {
         case .success(let file): return file
         case .failure(let error): throw DownloadFailure(error)

@@ -36,7 +36,12 @@ actor Reporter {
     private var states: [DownloadState]
     private var board: ProgressBoard
     private var log = ProgressLog()
+    /// The time of the last drawing.
     private var drawn: ContinuousClock.Instant?
+    /// True if a task waits to draw the last changes.
+    private var isDrawingDue = false
+    /// A slow terminal cannot follow more frequent drawing.
+    private static let drawingInterval = Duration.milliseconds(80)
     /// Stops the downloads.
     private var stop: @Sendable () -> Void = {}
     /// The failure to write to standard output; nil if there was none.
@@ -158,15 +163,26 @@ actor Reporter {
             write(event)
         case .board:
             board.update(index, states[index])
-            // A slow terminal cannot follow more frequent drawing.
-            let isDue = drawn.map { $0.duration(to: .now) >= .milliseconds(80) } ?? true
-            if isDue || event.event != .progress { draw() }
+            if event.event == .progress { drawSoon() } else { draw() }
         case .log:
             if let line = log.line(index, states[index]) { Descriptor.standardError.write(line + "\n") }
         }
     }
 
+    /// Draws, or waits for the time of the next drawing. The last change before a download stalls is drawn too.
+    private func drawSoon() {
+        guard !isDrawingDue else { return }
+        let pause = drawn.map { Reporter.drawingInterval - $0.duration(to: .now) } ?? .zero
+        guard pause > .zero else { return draw() }
+        isDrawingDue = true
+        Task {
+            try? await Task.sleep(for: pause)
+            if isDrawingDue { draw() }
+        }
+    }
+
     private func draw() {
+        isDrawingDue = false
         drawn = .now
         let size = Descriptor.standardError.size
         Descriptor.standardError.write(board.drawing(columns: size.columns, rows: size.rows))
