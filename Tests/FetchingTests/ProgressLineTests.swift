@@ -20,6 +20,17 @@ import Testing
         #expect(Self.line(120) == "film.mkv   37% \(bar)  3.0 MiB of 8.0 MiB  1.2 MiB/s  0:04 left")
     }
 
+    @Test func namesArePaddedSoThatBarsAlign() {
+        let state = DownloadState(name: "映画", phase: .running, completed: 1, total: 2)
+        let bar = String(repeating: "━", count: 20) + String(repeating: " ", count: 20)
+        let line = ProgressLine(columns: 120)
+        #expect(line.text(state, nameColumns: 8) == "映画       50% \(bar)  1 B of 2 B")
+        #expect(line.text(Self.running, nameColumns: 3) == Self.line(120))
+        #expect(ProgressLine(columns: 30).text(state, nameColumns: 28) == "映画   50%  1 B of 2 B", "not without a bar")
+        let widest = line.text(state, nameColumns: 200)
+        #expect(widest.hasPrefix("映画" + String(repeating: " ", count: 36 + 3) + "50%"), "at most a third of the line")
+    }
+
     @Test func narrowTerminalDropsDetails() {
         #expect(Self.line(72) == "film.mkv   37% ━━━━━            3.0 MiB of 8.0 MiB  1.2 MiB/s  0:04 left")
         #expect(Self.line(60) == "film.mkv   37%  3.0 MiB of 8.0 MiB  1.2 MiB/s  0:04 left")

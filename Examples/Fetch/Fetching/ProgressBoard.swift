@@ -38,8 +38,9 @@ public struct ProgressBoard: Sendable {
         for (index, state) in states.enumerated() where state.isOver && isWritten.insert(index).inserted {
             text += line.text(state) + "\n"
         }
-        let running = states.filter { !$0.isOver && $0.phase != .waiting }
-        var lines = running.prefix(max(1, rows - 2)).map(line.text)
+        let running = states.filter { !$0.isOver && $0.phase != .waiting }.prefix(max(1, rows - 2))
+        let nameColumns = running.map { PlainText.columns(PlainText.of($0.name)) }.max() ?? 0
+        var lines = running.map { line.text($0, nameColumns: nameColumns) }
         let others = states.count { !$0.isOver } - lines.count
         if others > 0 { lines.append(PlainText.fitted("and \(others) more", to: line.columns)) }
         drawn = lines.map(PlainText.columns)

@@ -14,14 +14,17 @@ public struct ProgressLine: Sendable {
 
     /// Returns a state as text.
     ///
-    /// - Parameter state: The download.
+    /// - Parameters:
+    ///   - state: The download.
+    ///   - nameColumns: The width to which a name before a bar is padded, so that the bars of several downloads begin below
+    ///     each other.
     /// - Returns: A text of at most ``columns`` columns. The least important parts are left out first. A failure is returned in
     ///   full, because it is not redrawn, and the reason matters.
-    public func text(_ state: DownloadState) -> String {
+    public func text(_ state: DownloadState, nameColumns: Int = 0) -> String {
         let name = PlainText.of(state.name)
         switch state.phase {
         case .waiting: return fitted(name, ["waiting"])
-        case .running: return running(name, state)
+        case .running: return running(name, state, nameColumns)
         case .finished(let time):
             let rest = [Quantity.bytes(state.completed), Quantity.time(time).map { "in \($0)" }]
             return fitted("✓ \(name)", rest.compactMap(\.self))
@@ -29,7 +32,7 @@ public struct ProgressLine: Sendable {
         }
     }
 
-    private func running(_ name: String, _ state: DownloadState) -> String {
+    private func running(_ name: String, _ state: DownloadState, _ nameColumns: Int) -> String {
         let amount = state.total.map { "\(Quantity.bytes(state.completed)) of \(Quantity.bytes($0))" }
         let details = [
             amount ?? Quantity.bytes(state.completed), Quantity.rate(state.bytesPerSecond),
@@ -38,14 +41,17 @@ public struct ProgressLine: Sendable {
         guard let percent = state.percent else { return fitted(name, details) }
         let head = [String(repeating: " ", count: percent < 10 ? 2 : percent < 100 ? 1 : 0) + "\(percent)%"]
         let tail = details.joined(separator: "  ")
-        let name = PlainText.fitted(name, to: max(8, columns / 3))
-        let used = PlainText.columns(name) + head[0].count + tail.count + 5
+        let shown = PlainText.fitted(name, to: widestName)
+        let padding = max(0, min(nameColumns, widestName) - PlainText.columns(shown))
+        let used = PlainText.columns(shown) + padding + head[0].count + tail.count + 5
         let width = min(ProgressLine.widestBar, columns - used)
         guard width >= ProgressLine.narrowestBar else { return fitted(name, head + details) }
         let filled = width * percent / 100
         let bar = String(repeating: "━", count: filled) + String(repeating: " ", count: width - filled)
-        return "\(name)  \(head[0]) \(bar)  \(tail)"
+        return "\(shown)\(String(repeating: " ", count: padding))  \(head[0]) \(bar)  \(tail)"
     }
+
+    private var widestName: Int { max(8, columns / 3) }
 
     /// Returns the name and as many details as fit, the first ones first. A long name is shortened.
     private func fitted(_ name: String, _ details: [String]) -> String {

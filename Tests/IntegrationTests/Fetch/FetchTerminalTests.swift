@@ -162,7 +162,7 @@ final class FetchTerminalTests: XCTestCase {
         server.on("*", .resource(Self.film).paused(after: 1 << 19, until: signal))
         let terminal = try await start(server)
         try await terminal.run("fetch $U/%1B%5B2J%0D%0Ax.bin $U/%E6%98%A0%E7%94%BB.mkv")
-        let running = try await terminal.wait(for: "\u{FFFD}[2J\u{FFFD}\u{FFFD}x.bin   50%", "映画.mkv   50%")
+        let running = try await terminal.wait(for: "\u{FFFD}[2J\u{FFFD}\u{FFFD}x.bin   50%", "映画.mkv      50%")
         XCTAssertEqual(running.count, 3, "\(running)")
         signal.fire()
         let lines = try await terminal.waitForPrompt(2)
