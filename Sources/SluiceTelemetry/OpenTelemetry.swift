@@ -102,7 +102,7 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
     @discardableResult
     public func shutdown(within limit: Duration = .seconds(10)) async -> Bool {
         let isComplete = await flush(within: limit)
-        spans?.end()
+        await spans?.end()
         durations?.end()
         return isComplete
     }

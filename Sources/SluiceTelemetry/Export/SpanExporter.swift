@@ -74,14 +74,15 @@ final class SpanExporter: Sendable {
         state.withLock { $0.flushes -= 1 }
     }
 
-    /// Ends the exports. Spans that wait are dropped.
-    func end() {
+    /// Ends the exports. Spans that wait have been dropped and counted when it returns.
+    func end() async {
         let (worker, gathering) = state.withLock { state in
             state.isOver = true
             return (state.worker, state.gathering)
         }
         worker?.cancel()
         gathering?.cancel()
+        await worker?.value
     }
 
     /// Stops repeating exports that fail, when nobody is left to count them.
