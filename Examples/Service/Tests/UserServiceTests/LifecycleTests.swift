@@ -106,10 +106,11 @@ import Testing
         defer { upstream.stop() }
         try await withGroup(upstream) { _, caller in
             #expect(await status("users/7", caller) == .ok)
-            let response = await caller.string.get("metrics").sender().response
+            let response = await caller.string.get("metrics").header("Accept", "application/openmetrics-text")
+                .sender().response
             #expect(response.head?.headers["Content-Type"]?.hasPrefix("application/openmetrics-text") == true)
             let text = try response.result.get()
-            #expect(text.contains(#"sluice_requests_total{method="GET",route="users/{}"} 1"#), "\(text)")
+            #expect(text.contains(#"route="users/{}",status="2xx",protocol="1.1"} 1"#), "\(text)")
             #expect(text.hasSuffix("# EOF\n"))
         }
     }

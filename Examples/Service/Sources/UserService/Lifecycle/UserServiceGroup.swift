@@ -13,7 +13,7 @@ public struct UserServiceGroup: Sendable {
     /// The group to run. It ends with SIGTERM or SIGINT, or with `triggerGracefulShutdown()`.
     public let group: ServiceGroup
     /// The metrics of the requests to the upstream.
-    public let metrics: RequestMetrics
+    public let metrics: PrometheusMetrics
 
     /// Creates the service.
     ///
@@ -28,7 +28,7 @@ public struct UserServiceGroup: Sendable {
         logger: Logger,
         onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) {
-        let metrics = RequestMetrics(details: .inFlight)
+        let metrics = PrometheusMetrics()
         let telemetry = OpenTelemetry(environment: environment) { logger.warning("\($0)") }
         let client = APIClient.users(options) {
             $0.observers.append(metrics)

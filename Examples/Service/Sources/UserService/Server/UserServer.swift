@@ -1,6 +1,6 @@
 import Hummingbird
-import NIOCore
 import Sluice
+import SluiceTelemetry
 
 /// The service, which answers requests with data from an upstream API.
 ///
@@ -16,7 +16,7 @@ import Sluice
 public struct UserServer: Sendable {
     private let api: UsersAPI
     private let maximumTimeout: Duration
-    private let metrics: RequestMetrics
+    private let metrics: PrometheusMetrics
     private let readiness: Readiness?
 
     /// Creates the service.
@@ -29,7 +29,7 @@ public struct UserServer: Sendable {
     public init(
         client: APIClient,
         maximumTimeout: Duration = .seconds(10),
-        metrics: RequestMetrics = RequestMetrics(),
+        metrics: PrometheusMetrics = PrometheusMetrics(),
         readiness: Readiness? = nil
     ) {
         api = UsersAPI(client: client)
@@ -64,13 +64,7 @@ public struct UserServer: Sendable {
         router.get("ready") { [readiness] _, _ in
             readiness.map { $0.phase == .ready } ?? true ? HTTPResponse.Status.ok : .serviceUnavailable
         }
-        router.get("metrics") { [metrics] _, _ in
-            Response(
-                status: .ok,
-                headers: [.contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.snapshot().openMetrics))
-            )
-        }
+        router.get("metrics") { [metrics] request, _ in metrics.page(accept: request.headers[.accept]) }
         router.get("users/:id") { [api, maximumTimeout] request, context -> User in
             let id = try context.userID()
             return try await context.answer(request, within: maximumTimeout) { deadline in
