@@ -17,6 +17,17 @@ struct Descriptor {
     static let standardOutput = Descriptor(number: STDOUT_FILENO)
     static let standardError = Descriptor(number: STDERR_FILENO)
 
+    /// Occupies the standard descriptors that the caller has closed, so that no file or socket gets their numbers.
+    ///
+    /// They are opened in the wrong direction, so that reading and writing fail as for a closed descriptor.
+    static func reserveStandardDescriptors() {
+        for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+        where fcntl(number, F_GETFD) == -1 {
+            // The lowest free number is that of the closed descriptor.
+            _ = open("/dev/null", mode)
+        }
+    }
+
     /// A failed write.
     struct Failure: Error, CustomStringConvertible {
         /// The error number of the system.

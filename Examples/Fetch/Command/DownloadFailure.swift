@@ -20,22 +20,29 @@ struct DownloadFailure: Error {
 
     /// Creates the failure to write to a place.
     init(_ failure: Descriptor.Failure, writingTo place: String) {
-        code = "fileFailed"
         isCancellation = failure.isCancellation
         isBrokenPipe = failure.isBrokenPipe
+        code = (isCancellation ? SluiceError.Code.cancelled : .cannotWriteFile).description
         reason = isCancellation ? "interrupted" : "\(place) could not be written: \(failure)."
     }
 
     /// The content has another digest than the command line requires.
     static let checksumMismatch = DownloadFailure(
-        code: "checksumMismatch",
+        code: SluiceError.Code.checksumMismatch.description,
         reason: "The SHA-256 checksum of the content does not match. The bytes that were written must not be used."
     )
 
-    init(code: String, reason: String) {
+    /// The download was stopped before its request was sent.
+    static let interrupted = DownloadFailure(
+        code: SluiceError.Code.cancelled.description,
+        reason: "interrupted",
+        isCancellation: true
+    )
+
+    init(code: String, reason: String, isCancellation: Bool = false) {
         self.code = code
         self.reason = reason
-        isCancellation = false
+        self.isCancellation = isCancellation
         isBrokenPipe = false
     }
 }

@@ -47,11 +47,11 @@ struct Downloads {
 
     /// Runs one download and returns true if it succeeded.
     private func fetch(_ index: Int) async -> Bool {
-        if Task.isCancelled { return false }
         let item = options.items[index]
         let start = ContinuousClock.now
         await reporter.began(index)
         do throws(DownloadFailure) {
+            if Task.isCancelled { throw .interrupted }
             switch item.output {
             case .standardOutput:
                 let content = try await stream(index, to: BodyOutput(), "Standard output")

@@ -17,6 +17,7 @@ import Darwin
 /// Downloads several files at a time and resumes downloads that an earlier run left unfinished.
 @main struct FetchCommand {
     static func main() async {
+        Descriptor.reserveStandardDescriptors()
         do throws(UsageError) {
             switch try Invocation(try arguments(), reading: InputFile.text) {
             case .help: Descriptor.standardOutput.write(FetchOptions.usage + "\n")

@@ -56,7 +56,7 @@ struct StreamedDownload {
         } catch let error as Descriptor.Failure {
             throw DownloadFailure(error, writingTo: place)
         } catch {
-            throw DownloadFailure(code: "internalFailure", reason: "\(error)")
+            throw DownloadFailure(code: SluiceError.Code.internalFailure.description, reason: "\(error)")
         }
         let actual = digest.flatMap(\.hexDigest)
         guard actual == item.sha256 else { throw .checksumMismatch }

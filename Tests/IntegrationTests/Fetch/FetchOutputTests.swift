@@ -88,6 +88,25 @@ final class FetchOutputTests: XCTestCase {
         XCTAssertTrue(end.errors.hasSuffix("fetch: terminated.\n"), end.errors)
     }
 
+    func testClosedDescriptorsAreNotThoseOfOtherFiles() async throws {
+        let server = try LoopbackServer()
+        server.on("/a", .text("content"))
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = "\(server.url)/a"
+        for (arguments, reason) in [
+            (["--json", "-d", folder.path, url], "The events could not be written: Bad file descriptor."),
+            (["-q", "-o", "-", url], "Standard output could not be written: Bad file descriptor."),
+        ] {
+            let end = try FetchProcess(arguments, after: "exec >&-").end()
+            XCTAssertEqual(end.status, 1)
+            XCTAssertEqual(end.errors, "fetch: \(reason)\n")
+        }
+        let silent = try FetchProcess(["-d", folder.path, url], after: "exec <&- >&- 2>&-").end()
+        XCTAssertEqual(silent.status, 0)
+        XCTAssertEqual(try String(contentsOf: folder.appending(path: "a"), encoding: .utf8), "content")
+    }
+
     func testWritesToDevicesAndPipesInPlace() async throws {
         let server = try LoopbackServer()
         server.on("/a", .text("content"))
@@ -104,6 +123,8 @@ final class FetchOutputTests: XCTestCase {
         XCTAssertEqual(try reader.readToEnd(), Data("content".utf8))
         XCTAssertEqual(try process.end().status, 0)
         #if os(Linux)
+        let json = try FetchProcess(["--json", "-q", "-o", "/dev/full", "\(server.url)/a"]).end()
+        XCTAssertEqual(try json.events.map(\.code), ["cannotWriteFile"])
         let full = try FetchProcess(["-o", "/dev/full", "\(server.url)/a"]).end()
         XCTAssertEqual(full.status, 1)
         XCTAssertTrue(full.errors.contains("“/dev/full” could not be written: No space left on device."), full.errors)
