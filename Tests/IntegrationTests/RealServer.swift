@@ -77,6 +77,10 @@ enum RealServer {
     static func runAside(_ program: String, _ arguments: [String]) async throws -> String {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<String, any Error>) in
             Thread.detachNewThread {
+                // Dispatch blocks signals in its threads. The program would inherit that, and ignore a request to end.
+                var none = sigset_t()
+                sigemptyset(&none)
+                pthread_sigmask(SIG_SETMASK, &none, nil)
                 do {
                     continuation.resume(returning: try run(program, arguments))
                 } catch {
