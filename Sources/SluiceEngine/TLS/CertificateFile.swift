@@ -4,7 +4,7 @@ import CSSL
 import Glibc
 import SluiceHTTP
 
-/// The identity of a file's contents: a change of the contents changes at least one of the values.
+/// The identity of a file's contents and permissions: a change of them changes at least one of the values.
 struct FileIdentity: Sendable, Hashable {
     let path: String
     private let device: UInt
@@ -12,6 +12,9 @@ struct FileIdentity: Sendable, Hashable {
     private let size: Int
     private let seconds: Int
     private let nanoseconds: Int
+    /// The time of the last change of the contents or the permissions.
+    private let changedSeconds: Int
+    private let changedNanoseconds: Int
 
     /// Returns the identity of the file at a path, or nil if there is none.
     init?(at path: String) {
@@ -27,6 +30,8 @@ struct FileIdentity: Sendable, Hashable {
         size = Int(status.st_size)
         seconds = status.st_mtim.tv_sec
         nanoseconds = status.st_mtim.tv_nsec
+        changedSeconds = status.st_ctim.tv_sec
+        changedNanoseconds = status.st_ctim.tv_nsec
     }
 
     /// True if the file at the path is still the same, according to its metadata.

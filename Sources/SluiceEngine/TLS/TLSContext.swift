@@ -1,11 +1,12 @@
 #if os(Linux)
 import CSSL
 import SluiceHTTP
+import Synchronization
 
 /// The OpenSSL context of one TLS policy: trust, client certificate, minimum version and offered protocols. Equal policies share a context.
 ///
-/// Pins belong to connections and not to the context. A context keeps the contents of the files it was created from. It is reused only as
-/// long as these files are unchanged.
+/// Pins belong to connections and not to the context. A context keeps the contents of the files it was created from. When these files
+/// change, another context replaces it.
 package final class TLSContext: Sendable {
     /// The owned SSL_CTX as a bit pattern, because pointers are not Sendable. After setup, OpenSSL only changes its atomic reference
     /// count, so several threads can create connections at the same time.
@@ -19,6 +20,7 @@ package final class TLSContext: Sendable {
     let protocols: [String]
     /// The files that the context was created from.
     let files: [FileIdentity]
+    private let replaced = Atomic(false)
 
     private static let lastSerial = Locked<UInt64>(0)
 
@@ -29,12 +31,21 @@ package final class TLSContext: Sendable {
         for configuration: TLSConfiguration,
         offering protocols: [String]
     ) throws(TLSFailure) -> TLSContext {
-        try TLSContextCache.shared.context(for: TLSPolicy(configuration, protocols))
+        try TLSContextCache.shared.context(for: TLSPolicy(configuration, protocols), onReload: configuration.onReload)
     }
 
-    /// Returns the cached context if its files are unchanged. It can be called on a loop.
+    /// Reads the files of a policy again if they have changed, and creates its context if there is none.
     ///
-    /// The check costs one stat(2) for each file.
+    /// It blocks as ``context(for:offering:)`` does.
+    ///
+    /// - Throws: The failure if the files cannot be used. An earlier context stays in use.
+    static func reload(_ configuration: TLSConfiguration, offering protocols: [String]) throws(TLSFailure) {
+        try TLSContextCache.shared.reload(TLSPolicy(configuration, protocols), onReload: configuration.onReload)
+    }
+
+    /// Returns the cached context if its files are unchanged, or if the changed files cannot be used. It can be called on a loop.
+    ///
+    /// The check costs one stat(2) for each file, and two while changed files cannot be used.
     package static func cached(for configuration: TLSConfiguration, offering protocols: [String]) -> TLSContext? {
         TLSContextCache.shared.cached(TLSPolicy(configuration, protocols))
     }
@@ -69,6 +80,11 @@ package final class TLSContext: Sendable {
         TLSSessionCache.shared.removeAll(of: serial)
         SSL_CTX_free(OpaquePointer(bitPattern: address))
     }
+
+    /// True once a context with newer files is in use.
+    var isReplaced: Bool { replaced.load(ordering: .relaxed) }
+
+    func markReplaced() { replaced.store(true, ordering: .relaxed) }
 
     /// Creates an SSL object of this policy, which the caller owns. Returns nil if memory is short.
     func makeConnection() -> OpaquePointer? { SSL_new(OpaquePointer(bitPattern: address)) }
@@ -144,77 +160,6 @@ package final class TLSContext: Sendable {
             X509_STORE_free(store)
             throw TLSFailure(.authoritiesUnreadable, detail: error.reason)
         }
-    }
-}
-
-/// The part of a TLS configuration that determines the context.
-struct TLSPolicy: Sendable, Hashable {
-    let trust: TLSConfiguration.Trust
-    let clientCertificate: ClientCertificate?
-    let minimumVersion: TLSVersion
-    let protocols: [String]
-
-    init(_ configuration: TLSConfiguration, _ protocols: [String]) {
-        trust = configuration.trust
-        clientCertificate = configuration.clientCertificate
-        minimumVersion = configuration.minimumVersion
-        self.protocols = protocols
-    }
-}
-
-/// The contexts of the process by policy. Above the limit, the least recently used context is removed.
-final class TLSContextCache: Sendable {
-    static let shared = TLSContextCache(limit: 64)
-
-    private struct Entry {
-        let context: TLSContext
-        var lastUse: UInt64
-    }
-
-    private struct State {
-        var entries: [TLSPolicy: Entry] = [:]
-        var uses: UInt64 = 0
-
-        mutating func context(for policy: TLSPolicy) -> TLSContext? {
-            guard let context = entries[policy]?.context else { return nil }
-            uses += 1
-            entries[policy]?.lastUse = uses
-            return context
-        }
-    }
-
-    private let limit: Int
-    private let state = Locked(State())
-
-    init(limit: Int) {
-        self.limit = limit
-    }
-
-    func cached(_ policy: TLSPolicy) -> TLSContext? {
-        guard let context = state.withLock({ $0.context(for: policy) }) else { return nil }
-        return context.files.allSatisfy(\.isCurrent) ? context : nil
-    }
-
-    func context(for policy: TLSPolicy) throws(TLSFailure) -> TLSContext {
-        if let context = cached(policy) { return context }
-        let created = try TLSContext(policy)
-        let (context, replaced) = state.withLock { state -> (TLSContext, [TLSContext]) in
-            // Another thread may have created an equal context meanwhile.
-            if let other = state.context(for: policy), other.files == created.files { return (other, []) }
-            var replaced = [state.entries[policy]?.context].compactMap(\.self)
-            state.uses += 1
-            state.entries[policy] = Entry(context: created, lastUse: state.uses)
-            while state.entries.count > limit,
-                let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })
-            {
-                state.entries[oldest.key] = nil
-                replaced.append(oldest.value.context)
-            }
-            return (created, replaced)
-        }
-        // Replaced contexts are freed outside the lock.
-        withExtendedLifetime(replaced) {}
-        return context
     }
 }
 #endif

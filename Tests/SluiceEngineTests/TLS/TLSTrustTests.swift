@@ -157,8 +157,14 @@ import Testing
         #expect(try failure(server, tls) == nil)
         let after = try #require(TLSContext.cached(for: tls, offering: ["http/1.1"]))
         #expect(before !== after)
+        #expect(before.isReplaced)
+        #expect(!after.isReplaced)
+        // A file that cannot be read changes nothing.
         try FileManager.default.removeItem(atPath: path)
-        #expect(try #require(throws: TLSFailure.self) { try failure(server, tls) }.check == .authoritiesUnreadable)
+        #expect(try failure(server, tls) == nil)
+        #expect(TLSContext.cached(for: tls, offering: ["http/1.1"]) === after)
+        let failure = try #require(throws: TLSFailure.self) { try TLSContext.reload(tls, offering: ["http/1.1"]) }
+        #expect(failure.check == .authoritiesUnreadable)
     }
 
     @Test func equalPoliciesShareAContext() throws {

@@ -11,6 +11,11 @@
 /// A connection that violates the configuration fails with ``SluiceError/Code/tlsFailed``. Its underlying error is a
 /// ``TLSFailure``, which names the failed check and the certificate. Certificates are checked for every full handshake.
 /// A resumed session relies on the check of its first handshake, which used the same configuration at most a day ago.
+///
+/// Files are read again when they change, without a restart. Each new connection compares the identity of the files, that is
+/// their inode, size and times, with that of the files in use. After a change, new connections use the new contents, and
+/// older connections finish their requests and take no others. Files that cannot be read, or whose key does not match, change
+/// nothing: the contents in use stay until the files change again, and ``onReload`` reports the reason.
 public struct TLSConfiguration: Sendable {
     /// The authorities trusted to certify servers; the system's by default.
     public var trust: Trust
@@ -20,6 +25,12 @@ public struct TLSConfiguration: Sendable {
     public var clientCertificate: ClientCertificate?
     /// The oldest accepted version; TLS 1.2 by default.
     public var minimumVersion: TLSVersion
+    /// Called when the files of ``trust`` or ``clientCertificate`` have changed: with success once they are in use, and with
+    /// the reason if they cannot be used and the old ones stay; nil, the default, for no report.
+    ///
+    /// Each change is reported once, to one of the clients with equal TLS options. The closure runs on a thread of its own
+    /// and delays the connection that has found the change.
+    public var onReload: (@Sendable (Result<Void, TLSFailure>) -> Void)?
 
     /// Creates a configuration. All arguments have defaults.
     public init(
