@@ -159,7 +159,7 @@ package final class Call: Sendable {
     }
 
     /// The name of the server in error messages: host and port, or the path of the unix-domain socket.
-    var serverName: String { plan.unixSocket.map { "the socket “\($0)”" } ?? request.authority }
+    var serverName: String { plan.serverName(of: request) }
 
     /// The route through a proxy, or nil for none.
     var route: ProxyRoute? { ProxyRoute(plan, to: origin) }
@@ -260,6 +260,13 @@ package final class Call: Sendable {
         }
         let idle = context.timeouts.idle ?? .zero
         return SluiceError(.idleTimedOut, "Nothing was sent or received for \(idle). The server may be stuck.")
+    }
+}
+
+extension ConnectionPlan {
+    /// Returns the name of the server in error messages: host and port, or the path of the unix-domain socket.
+    func serverName(of request: HTTPRequest) -> String {
+        unixSocket.map { "the socket “\($0)”" } ?? request.authority
     }
 }
 #endif

@@ -36,12 +36,10 @@ package final class Connection: LoopHandler, RequestCarrier {
     let group: ConnectionPool.State.GroupID
     private let registration: LoopRegistration
     private let descriptor: Int32
-    private let remoteAddress: String
+    let remoteAddress: String
     private let timings: ConnectionTimings
-    /// The time at which the dial began.
-    private let dialed: MonotonicTime
-    /// The time from which the connection is too old for another request.
-    private let expires: MonotonicTime
+    /// The time during which the connection takes requests.
+    let life: ConnectionLife
     /// The pin failure to report, in the report-only mode.
     private let pinFailure: TLSFailure?
     private let state: ConnectionLock<State>
@@ -54,10 +52,16 @@ package final class Connection: LoopHandler, RequestCarrier {
         descriptor = dialed.descriptor
         remoteAddress = dialed.remoteAddress
         timings = dialed.timings
-        self.dialed = dial.began
-        expires = pool.configuration.connectionLifetime.map { dial.began + $0 } ?? .distantFuture
+        life = ConnectionLife(since: dial.began, lifetime: pool.configuration.connectionLifetime, tls: dialed.tls)
         pinFailure = dialed.tls?.pinFailure
         state = ConnectionLock(State(stream: SocketStream(descriptor, dialed.tls), idleSince: .now))
+    }
+
+    /// Sets the timer of a connection that may never carry a request.
+    func start(on thread: LoopThread) {
+        var effects = Effects()
+        state.withLock { setTimer(&$0, &effects, now: thread.now) }
+        perform(effects, on: thread)
     }
 
     // MARK: Beginning
@@ -73,7 +77,9 @@ package final class Connection: LoopHandler, RequestCarrier {
         let now = MonotonicTime.now
         var effects = Effects()
         let isAlive = state.withLock { state in
-            guard state.isOpen, expires > now, state.requests == 0 || state.stream.hasNoInput()
+            // A connection that was open before the request is one that the server may have closed meanwhile.
+            let isFresh = state.requests == 0 && call.queued <= state.idleSince
+            guard state.isOpen, !life.isOver(at: now), isFresh || state.stream.hasNoInput()
             else {
                 close(&state, &effects)
                 return false
@@ -86,13 +92,13 @@ package final class Connection: LoopHandler, RequestCarrier {
                 return true
             }
             state.requests += 1
-            let isReused = state.requests > 1
+            let isReused = !isFresh
             let began = call.hasCredentials ? call.withAttempt { $0.began } : nil
             let transaction = HTTP1Transaction(
                 call,
                 on: self,
                 isReused: isReused,
-                began: began ?? (isReused ? now : max(dialed, call.queued)),
+                began: began ?? (isReused ? now : max(life.dialed, call.queued)),
                 timings: isReused ? ConnectionTimings() : timings,
                 now: now
             )
@@ -187,7 +193,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     private func idleDeadline(_ state: State) -> MonotonicTime {
-        min(expires, state.idleSince + pool.configuration.idleConnectionTimeout)
+        min(life.end, state.idleSince + pool.configuration.idleConnectionTimeout)
     }
 
     /// Sets the timer to the current deadline, unless it fires before that anyway.
@@ -361,7 +367,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     ) {
         let isReusable =
             transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty && state.rest.isEmpty
-            && !state.stream.hasHungUp && expires > now
+            && !state.stream.hasHungUp && !life.isOver(at: now)
             && !transaction.call.request.headers.connectionOptions.contains("close")
         if transaction.resendReason != nil {
             guard isReusable else { return resend(&state, transaction, &effects) }
@@ -534,6 +540,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         }
         if effects.isClosed {
             registration.unregister(on: thread)
+            pool.closed(.http1(self), on: thread)
         } else {
             if effects.setsTimer { registration.setTimer(at: self.state.deadline, on: thread) }
             if effects.wantsTurn { registration.runAgain(self, on: thread) }

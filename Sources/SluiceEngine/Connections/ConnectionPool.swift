@@ -14,6 +14,7 @@ package final class ConnectionPool: LoopHandler {
     /// The loop for the deadlines of requests without a connection.
     private let loop: EventLoop
     private let deadlineTimer = Locked(DeadlineTimer())
+    private let resolver: Resolver
 
     private struct DeadlineTimer: Sendable {
         var registration: LoopThread.Registration?
@@ -22,7 +23,12 @@ package final class ConnectionPool: LoopHandler {
         var isClosed = false
     }
 
-    init(_ configuration: SocketTransport.Configuration, _ engine: Engine) {
+    init(
+        _ configuration: SocketTransport.Configuration,
+        _ engine: Engine,
+        resolver: Resolver = .shared
+    ) {
+        self.resolver = resolver
         self.configuration = configuration
         self.engine = engine
         state = Locked(
@@ -132,6 +138,10 @@ package final class ConnectionPool: LoopHandler {
     func release(_ connection: PooledConnection?, of group: State.GroupID, on thread: LoopThread?) {
         let actions = state.withLockUnchecked { $0.release(connection, of: group, at: thread?.now ?? .now) }
         if !actions.isEmpty { perform(actions, on: thread) }
+        if let connection, connection.isRetired {
+            remove(connection, on: thread)
+            connection.closeIdle()
+        }
     }
 
     /// Releases the slots of requests on a shared connection.
@@ -158,17 +168,47 @@ package final class ConnectionPool: LoopHandler {
         perform(actions, on: thread)
     }
 
+    /// Records the end of a connection, so that snapshots no longer contain it.
+    func closed(_ connection: PooledConnection, on thread: LoopThread?) {
+        let actions = state.withLockUnchecked { state in
+            state.connectionClosed(connection, of: connection.group, at: thread?.now ?? .now)
+        }
+        if !actions.isEmpty { perform(actions, on: thread) }
+    }
+
+    /// The requests and connections of each origin.
+    var snapshot: ConnectionSnapshot {
+        let now = MonotonicTime.now
+        return state.withLockUnchecked { state in
+            state.snapshot { connection, idleSince, requests in
+                ConnectionSnapshot.Connection(
+                    version: connection.version,
+                    remoteAddress: connection.remoteAddress,
+                    age: now.since(connection.dialed),
+                    idleTime: idleSince.map { max(.zero, now.since($0)) },
+                    requests: requests
+                )
+            }
+        }
+    }
+
     private func dial(for call: Call, in group: State.GroupID) {
         let destination = Dial.Destination(
             plan: call.plan,
             origin: call.origin,
             authority: call.request.authority,
             serverName: call.serverName,
-            route: call.route,
-            protocols: call.plan.protocols
+            route: call.route
         )
+        let dial = makeDial(to: destination, in: group)
+        let isWanted = state.withLockUnchecked { $0.dialStarted(dial, for: call, in: group) }
+        if isWanted { dial.start() }
+    }
+
+    private func makeDial(to destination: Dial.Destination, in group: State.GroupID) -> Dial {
         let loop = engine.chooseLoop()
-        let dial = Dial(to: destination, on: loop, of: engine, in: protectionSpaces) { [self] dial, result, thread in
+        return Dial(to: destination, on: loop, of: engine, in: protectionSpaces, resolver) {
+            [self] dial, result, thread in
             do throws(SluiceError) {
                 let socket = try result.get()
                 dialed(dial, try connection(from: socket, of: dial, to: destination, in: group, on: thread), on: thread)
@@ -177,8 +217,6 @@ package final class ConnectionPool: LoopHandler {
                 perform(actions, on: thread)
             }
         }
-        let isWanted = state.withLockUnchecked { $0.dialStarted(dial, for: call, in: group) }
-        if isWanted { dial.start() }
     }
 
     /// Creates the connection of a socket, or closes a socket that cannot be used.
@@ -199,6 +237,7 @@ package final class ConnectionPool: LoopHandler {
             }
             let connection = Connection(socket, from: dial, in: self, group)
             thread.replaceHandler(of: socket.registration, with: connection)
+            connection.start(on: thread)
             return .http1(connection)
         }
         guard let connection = HTTP2Connection(socket, from: dial, in: self, group) else {
@@ -263,6 +302,18 @@ package final class ConnectionPool: LoopHandler {
     /// The number of requests that have a slot, of those among them that have no connection, and of those that wait for a slot.
     var load: (active: Int, connecting: Int, queued: Int) {
         state.withLockUnchecked { ($0.active, $0.connecting, $0.waiting) }
+    }
+
+    /// Closes the idle connections, and the others as soon as their requests end.
+    ///
+    /// - Parameter isRetired: Selects the connections.
+    func retire(_ isRetired: (PooledConnection) -> Bool = { _ in true }) {
+        for connection in state.withLockUnchecked({ $0.openConnections }) where isRetired(connection) {
+            // In this order, so that a connection which is released meanwhile is removed here or by its release.
+            connection.retire()
+            remove(connection, on: nil)
+            connection.closeIdle()
+        }
     }
 
     // MARK: Actions
@@ -347,6 +398,23 @@ enum PooledConnection: Sendable, Identifiable {
         }
     }
 
+    var version: HTTPVersion {
+        switch self {
+        case .http1: .http1_1
+        case .http2: .http2
+        }
+    }
+
+    var remoteAddress: String {
+        switch self {
+        case .http1(let connection): connection.remoteAddress
+        case .http2(let connection): connection.remoteAddress
+        }
+    }
+
+    /// The time at which the dial began.
+    var dialed: MonotonicTime { life { $0.dialed } }
+
     /// The handler of the connection's socket.
     var handler: any LoopHandler {
         switch self {
@@ -375,6 +443,24 @@ enum PooledConnection: Sendable, Identifiable {
         case .http2(let connection): connection.closeIdle()
         }
     }
+
+    /// Ends the time during which the connection takes requests.
+    func retire() {
+        life { $0.retire() }
+    }
+
+    /// True after ``retire()``.
+    var isRetired: Bool { life { $0.isRetired } }
+
+    /// True if newer certificates than those of the connection are in use.
+    var isOutdated: Bool { life { $0.isOutdated } }
+
+    private func life<Value>(_ body: (borrowing ConnectionLife) -> Value) -> Value {
+        switch self {
+        case .http1(let connection): body(connection.life)
+        case .http2(let connection): body(connection.life)
+        }
+    }
 }
 
 extension SluiceError {
@@ -391,16 +477,5 @@ extension SluiceError {
         .queueFull,
         "The request queue is full. Send fewer requests at once, or raise maximumWaitingTransfers."
     )
-}
-
-extension ConnectionPlan {
-    /// The protocols that are offered in TLS (RFC 7301).
-    fileprivate var protocols: [String] {
-        switch httpVersion {
-        case .automatic: ["h2", "http/1.1"]
-        case .http1: ["http/1.1"]
-        case .http2PriorKnowledge: ["h2"]
-        }
-    }
 }
 #endif

@@ -79,6 +79,7 @@ package final class Dial: LoopHandler {
     private let descriptors: DescriptorBudget
     /// The protection spaces known to the client, for the proxy's handshake.
     private let spaces: Locked<ProtectionSpaces>
+    private let resolver: Resolver
     private let completion: Completion
     private let state = Locked(State())
     private let failure = Locked<SystemError?>(nil)
@@ -92,12 +93,14 @@ package final class Dial: LoopHandler {
         on loop: EventLoop,
         of engine: Engine,
         in spaces: Locked<ProtectionSpaces> = Locked(ProtectionSpaces()),
+        _ resolver: Resolver = .shared,
         completion: @escaping Completion
     ) {
         self.destination = destination
         self.loop = loop
         descriptors = engine.descriptors
         self.spaces = spaces
+        self.resolver = resolver
         self.completion = completion
     }
 
@@ -220,7 +223,7 @@ package final class Dial: LoopHandler {
         on thread: LoopThread,
         _ completion: @escaping @Sendable (Resolver.Answer, LoopThread) -> Void
     ) {
-        let resolution = Resolver.shared.resolve(host, port: port) { [self] answer in
+        let resolution = resolver.resolve(host, port: port) { [self] answer in
             loop.post { [self] thread in
                 let isOver = withState { state in
                     state.ticket = nil
@@ -272,7 +275,7 @@ package final class Dial: LoopHandler {
                 for loser in losers { close(loser, on: thread) }
                 return connected(index, on: thread)
             case .failed:
-                Resolver.shared.forget(route?.host ?? origin.host)
+                resolver.forget(route?.host ?? origin.host)
                 return fail(lastFailure.map { cannotConnect($0) } ?? Engine.unavailable, on: thread)
             }
         }
@@ -525,7 +528,7 @@ package final class Dial: LoopHandler {
         }
         for index in indices { close(index, on: thread) }
         if let registration { thread.unregister(registration) }
-        if let ticket { Resolver.shared.cancel(ticket) }
+        if let ticket { resolver.cancel(ticket) }
     }
 }
 

@@ -16,20 +16,21 @@ extension Dial {
         /// The protocols that are offered in TLS (RFC 7301).
         let protocols: [String]
 
+        /// Creates a destination. By default, the protocols are those of the HTTP versions of the plan.
         package init(
             plan: ConnectionPlan,
             origin: HTTPOrigin,
             authority: String,
             serverName: String,
             route: ProxyRoute?,
-            protocols: [String]
+            protocols: [String]? = nil
         ) {
             self.plan = plan
             self.origin = origin
             self.authority = authority
             self.serverName = serverName
             self.route = route
-            self.protocols = protocols
+            self.protocols = protocols ?? plan.httpVersion.protocols
         }
     }
 
@@ -38,6 +39,17 @@ extension Dial {
         case address(SocketAddress)
         /// The path of a unix-domain socket.
         case unix(String)
+    }
+}
+
+extension HTTPVersionPolicy {
+    /// The protocols that are offered in TLS (RFC 7301).
+    var protocols: [String] {
+        switch self {
+        case .automatic: ["h2", "http/1.1"]
+        case .http1: ["http/1.1"]
+        case .http2PriorKnowledge: ["h2"]
+        }
     }
 }
 

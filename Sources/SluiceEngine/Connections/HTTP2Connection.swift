@@ -38,12 +38,10 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     let group: ConnectionPool.State.GroupID
     private let registration: LoopRegistration
     private let descriptor: Int32
-    private let remoteAddress: String
+    let remoteAddress: String
     private let timings: ConnectionTimings
-    /// The time at which the dial began.
-    private let dialed: MonotonicTime
-    /// The time from which the connection is too old for another request.
-    private let expires: MonotonicTime
+    /// The time during which the connection takes requests.
+    let life: ConnectionLife
     /// The pin failure to report, in the report-only mode.
     private let pinFailure: TLSFailure?
     private let state: ConnectionLock<State>
@@ -60,8 +58,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         descriptor = dialed.descriptor
         remoteAddress = dialed.remoteAddress
         timings = dialed.timings
-        self.dialed = dial.began
-        expires = pool.configuration.connectionLifetime.map { dial.began + $0 } ?? .distantFuture
+        life = ConnectionLife(since: dial.began, lifetime: pool.configuration.connectionLifetime, tls: dialed.tls)
         pinFailure = dialed.tls?.pinFailure
         state = ConnectionLock(
             State(
@@ -92,7 +89,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var effects = HTTP2Effects()
         let isBegun = state.withLock { state in
             guard state.isOpen, !state.isRetired, !state.liveness.isSuspect, state.session.hasRoom else { return false }
-            guard expires > now, state.session.count > 0 || state.requests == 0 || !state.stream.isClosed() else {
+            let isFresh = state.requests == 0 && call.queued <= state.idleSince
+            guard !life.isOver(at: now), state.session.count > 0 || isFresh || !state.stream.isClosed() else {
                 retire(&state, &effects)
                 return false
             }
@@ -102,13 +100,13 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 return true
             }
             state.requests += 1
-            let isReused = state.requests > 1
+            let isReused = !isFresh
             let began = call.hasCredentials ? call.withAttempt { $0.began } : nil
             let stream = HTTP2Stream(
                 call,
                 on: self,
                 isReused: isReused,
-                began: began ?? (isReused ? now : max(dialed, call.queued)),
+                began: began ?? (isReused ? now : max(life.dialed, call.queued)),
                 timings: isReused ? ConnectionTimings() : timings,
                 now: now
             )
@@ -530,7 +528,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     private func idleDeadline(_ state: State) -> MonotonicTime {
-        min(expires, state.idleSince + pool.configuration.idleConnectionTimeout)
+        min(life.end, state.idleSince + pool.configuration.idleConnectionTimeout)
     }
 
     /// Sets the timer to the earlier deadline of the connection and of one stream, unless it fires before them anyway.
@@ -559,6 +557,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         }
         if effects.isClosed {
             registration.unregister(on: thread)
+            pool.closed(.http2(self), on: thread)
         } else if !effects.isGone, effects.setsTimer {
             registration.setTimer(at: self.state.deadline, on: thread)
         }

@@ -23,6 +23,14 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         var hasRoom: Bool { streams < capacity && !isFull }
     }
 
+    /// The use of an open connection.
+    struct Use {
+        /// The time since which the connection is idle, or nil if it is in use.
+        let idleSince: MonotonicTime?
+        /// The number of concurrent requests.
+        let requests: Int
+    }
+
     /// The mode of use of the connections, which depends on the HTTP version of the server.
     enum Sharing {
         case unknown, exclusive, multiplexed
@@ -46,6 +54,8 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     /// The idle connections, in order of their last use.
     var idle: [Idle] = []
     var shared: [Shared] = []
+    /// The connections that have not closed: idle, in use, and those that take no further requests.
+    var open: [Connection.ID: Connection] = [:]
     /// The last known maximum number of concurrent requests that the server allows on a connection.
     var knownCapacity: Int?
     /// Requests that have a slot but no connection, the oldest first.
@@ -76,6 +86,17 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
 
     /// The number of idle connections.
     var idleCount: Int { idle.count + (mayCloseShared ? shared.count { $0.streams == 0 } : 0) }
+
+    /// The use of the idle and the shared connections.
+    var uses: [Connection.ID: Use] {
+        var uses: [Connection.ID: Use] = [:]
+        for entry in idle { uses[entry.connection.id] = Use(idleSince: entry.since, requests: 0) }
+        for entry in shared {
+            let isIdle = entry.streams == 0
+            uses[entry.connection.id] = Use(idleSince: isIdle ? entry.since : nil, requests: entry.streams)
+        }
+        return uses
+    }
 
     /// The time since which the least recently used connection has been idle.
     var oldestIdle: MonotonicTime? {

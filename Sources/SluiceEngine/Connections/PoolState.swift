@@ -20,17 +20,17 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// The number of a group, which contains the connections to one origin that share a policy.
     package typealias GroupID = Int
 
-    private typealias Group = PoolGroup<Call, Connection>
-    private typealias Idle = Group.Idle
-    private typealias Shared = Group.Shared
+    typealias Group = PoolGroup<Call, Connection>
+    typealias Idle = Group.Idle
+    typealias Shared = Group.Shared
 
-    private struct Origin {
+    struct Origin {
         let name: HTTPOrigin
         var groups: [GroupID] = []
     }
 
     /// A request without a connection.
-    private struct Pending {
+    struct Pending {
         let call: Call
         let group: GroupID
         let total: MonotonicTime
@@ -48,7 +48,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     }
 
     /// A dial in progress.
-    private struct Dialing {
+    struct Dialing {
         let dial: Dial
         let group: GroupID
         /// The time since which its first owner needed a connection.
@@ -66,13 +66,13 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     package var keepsIdle = true
     private var queue: TransferQueue<Int, ObjectIdentifier, Call>
     private var originNumbers: [HTTPOrigin: Int] = [:]
-    private var origins: [Int: Origin] = [:]
+    var origins: [Int: Origin] = [:]
     private var lastOrigin = 0
-    private var groups: [Group?] = []
+    var groups: [Group?] = []
     private var freeGroups: [GroupID] = []
-    private var pending: [ObjectIdentifier: Pending] = [:]
-    private var dials: [ObjectIdentifier: Dialing] = [:]
-    private var timers = TimerHeap<ObjectIdentifier>()
+    var pending: [ObjectIdentifier: Pending] = [:]
+    var dials: [ObjectIdentifier: Dialing] = [:]
+    var timers = TimerHeap<ObjectIdentifier>()
 
     package init(limit: Int, limitPerHost: Int, maximumWaiting: Int) {
         queue = TransferQueue(limit: limit, limitPerHost: limitPerHost, maximumWaiting: maximumWaiting)
@@ -86,10 +86,6 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     package var waiting: Int { queue.waiting.count }
     /// The number of requests that have a slot and wait for a connection.
     package var connecting: Int { pending.count - queue.waiting.count }
-    /// The number of idle connections.
-    package var idleCount: Int {
-        groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }
-    }
     /// The number of dials in progress.
     package var dialCount: Int { dials.count }
 
@@ -267,43 +263,6 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// Returns the last known maximum number of concurrent requests on a connection of a group, or nil if it is unknown.
     package func knownCapacity(of group: GroupID) -> Int? { groups[safe: group]??.knownCapacity }
 
-    /// Removes an idle or shared connection, which takes no further requests. Active requests continue.
-    package mutating func removeConnection(_ connection: Connection, of group: GroupID) -> [Action] {
-        var actions: [Action] = []
-        if let position = groups[safe: group]??.idle.firstIndex(where: { $0.connection.id == connection.id }) {
-            groups[group]?.idle.remove(at: position)
-        } else if let index = sharedIndex(of: connection, in: group) {
-            groups[group]?.shared.remove(at: index)
-            connectOthers(of: group, &actions)
-        }
-        removeIfUnused(group)
-        return actions
-    }
-
-    /// The time since which the least recently used connection has been idle.
-    package var oldestIdle: MonotonicTime? {
-        groups.lazy.compactMap { $0?.oldestIdle }.min()
-    }
-
-    /// Removes the connection that has been idle for the longest time.
-    package mutating func popOldestIdle() -> Connection? {
-        var oldest: (group: GroupID, since: MonotonicTime)?
-        for (id, group) in groups.enumerated() {
-            guard let since = group?.oldestIdle, oldest.map({ since < $0.since }) ?? true else { continue }
-            oldest = (id, since)
-        }
-        guard let oldest, let connection = groups[oldest.group]?.popOldestIdle() else { return nil }
-        removeIfUnused(oldest.group)
-        return connection
-    }
-
-    /// Removes all idle connections.
-    package mutating func removeAllIdle() -> [Connection] {
-        var all: [Connection] = []
-        while let connection = popOldestIdle() { all.append(connection) }
-        return all
-    }
-
     // MARK: Dials
 
     /// Records a started dial for a request, or for another request of the group if the first already has a connection. Call it once for
@@ -344,6 +303,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     ) -> (isWanted: Bool, actions: [Action]) {
         guard let (owner, group) = remove(dial) else { return (false, []) }
         var actions: [Action] = []
+        groups[group]?.open[connection.id] = connection
         if let capacity {
             groups[group]?.sharing = .multiplexed
             groups[group]?.hasFailedToGrow = false
@@ -397,7 +357,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     // MARK: Groups and pending requests
 
     /// Returns the group for an origin and a policy, and creates it if there is none.
-    private mutating func group(_ origin: HTTPOrigin, _ plan: ConnectionPlan) -> GroupID {
+    mutating func group(_ origin: HTTPOrigin, _ plan: ConnectionPlan) -> GroupID {
         let number: Int
         if let known = originNumbers[origin] {
             number = known
@@ -424,12 +384,12 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     }
 
     /// Records that a request or a dial no longer uses a group.
-    private mutating func releaseUse(of group: GroupID) {
+    mutating func releaseUse(of group: GroupID) {
         groups[group]?.users -= 1
         removeIfUnused(group)
     }
 
-    private mutating func removeIfUnused(_ id: GroupID) {
+    mutating func removeIfUnused(_ id: GroupID) {
         guard let group = groups[safe: id] ?? nil, group.isUnused else { return }
         groups[id] = nil
         freeGroups.append(id)
@@ -468,7 +428,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     }
 
     /// Starts dials for requests that waited for a dial which has ended, or that need more connections.
-    private mutating func connectOthers(of group: GroupID, _ actions: inout [Action]) {
+    mutating func connectOthers(of group: GroupID, _ actions: inout [Action]) {
         while groups[safe: group]??.needsDial == true, let call = requestWithoutDial(in: group) {
             reserveDial(ObjectIdentifier(call), in: group)
             actions.append(.dial(call, group))
@@ -480,7 +440,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         groups[safe: group]??.connecting.first { pending[ObjectIdentifier($0)]?.hasDial == false }
     }
 
-    private func sharedIndex(of connection: Connection, in group: GroupID) -> Int? {
+    func sharedIndex(of connection: Connection, in group: GroupID) -> Int? {
         groups[safe: group]??.shared.firstIndex { $0.connection.id == connection.id }
     }
 
@@ -591,7 +551,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 }
 
 extension Array {
-    fileprivate subscript(safe index: Int) -> Element? {
+    subscript(safe index: Int) -> Element? {
         indices.contains(index) ? self[index] : nil
     }
 }

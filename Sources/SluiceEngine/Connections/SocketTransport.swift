@@ -14,8 +14,8 @@ public struct SocketTransport: Transport {
     private final class Client: Sendable {
         let pool: Result<ConnectionPool, SluiceError>
 
-        init(_ configuration: Configuration) {
-            pool = Engine.available.map { ConnectionPool(configuration, $0) }
+        init(_ configuration: Configuration, _ resolver: Resolver = .shared) {
+            pool = Engine.available.map { ConnectionPool(configuration, $0, resolver: resolver) }
         }
 
         deinit {
@@ -25,6 +25,11 @@ public struct SocketTransport: Transport {
 
     /// The connections, or nil if the engine could not start.
     var pool: ConnectionPool? { try? client.pool.get() }
+
+    /// Creates a transport with a resolver of its own.
+    init(configuration: Configuration = Configuration(), resolver: Resolver) {
+        client = Client(configuration, resolver)
+    }
 
     /// Creates a transport. The first transport of the process starts the engine's threads.
     public init(configuration: Configuration = Configuration()) {
@@ -156,6 +161,12 @@ extension SocketTransport: CallbackTransport {
     }
 }
 
+extension SocketTransport: PooledTransport {
+    package var connections: ConnectionSnapshot { pool?.snapshot ?? ConnectionSnapshot() }
+
+    package func retireConnections() { pool?.retire() }
+}
+
 /// Forwards the cancellation of a task to a call that may not have started.
 private final class CancellableCall: Sendable {
     private enum Stage {
@@ -220,9 +231,11 @@ extension SocketTransport {
         ///
         /// A value below the idle time-out of servers and load balancers avoids requests on connections that are being closed.
         public var idleConnectionTimeout = Duration.seconds(90)
-        /// The age from which a connection takes no further request. Nil, the default, for no limit.
+        /// The maximum age at which a connection takes a request. Nil, the default, for no limit.
         ///
-        /// With a limit, new connections pick up changes of the addresses of a name.
+        /// With a limit, new connections pick up changes of the addresses of a name, which are looked up again after a minute
+        /// at most. The age of each connection is limited by a random time between 80% and 100% of this one, so that the
+        /// processes of a fleet do not connect all at once.
         public var connectionLifetime: Duration?
         /// The time without input from an HTTP/2 server that owes a response before a PING is sent, and the time allowed for its answer.
         package var pingInterval = Duration.seconds(10)

@@ -50,7 +50,7 @@ package final class TLSStream {
     private static let method = UInt(bitPattern: sluice_tls_socket_method())
 
     private let outer: TLSStream?
-    private let context: TLSContext
+    let context: TLSContext
     /// The owned SSL object.
     let connection: OpaquePointer
     /// The owned state of the socket for the BIO.

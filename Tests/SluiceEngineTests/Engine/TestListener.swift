@@ -2,7 +2,7 @@
 import Foundation
 import SluiceHTTP
 
-/// A port of 127.0.0.1. A closure serves each connection on a separate thread. The port closes when the listener is deallocated.
+/// A port of a loopback address, 127.0.0.1 by default. A closure serves each connection on a separate thread. The port closes when the listener is deallocated.
 final class TestListener: Sendable {
     /// Serves a blocking socket. The socket is closed when the closure returns.
     typealias Service = @Sendable (Int32) -> Void
@@ -18,11 +18,18 @@ final class TestListener: Sendable {
     private let state = Locked(State())
 
     /// Starts listening.
-    init(_ serve: @escaping Service) throws {
+    ///
+    /// - Parameters:
+    ///   - last: The last byte of the address, which begins with 127.0.0.
+    ///   - requested: The port; 0 for any free port.
+    ///   - serve: Serves a connection.
+    /// - Throws: An error if the port is taken.
+    init(_ last: UInt8, port requested: Int = 0, _ serve: @escaping Service) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = UInt16(requested).bigEndian
+        address.sin_addr.s_addr = (UInt32(0x7F00_0000) | UInt32(last)).bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
@@ -46,6 +53,9 @@ final class TestListener: Sendable {
             Foundation.close(descriptor)
         }
     }
+
+    /// Starts listening at a free port of 127.0.0.1.
+    convenience init(_ serve: @escaping Service) throws { try self.init(1, serve) }
 
     deinit { stop() }
 

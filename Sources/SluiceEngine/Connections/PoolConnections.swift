@@ -1,0 +1,93 @@
+#if os(Linux)
+import SluiceHTTP
+
+/// The connections of a pool: those that are idle, and all that are open.
+extension PoolState {
+    /// The number of idle connections.
+    package var idleCount: Int {
+        groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }
+    }
+
+    /// Removes an idle or shared connection, which takes no further requests. Active requests continue.
+    package mutating func removeConnection(_ connection: Connection, of group: GroupID) -> [Action] {
+        var actions: [Action] = []
+        if let position = groups[safe: group]??.idle.firstIndex(where: { $0.connection.id == connection.id }) {
+            groups[group]?.idle.remove(at: position)
+        } else if let index = sharedIndex(of: connection, in: group) {
+            groups[group]?.shared.remove(at: index)
+            connectOthers(of: group, &actions)
+        }
+        removeIfUnused(group)
+        return actions
+    }
+
+    /// The time since which the least recently used connection has been idle.
+    package var oldestIdle: MonotonicTime? {
+        groups.lazy.compactMap { $0?.oldestIdle }.min()
+    }
+
+    /// Removes the connection that has been idle for the longest time.
+    package mutating func popOldestIdle() -> Connection? {
+        var oldest: (group: GroupID, since: MonotonicTime)?
+        for (id, group) in groups.enumerated() {
+            guard let since = group?.oldestIdle, oldest.map({ since < $0.since }) ?? true else { continue }
+            oldest = (id, since)
+        }
+        guard let oldest, let connection = groups[oldest.group]?.popOldestIdle() else { return nil }
+        removeIfUnused(oldest.group)
+        return connection
+    }
+
+    /// Removes all idle connections.
+    package mutating func removeAllIdle() -> [Connection] {
+        var all: [Connection] = []
+        while let connection = popOldestIdle() { all.append(connection) }
+        return all
+    }
+
+    // MARK: Open connections
+
+    /// All open connections.
+    package var openConnections: [Connection] { groups.flatMap { $0.map { Array($0.open.values) } ?? [] } }
+
+    /// Removes a connection that has closed from the open ones.
+    package mutating func connectionClosed(
+        _ connection: Connection,
+        of group: GroupID,
+        at now: MonotonicTime
+    ) -> [Action] {
+        if groups.indices.contains(group) { groups[group]?.open[connection.id] = nil }
+        return []
+    }
+
+    /// Returns the requests and connections of each origin.
+    ///
+    /// - Parameter describe: Returns the description of a connection, given the time since which it is idle, or nil if it is in use, and the
+    ///   number of its requests.
+    /// - Returns: A snapshot.
+    package func snapshot(
+        _ describe: (Connection, _ idleSince: MonotonicTime?, _ requests: Int) -> ConnectionSnapshot.Connection
+    ) -> ConnectionSnapshot {
+        var waiting: [GroupID: Int] = [:]
+        for request in pending.values { waiting[request.group, default: 0] += 1 }
+        let origins = origins.values.map { origin in
+            var connections: [ConnectionSnapshot.Connection] = []
+            for group in origin.groups.compactMap({ groups[$0] }) {
+                let uses = group.uses
+                for (id, connection) in group.open {
+                    // A connection without an entry carries a request, or is about to close.
+                    let use = uses[id] ?? PoolGroup.Use(idleSince: nil, requests: 1)
+                    connections.append(describe(connection, use.idleSince, use.requests))
+                }
+            }
+            return ConnectionSnapshot.Origin(
+                origin: origin.name,
+                connections: connections.sorted { $0.age > $1.age },
+                waiting: origin.groups.reduce(0) { $0 + waiting[$1, default: 0] },
+                connecting: origin.groups.reduce(0) { $0 + (groups[$1]?.dials ?? 0) }
+            )
+        }
+        return ConnectionSnapshot(origins)
+    }
+}
+#endif
