@@ -35,7 +35,8 @@ package final class ConnectionPool: LoopHandler {
             State(
                 limit: configuration.maximumTransfers,
                 limitPerHost: configuration.maximumTransfersPerHost,
-                maximumWaiting: configuration.maximumWaitingTransfers
+                maximumWaiting: configuration.maximumWaitingTransfers,
+                connectionLimits: configuration.maximumConnectionsByHost
             )
         )
         loop = engine.chooseLoop()

@@ -50,14 +50,18 @@ extension PoolState {
     /// All open connections.
     package var openConnections: [Connection] { groups.flatMap { $0.map { Array($0.open.values) } ?? [] } }
 
-    /// Removes a connection that has closed from the open ones.
+    /// Removes a connection that has closed from the open ones. Requests that waited because of a limit dial in its place.
     package mutating func connectionClosed(
         _ connection: Connection,
         of group: GroupID,
         at now: MonotonicTime
     ) -> [Action] {
-        if groups.indices.contains(group) { groups[group]?.open[connection.id] = nil }
-        return []
+        guard groups.indices.contains(group), groups[group]?.open.removeValue(forKey: connection.id) != nil,
+            groups[group]?.maximumConnections != .max
+        else { return [] }
+        var actions: [Action] = []
+        connectOthers(of: group, since: now, &actions)
+        return actions
     }
 
     /// Returns the requests and connections of each origin.

@@ -51,6 +51,8 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     let origin: Int
     let plan: ConnectionPlan
     var sharing: Sharing
+    /// The maximum number of connections, including those that are being established.
+    let maximumConnections: Int
     /// The idle connections, in order of their last use.
     var idle: [Idle] = []
     var shared: [Shared] = []
@@ -69,9 +71,19 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     /// The number of requests and dials that keep the group alive.
     var users = 0
 
+    /// The number of connections that count towards the maximum. A connection of HTTP/2 that takes no further requests does not.
+    private var counted: Int { sharing == .multiplexed ? shared.count : open.count }
+
+    /// The number of connections that may be added.
+    var room: Int { maximumConnections - counted - dials }
+
+    /// True if requests without a dial wait for a connection in use, and not for one that is being established.
+    var isFull: Bool { room <= 0 && counted > 0 }
+
     /// True if a request that needs a connection, and has no dial, should start one.
     var needsDial: Bool {
-        switch sharing {
+        guard room > 0 else { return false }
+        return switch sharing {
         case .exclusive: true
         case .unknown: dials == 0
         case .multiplexed: connecting.count > dials * Self.usualCapacity && (shared.isEmpty || !hasFailedToGrow)

@@ -74,7 +74,16 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     var dials: [ObjectIdentifier: Dialing] = [:]
     var timers = TimerHeap<ObjectIdentifier>()
 
-    package init(limit: Int, limitPerHost: Int, maximumWaiting: Int) {
+    /// The maximum number of connections to an origin, for each group.
+    private let connectionLimits: [HostPattern: Int]
+
+    package init(
+        limit: Int,
+        limitPerHost: Int,
+        maximumWaiting: Int,
+        connectionLimits: [HostPattern: Int] = [:]
+    ) {
+        self.connectionLimits = connectionLimits
         queue = TransferQueue(limit: limit, limitPerHost: limitPerHost, maximumWaiting: maximumWaiting)
     }
 
@@ -202,8 +211,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             }
             pending[id]?.timer = nil
             guard let expired = pending[id] else { continue }
-            if expired.isConnecting, expired.total > now, groups[expired.group]?.shared.isEmpty == false {
-                // The request waits for a stream, which may take up to the total time.
+            if expired.isConnecting, expired.total > now, awaitsOthers(expired) {
+                // The request waits for the end of another one, which may take up to the total time.
                 setTimer(id, at: expired.total)
                 pending[id]?.deadline = expired.total
                 continue
@@ -213,6 +222,12 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             actions.append(.fail(expired.call, failure))
         }
         return actions
+    }
+
+    /// True if a request that is connecting waits for a stream, or for a connection of a group at its limit.
+    private func awaitsOthers(_ request: Pending) -> Bool {
+        guard let group = groups[request.group] else { return false }
+        return !group.shared.isEmpty || !request.hasDial && group.isFull
     }
 
     // MARK: Connections
@@ -351,6 +366,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             actions.append(.fail(call, .failed(error)))
             actions += others
         }
+        // At the limit of connections, other requests have waited for this dial.
+        if groups[group]?.maximumConnections != .max { connectOthers(of: group, since: now, &actions) }
         return actions
     }
 
@@ -378,7 +395,9 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             id = groups.count
             groups.append(nil)
         }
-        groups[id] = Group(origin: number, plan: plan, sharing: .init(origin, plan))
+        let host = HostPattern.normalized(origin.host)
+        let maximum = HostPattern.value(for: host, in: connectionLimits).map { max(1, $0) } ?? .max
+        groups[id] = Group(origin: number, plan: plan, sharing: .init(origin, plan), maximumConnections: maximum)
         origins[number]?.groups.append(id)
         return id
     }
@@ -409,13 +428,13 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         pending[id]?.deadline = deadline
         groups[request.group]?.connecting.append(request.call)
         setTimer(id, at: deadline)
-        guard groups[request.group]?.needsDial == true else { return false }
         if groups[request.group]?.sharing == .exclusive, let last = groups[request.group]?.unownedDials.last,
             let spare = dials[last], spare.since + Self.maximumAgeOfDial > now
         {
             assign(spare.dial, to: request.call)
             return false
         }
+        guard groups[request.group]?.needsDial == true else { return false }
         reserveDial(id, in: request.group)
         return true
     }
@@ -428,9 +447,20 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     }
 
     /// Starts dials for requests that waited for a dial which has ended, or that need more connections.
-    mutating func connectOthers(of group: GroupID, _ actions: inout [Action]) {
+    ///
+    /// - Parameters:
+    ///   - group: The group.
+    ///   - now: The current time, from which the connect time-outs of the requests count again, or nil if they continue.
+    ///   - actions: The actions, to which the dials are added.
+    mutating func connectOthers(of group: GroupID, since now: MonotonicTime? = nil, _ actions: inout [Action]) {
         while groups[safe: group]??.needsDial == true, let call = requestWithoutDial(in: group) {
-            reserveDial(ObjectIdentifier(call), in: group)
+            let id = ObjectIdentifier(call)
+            if let now, let request = pending[id], let timeout = request.connectTimeout {
+                let deadline = min(request.total, now + timeout)
+                pending[id]?.deadline = deadline
+                setTimer(id, at: deadline)
+            }
+            reserveDial(id, in: group)
             actions.append(.dial(call, group))
         }
     }

@@ -220,6 +220,16 @@ extension SocketTransport {
         public var maximumTransfersPerHost = 128
         /// The maximum number of concurrent transfers in total. Further transfers wait, and hosts take turns. 512 by default.
         public var maximumTransfers = 512
+        /// The maximum numbers of connections to single hosts; empty by default.
+        ///
+        /// ```swift
+        /// configuration.maximumConnectionsByHost["legacy.example"] = 2
+        /// ```
+        ///
+        /// If several patterns match a host, the most specific one applies. Values below 1 count as 1. A request that finds
+        /// all connections in use waits for one of them, for as long as its total time-out allows. Each port of a host, and
+        /// each set of TLS options and proxies, has its own connections and its own maximum.
+        public var maximumConnectionsByHost: [HostPattern: Int] = [:]
         /// The maximum number of transfers that wait for a slot. Further transfers fail at once with ``SluiceError/Code/queueFull``, and
         /// nothing of them is sent. 16,384 by default. With 0, no transfer waits.
         public var maximumWaitingTransfers = 16_384

@@ -27,11 +27,11 @@ package final class ConnectionPlan: Sendable {
 
     init(_ options: ConnectionOptions, for origin: HTTPOrigin) throws(SluiceError) {
         let host = HostPattern.normalized(origin.host)
-        tls = host.value(of: options.tlsByHost) ?? options.tls
+        tls = HostPattern.value(for: host, in: options.tlsByHost) ?? options.tls
         unixSocket = options.unixSocket
         proxy = options.unixSocket == nil ? try options.proxy.proxy(for: origin) : nil
         let isDirect = options.unixSocket == nil && proxy == nil
-        hostAddresses = isDirect ? host.value(of: options.hostAddresses) ?? [] : []
+        hostAddresses = isDirect ? HostPattern.value(for: host, in: options.hostAddresses) ?? [] : []
         port = origin.port
         httpVersion = options.httpVersion
         addresses = options.addresses
@@ -99,13 +99,5 @@ package final class ConnectionPlan: Sendable {
                 "The path of the unix-domain socket is empty, is longer than \(maximumLength) bytes, or contains a NUL character."
             )
         }
-    }
-}
-
-extension String {
-    /// Returns the value of the most specific pattern that matches this host.
-    fileprivate func value<Value>(of table: [HostPattern: Value]) -> Value? {
-        if table.isEmpty { return nil }
-        return table.filter { $0.key.matches(normalized: self) }.max { $0.key.precision < $1.key.precision }?.value
     }
 }

@@ -59,6 +59,17 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         }
     }
 
+    /// Returns the value of the most specific pattern of a table that matches a host; nil if none matches.
+    ///
+    /// - Parameters:
+    ///   - host: A host as ``normalized(_:)`` returns it.
+    ///   - table: The values by pattern.
+    /// - Returns: The value.
+    package static func value<Value>(for host: String, in table: [HostPattern: Value]) -> Value? {
+        if table.isEmpty { return nil }
+        return table.filter { $0.key.matches(normalized: host) }.max { $0.key.precision < $1.key.precision }?.value
+    }
+
     /// Returns a host in the form used for comparison: lowercase, without brackets, zone or trailing dot, addresses in
     /// canonical form, IPv4-mapped addresses as IPv4.
     package static func normalized(_ host: String) -> String {
