@@ -13,6 +13,37 @@ extension APIClient {
     /// does not report its connections, and with a transport of your own, the snapshot is empty.
     public var connections: ConnectionSnapshot { pooledTransport?.connections ?? ConnectionSnapshot() }
 
-    /// The transport, if its connections can be inspected.
+    /// The transport, if its connections can be inspected and prepared.
     var pooledTransport: (any PooledTransport)? { pipeline.configuration.transport as? any PooledTransport }
+}
+
+extension APIClient {
+    /// Opens connections before the first requests need them, for example when a service starts.
+    ///
+    /// ```swift
+    /// try await client.connect(count: 8)
+    /// ```
+    ///
+    /// Open connections count, and so do those that are being established for requests. If the server uses HTTP/2, one
+    /// connection is opened, since all requests share it. The connections stay open for the idle time-out of the transport:
+    /// a later call opens those that have closed. The limits of the transport for the host apply to `count`.
+    ///
+    /// With `URLSession` and with a transport of your own, the function checks the URL and the rules for hosts, opens nothing
+    /// and returns 0.
+    ///
+    /// - Parameters:
+    ///   - url: A URL of the server; the base URL of the client by default. Its path is ignored.
+    ///   - count: The number of connections that are to be open; 1 by default.
+    /// - Returns: The number of open connections to the server, which is lower than `count` if some could not be opened.
+    /// - Throws: The error that a request would fail with, such as ``SluiceError/Code/cannotConnect``,
+    ///   ``SluiceError/Code/connectTimedOut`` or ``SluiceError/Code/tlsFailed``, if no connection is open.
+    @discardableResult
+    public func connect(to url: String? = nil, count: Int = 1) async throws(SluiceError) -> Int {
+        let location = if let url { try RequestLocation(parsing: url) } else { try pipeline.base.get() }
+        let request = HTTPRequest(method: .get, scheme: location.scheme, authority: location.authority, path: "/")
+        let configuration = pipeline.configuration
+        if let refusal = configuration.connection.refusal(of: request) { throw refusal }
+        let context = TransferContext(timeouts: configuration.timeouts, connection: configuration.connection)
+        return try await pooledTransport?.connect(to: request, count: max(1, count), context: context) ?? 0
+    }
 }

@@ -14,6 +14,8 @@ package final class ConnectionPool: LoopHandler {
     /// The loop for the deadlines of requests without a connection.
     private let loop: EventLoop
     private let deadlineTimer = Locked(DeadlineTimer())
+    /// The callers that wait for dials to end.
+    private let warmUps = Locked<[WarmUp]>([])
     private let resolver: Resolver
 
     private struct DeadlineTimer: Sendable {
@@ -203,7 +205,7 @@ package final class ConnectionPool: LoopHandler {
         )
         let dial = makeDial(to: destination, in: group)
         let isWanted = state.withLockUnchecked { $0.dialStarted(dial, for: call, in: group) }
-        if isWanted { dial.start() }
+        if isWanted { dial.start() } else { ended(dial) }
     }
 
     private func makeDial(to destination: Dial.Destination, in group: State.GroupID) -> Dial {
@@ -213,11 +215,51 @@ package final class ConnectionPool: LoopHandler {
             do throws(SluiceError) {
                 let socket = try result.get()
                 dialed(dial, try connection(from: socket, of: dial, to: destination, in: group, on: thread), on: thread)
+                ended(dial)
             } catch {
                 let actions = state.withLockUnchecked { $0.dialFailed(dial, with: error, at: thread.now) }
                 perform(actions, on: thread)
+                ended(dial, with: error)
             }
         }
+    }
+
+    // MARK: Warm-up
+
+    func add(_ warmUp: WarmUp) {
+        warmUps.withLock { $0.append(warmUp) }
+    }
+
+    func remove(_ warmUp: WarmUp) {
+        warmUps.withLock { $0.removeAll { $0 === warmUp } }
+    }
+
+    /// Reserves dials so that a number of connections is open.
+    func reserve(_ count: Int, dialing allowed: Int, to destination: Dial.Destination) -> State.Reservation {
+        state.withLockUnchecked { state in
+            state.reserve(count, dialing: allowed, to: destination.origin, by: destination.plan)
+        }
+    }
+
+    /// Starts a reserved dial.
+    func startDial(
+        to destination: Dial.Destination,
+        in group: State.GroupID,
+        within timeout: Duration?,
+        for warmUp: WarmUp
+    ) {
+        let dial = makeDial(to: destination, in: group)
+        warmUp.started(dial)
+        let now = MonotonicTime.now
+        let deadline = timeout.map { now + $0 } ?? .distantFuture
+        state.withLockUnchecked { $0.dialStarted(dial, in: group, until: deadline, at: now) }
+        watchDeadlines()
+        dial.start()
+    }
+
+    /// Notifies the callers that wait for dials.
+    private func ended(_ dial: Dial, with failure: SluiceError? = nil) {
+        for warmUp in warmUps.withLock(\.self) { warmUp.ended(dial, with: failure) }
     }
 
     /// Creates the connection of a socket, or closes a socket that cannot be used.
@@ -331,7 +373,9 @@ package final class ConnectionPool: LoopHandler {
             case .dial(let call, let group):
                 watchDeadlines()
                 dial(for: call, in: group)
-            case .cancel(let dial): dial.cancel()
+            case .cancel(let dial):
+                dial.cancel()
+                ended(dial, with: .connectTimedOut(to: dial.target, after: dial.lastFailure))
             case .discard(let connection): connection.closeIdle()
             case .fail(let call, .failed(let error)): call.fail(error)
             case .fail(let call, .timedOut): call.fail(call.timeoutError(at: .distantFuture))

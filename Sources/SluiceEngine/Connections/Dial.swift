@@ -107,6 +107,8 @@ package final class Dial: LoopHandler {
     private var origin: HTTPOrigin { destination.origin }
     private var plan: ConnectionPlan { destination.plan }
     private var serverName: String { destination.serverName }
+    /// The server and its proxy, for error texts.
+    var target: String { serverName + (plan.proxy.map { " through \($0.displayName)" } ?? "") }
     /// The route through the proxy, or nil for none.
     private var route: ProxyRoute? { destination.route }
 

@@ -90,6 +90,16 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         }
     }
 
+    /// Returns the number of dials that lead to a number of connections.
+    ///
+    /// The next one decides the mode if it is unknown, and one connection is enough for requests that share it.
+    func dials(for count: Int) -> Int {
+        switch sharing {
+        case .exclusive: max(0, min(count - counted - dials, room))
+        case .unknown, .multiplexed: counted + dials == 0 ? min(count, 1, room) : 0
+        }
+    }
+
     /// True if the group can be removed.
     var isUnused: Bool { users == 0 && idle.isEmpty && shared.isEmpty }
 

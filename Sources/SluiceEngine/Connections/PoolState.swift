@@ -55,6 +55,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         let since: MonotonicTime
         /// The request that the dial belongs to. Nil once that request has another connection.
         var owner: Call?
+        /// The deadline of a dial that was started without a request. It continues if its owner leaves.
+        var deadline: MonotonicTime?
         /// The deadline of a dial without an owner.
         var timer: TimerHeap<ObjectIdentifier>.ID?
     }
@@ -64,6 +66,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     /// False once the client is released. Connections are then closed as soon as they are idle.
     package var keepsIdle = true
+    let limitPerHost: Int
     private var queue: TransferQueue<Int, ObjectIdentifier, Call>
     private var originNumbers: [HTTPOrigin: Int] = [:]
     var origins: [Int: Origin] = [:]
@@ -84,6 +87,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         connectionLimits: [HostPattern: Int] = [:]
     ) {
         self.connectionLimits = connectionLimits
+        self.limitPerHost = max(1, limitPerHost)
         queue = TransferQueue(limit: limit, limitPerHost: limitPerHost, maximumWaiting: maximumWaiting)
     }
 
@@ -185,6 +189,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             if let dial = pending.dial {
                 if let successor = requestWithoutDial(in: pending.group) {
                     assign(dial, to: successor)
+                } else if let deadline = dials[ObjectIdentifier(dial)]?.deadline {
+                    detachOwner(of: dial, until: deadline)
                 } else {
                     removeUnneeded(dial)
                     actions.append(.cancel(dial))

@@ -164,6 +164,28 @@ extension SocketTransport: CallbackTransport {
 extension SocketTransport: PooledTransport {
     package var connections: ConnectionSnapshot { pool?.snapshot ?? ConnectionSnapshot() }
 
+    package func connect(
+        to request: HTTPRequest,
+        count: Int,
+        context: TransferContext
+    ) async throws(SluiceError) -> Int {
+        let origin = request.origin
+        let plan = try plan(of: request, origin, context)
+        if Engine.isForked { throw Engine.forked.with(request: request) }
+        let destination = Dial.Destination(
+            plan: plan,
+            origin: origin,
+            authority: request.authority,
+            serverName: plan.serverName(of: request),
+            route: ProxyRoute(plan, to: origin)
+        )
+        do throws(SluiceError) {
+            return try await client.pool.get().connect(count, to: destination, within: context.timeouts.connect)
+        } catch {
+            throw error.with(request: request)
+        }
+    }
+
     package func retireConnections() { pool?.retire() }
 }
 
