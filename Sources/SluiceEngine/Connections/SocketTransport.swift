@@ -186,6 +186,25 @@ extension SocketTransport: PooledTransport {
         }
     }
 
+    package func reloadCertificates(of options: ConnectionOptions) async throws(SluiceError) {
+        let protocols = options.httpVersion.protocols
+        let result = await BlockingQueues.next.result { () -> Result<Void, TLSFailure> in
+            Result { () throws(TLSFailure) in
+                for tls in [options.tls] + options.tlsByHost.values {
+                    try TLSContext.reload(tls, offering: protocols)
+                }
+            }
+        }
+        pool?.retire { $0.isOutdated }
+        if case .failure(let failure) = result {
+            throw SluiceError(
+                .tlsFailed,
+                "The certificates could not be reloaded: \(failure.reason).",
+                underlyingError: failure
+            )
+        }
+    }
+
     package func retireConnections() { pool?.retire() }
 }
 

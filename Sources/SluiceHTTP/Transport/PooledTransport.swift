@@ -13,6 +13,12 @@ package protocol PooledTransport: Transport {
     /// - Throws: The error of the first attempt that failed, if no connection is open.
     func connect(to request: HTTPRequest, count: Int, context: TransferContext) async throws(SluiceError) -> Int
 
+    /// Reads the files of TLS options again. Connections with other contents take no further requests.
+    ///
+    /// - Parameter options: The options.
+    /// - Throws: ``SluiceError/Code/tlsFailed`` if files cannot be used. The contents in use then stay.
+    func reloadCertificates(of options: ConnectionOptions) async throws(SluiceError)
+
     /// Closes the idle connections, and the others as soon as their requests end.
     func retireConnections()
 }
