@@ -39,6 +39,7 @@ extension APIClient {
     ///   ``SluiceError/Code/connectTimedOut`` or ``SluiceError/Code/tlsFailed``, if no connection is open.
     @discardableResult
     public func connect(to url: String? = nil, count: Int = 1) async throws(SluiceError) -> Int {
+        if pipeline.running.isClosed { throw .drained }
         let location = if let url { try RequestLocation(parsing: url) } else { try pipeline.base.get() }
         let request = HTTPRequest(method: .get, scheme: location.scheme, authority: location.authority, path: "/")
         let configuration = pipeline.configuration

@@ -31,7 +31,13 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             }
         self.dataSource = dataSource
         flight = SingleFlight(cancelled: CallOutcome.cancelled) { flight in
+            guard let ticket = pipeline.running.enter(flight) else {
+                shared.meter.end()
+                flight.complete(CallOutcome(.failure(pipeline.refusal(of: shared.draft))))
+                return {}
+            }
             let finish: @Sendable (CallOutcome) -> Void = { callOutcome in
+                defer { pipeline.running.leave(ticket) }
                 shared.meter.end(after: callOutcome.outcome)
                 // No caller waits any longer, so none reports the end of the request.
                 if !flight.complete(callOutcome), !callOutcome.isShared, let call = callOutcome.call {

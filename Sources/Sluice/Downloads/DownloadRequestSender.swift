@@ -25,6 +25,12 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         self.upload = upload
         downloaded = progress
         singleFlight = SingleFlight(cancelled: nil) { flight in
+            guard let ticket = pipeline.running.enter(flight) else {
+                upload.end()
+                progress.meter.end()
+                flight.complete(DownloadResponse(failure: pipeline.refusal(of: request.draft), of: request))
+                return {}
+            }
             let lease = PartialDownloadLease()
             let download = Download(
                 pipeline: pipeline,
@@ -43,6 +49,7 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
                 progress.meter.end()
                 outcome.call?.notifyPlugins(response.result)
                 flight.complete(response)
+                pipeline.running.leave(ticket)
             }
             return {
                 // The lease ends first, so that a new sender for the same download waits for this one's partial file.

@@ -193,6 +193,8 @@ final class Pipeline: Sendable {
     let sharing: RequestSharing
     /// The transfers that equal requests can join.
     let transfers = SharedTransfers()
+    /// The requests that have begun and not ended.
+    let running = RunningRequests()
 
     init(baseURL: String, configuration: APIClient.Configuration) {
         let steps = Steps(configuration)

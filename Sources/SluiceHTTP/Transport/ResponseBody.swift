@@ -124,6 +124,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return body
     }
 
+    /// Stops the transfer of a body that is still arriving. Reading it then fails with a cancellation.
+    package func cancel() {
+        if case .arriving(let reader) = source { reader.cancel() }
+    }
+
     /// The complete body, its metrics and its trailers if it was created from bytes in memory; nil otherwise.
     package var whole: (data: Data, metrics: TransferMetrics, trailers: HTTPHeaders)? {
         if case .whole(let data, let metrics, let trailers) = source { (data, metrics, trailers) } else { nil }

@@ -107,7 +107,7 @@ package final class ResponsePipe: Sendable {
                 if demand { onDemand() }
             }
         } onCancel: {
-            if setEnd(.failure(.cancelled)) { onAbandon() }
+            cancel()
         }
         return try result.get()
     }
@@ -120,6 +120,10 @@ package final class ResponsePipe: Sendable {
         state.withLock { state in
             if case .success = state.end { state.trailers } else { nil }
         }
+    }
+
+    private func cancel() {
+        if setEnd(.failure(.cancelled)) { onAbandon() }
     }
 
     private func abandon() {
@@ -145,6 +149,11 @@ package final class ResponsePipe: Sendable {
 
         package var metrics: TransferMetrics? { pipe.metrics }
         package var trailers: HTTPHeaders? { pipe.trailers }
+
+        /// Stops the transfer. A read in progress, and every later one that finds no chunk, fails with a cancellation.
+        package func cancel() {
+            pipe.cancel()
+        }
 
         /// Returns the next chunk; nil at the end.
         package func next() async throws(SluiceError) -> Data? {

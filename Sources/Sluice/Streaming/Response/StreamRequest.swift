@@ -139,12 +139,28 @@ extension StreamRequest {
         _ check: @escaping @Sendable (HTTPResponse) throws(SluiceError) -> Void = { _ in }
     ) async throws(StreamFailure) -> StreamedBody {
         let pipeline = client.pipeline
+        guard let running = RunningStream(in: pipeline.running) else {
+            throw StreamFailure(error: pipeline.refusal(of: draft))
+        }
+        do throws(StreamFailure) {
+            return try await begun(check, running)
+        } catch {
+            running.end()
+            throw error
+        }
+    }
+
+    private func begun(
+        _ check: @escaping @Sendable (HTTPResponse) throws(SluiceError) -> Void,
+        _ running: RunningStream
+    ) async throws(StreamFailure) -> StreamedBody {
+        let pipeline = client.pipeline
         let validation = draft.options.validation.applied(to: pipeline.configuration.validation)
         let sink = StreamSink { head, request in
             // A redirect response has a body too, which the caller must not see.
             head.status.class != .redirection && validation.failure(of: head, to: request, check) == nil
         }
-        let callOutcome = await pipeline.callOutcome(of: draft, into: sink, nil)
+        let callOutcome = await running.send { [draft] in await pipeline.callOutcome(of: draft, into: sink, nil) }
         let response: ServerResponse
         switch callOutcome.outcome {
         case .failure(let error):
@@ -157,7 +173,7 @@ extension StreamRequest {
             throw StreamFailure(error: error, body: response.body)
         }
         // The sink has no body if an interceptor provided the response.
-        return StreamedBody(sink.body() ?? ResponseBody(response.body), response, callOutcome.call)
+        return StreamedBody(sink.body() ?? ResponseBody(response.body), response, callOutcome.call, running)
     }
 
     /// Creates the error model for a failure.

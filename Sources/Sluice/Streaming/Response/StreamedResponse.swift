@@ -82,18 +82,22 @@ final class StreamedBody: Sendable {
     let response: ServerResponse
     private let body: ResponseBody
     private let call: Call?
+    private let running: RunningStream
     /// True if a body that was complete from the start has been read.
     private let isRead = Locked(false)
     /// The parser of the loop that reads the body, which may have bytes that it has not returned.
     private let parser = Locked<(any SharedParsing)?>(nil)
 
-    init(_ body: ResponseBody, _ response: ServerResponse, _ call: Call?) {
+    init(_ body: ResponseBody, _ response: ServerResponse, _ call: Call?, _ running: RunningStream) {
         self.body = body
         self.response = response
         self.call = call
+        self.running = running
+        running.read(body)
     }
 
     deinit {
+        running.end()
         // No effect if the request has already finished.
         call?.finish(.failure(.cancelled.with(request: response.request, response: response.head)))
     }
@@ -143,6 +147,7 @@ final class StreamedBody: Sendable {
         if let metrics { response.metrics = metrics }
         if let trailers { response.trailers = trailers }
         call?.finish(.success(response))
+        running.end()
         return nil
     }
 
@@ -155,6 +160,7 @@ final class StreamedBody: Sendable {
     func failed(_ error: SluiceError) -> SluiceError {
         let error = error.with(request: response.request, response: response.head)
         call?.finish(.failure(error))
+        running.end()
         return error
     }
 

@@ -1,0 +1,185 @@
+import SluiceHTTP
+
+/// A request that can be cancelled from outside.
+protocol CancellableRequest: Sendable {
+    /// Stops the request. Its callers get a cancellation error.
+    func cancel()
+}
+
+extension SingleFlight: CancellableRequest {}
+
+/// The requests of a client that have begun and not ended.
+///
+/// ```
+/// accepting ──drain──▶ draining ──last request ends──▶ empty
+///                          └──────deadline────▶ cancelled
+/// ```
+final class RunningRequests: Sendable {
+    /// The entry of a running request.
+    struct Ticket: Sendable {
+        fileprivate let slot: Int
+        fileprivate let generation: Int
+    }
+
+    private struct Slot {
+        /// Distinguishes the requests that use the slot one after the other.
+        var generation = 0
+        var request: (any CancellableRequest)?
+    }
+
+    private struct State {
+        var slots: [Slot] = []
+        var freeSlots: [Int] = []
+        var isDraining = false
+        var waiters: [Waiter<Void>] = []
+
+        var isEmpty: Bool { freeSlots.count == slots.count }
+    }
+
+    private let state = Locked(State())
+
+    /// Adds a request. Returns nil if the client accepts no further requests.
+    func enter(_ request: any CancellableRequest) -> Ticket? {
+        state.withLock { state in
+            if state.isDraining { return nil }
+            guard let slot = state.freeSlots.popLast() else {
+                state.slots.append(Slot(request: request))
+                return Ticket(slot: state.slots.count - 1, generation: 0)
+            }
+            state.slots[slot].request = request
+            return Ticket(slot: slot, generation: state.slots[slot].generation)
+        }
+    }
+
+    /// Removes a request that has ended. Has no effect if it has been removed.
+    func leave(_ ticket: Ticket) {
+        let (request, waiters) = state.withLock { state -> ((any CancellableRequest)?, [Waiter<Void>]) in
+            guard state.slots[ticket.slot].generation == ticket.generation else { return (nil, []) }
+            let request = state.slots[ticket.slot].request.take()
+            state.slots[ticket.slot].generation += 1
+            state.freeSlots.append(ticket.slot)
+            guard state.isDraining, state.isEmpty else { return (request, []) }
+            defer { state.waiters = [] }
+            return (request, state.waiters)
+        }
+        for waiter in waiters { waiter.resume() }
+        // Released outside the lock, because this may release the last reference to user code.
+        withExtendedLifetime(request) {}
+    }
+
+    /// True if the client accepts no further requests.
+    var isClosed: Bool { state.withLock { $0.isDraining } }
+
+    /// Accepts no further requests.
+    func close() {
+        state.withLock { $0.isDraining = true }
+    }
+
+    /// Waits until all requests have ended.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum time.
+    ///   - clock: The clock that measures it.
+    /// - Returns: False if requests are still running, because the time is up or the calling task was cancelled.
+    func waitUntilEmpty(within limit: Duration, on clock: any SluiceClock) async -> Bool {
+        if state.withLock({ $0.isEmpty }) { return true }
+        _ = try? await TimedWork.outcome(within: limit, on: clock) { [self] () async throws(SluiceError) in
+            await wait()
+        }
+        return state.withLock { $0.isEmpty }
+    }
+
+    private func wait() async {
+        await state.wait(cancelled: ()) { waiter in
+            let isOver = state.withLock { state in
+                if state.isEmpty || Task.isCancelled { return true }
+                state.waiters.append(waiter)
+                return false
+            }
+            if isOver { waiter.resume() }
+        } leave: { [state] id in
+            state.withLock { state in
+                guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+                return state.waiters.remove(at: index)
+            }
+        }
+    }
+
+    /// Cancels all requests.
+    func cancelAll() {
+        let requests = state.withLock { $0.slots.compactMap(\.request) }
+        for request in requests { request.cancel() }
+    }
+}
+
+/// A stream among the running requests of its client, from before it is sent until its body ends.
+final class RunningStream: CancellableRequest {
+    private enum Stage {
+        case beginning
+        /// The task that obtains the head of the response.
+        case sending(Task<CallOutcome, Never>)
+        case reading(ResponseBody)
+        case cancelled
+        case over
+    }
+
+    private let requests: RunningRequests
+    private let stage = Locked(Stage.beginning)
+    private let ticket = Locked<RunningRequests.Ticket?>(nil)
+
+    /// Creates a stream of a client. Returns nil if the client accepts no further requests.
+    init?(in requests: RunningRequests) {
+        self.requests = requests
+        guard let ticket = requests.enter(self) else { return nil }
+        self.ticket.withLock { $0 = ticket }
+    }
+
+    /// Obtains the head of the response, unless the stream is cancelled.
+    func send(_ work: @escaping @Sendable () async -> CallOutcome) async -> CallOutcome {
+        let task = Task { await work() }
+        let isCancelled = stage.withLock { stage in
+            if case .cancelled = stage { return true }
+            stage = .sending(task)
+            return false
+        }
+        if isCancelled { task.cancel() }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Records the body that the caller reads.
+    func read(_ body: ResponseBody) {
+        let isCancelled = stage.withLock { stage in
+            if case .cancelled = stage { return true }
+            stage = .reading(body)
+            return false
+        }
+        if isCancelled { body.cancel() }
+    }
+
+    func cancel() {
+        let last = stage.withLock { stage in
+            defer { stage = .cancelled }
+            return stage
+        }
+        switch last {
+        case .sending(let task): task.cancel()
+        case .reading(let body): body.cancel()
+        case .beginning, .cancelled, .over: break
+        }
+    }
+
+    /// Records the end of the stream. Has no effect after the first call.
+    func end() {
+        let last = stage.withLock { stage in
+            defer { stage = .over }
+            return stage
+        }
+        // Released outside the lock, because releasing a body calls the transport.
+        withExtendedLifetime(last) {}
+        if let ticket = ticket.withLock({ $0.take() }) { requests.leave(ticket) }
+    }
+}

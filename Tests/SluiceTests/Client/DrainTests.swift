@@ -1,0 +1,266 @@
+#if os(Linux)
+import Foundation
+import Sluice
+import SluiceEngine
+import SluiceTesting
+import XCTest
+
+/// The end of a client's service: ``APIClient/drain(within:)``.
+final class DrainTests: XCTestCase {
+    private let clock = TestClock()
+
+    private func server() throws -> (LoopbackServer, LoopbackSignal) {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/*", .text("ok"))
+        server.on("/held", .after(signal, .text("held")))
+        return (server, signal)
+    }
+
+    private func client(
+        _ server: LoopbackServer,
+        _ configure: (inout APIClient.Configuration) -> Void = { _ in }
+    ) -> APIClient {
+        APIClient(baseURL: server.url) {
+            $0.transport = SocketTransport()
+            $0.clock = self.clock
+            configure(&$0)
+        }
+    }
+
+    /// Waits until the client refuses requests.
+    private func waitUntilDraining(_ client: APIClient) async throws {
+        try await waitUntil("the client refuses requests") {
+            await client.string.get("/").sender().response.failure?.code == .drained
+        }
+    }
+
+    func testRunningRequestFinishesAndNewOnesAreRefused() async throws {
+        let (server, signal) = try server()
+        let client = client(server)
+        let copy = client
+        let held = client.string.get("/held").sender()
+        let task = Task { await held.result }
+        await server.waitForRequests(1)
+        _ = try await client.string.get("/").sender().value
+        let draining = Task { await copy.drain() }
+        try await waitUntilDraining(client)
+        let sent = server.requests.count
+        let refused = await client.string.get("/").sender().response.failure
+        XCTAssertEqual(refused?.code, .drained)
+        XCTAssertEqual(server.requests.count, sent)
+        try await waitUntil("the idle connection is closed") { server.openConnections == 1 }
+        signal.fire()
+        let isComplete = await draining.value
+        XCTAssertTrue(isComplete)
+        let value = try await task.value.get()
+        XCTAssertEqual(value, "held")
+        try await waitUntil("the last connection is closed") { server.openConnections == 0 }
+        XCTAssertEqual(client.connections.open, 0)
+    }
+
+    func testRequestsThatAreLeftAreCancelledAtTheDeadline() async throws {
+        let (server, _) = try server()
+        let client = client(server)
+        let task = Task { await client.string.get("/held").sender().response.failure }
+        await server.waitForRequests(1)
+        let draining = Task { await client.drain(within: .seconds(30)) }
+        await clock.waitForSleepers(1)
+        XCTAssertEqual(clock.pendingSleeps, [.seconds(30)])
+        clock.advance(by: .seconds(30))
+        let isComplete = await draining.value
+        XCTAssertFalse(isComplete)
+        let failure = await task.value
+        XCTAssertEqual(failure?.code, .cancelled)
+        try await waitUntil("the connection is closed") { server.openConnections == 0 }
+    }
+
+    func testStreamWithoutAnEndIsCancelledAtTheDeadline() async throws {
+        let (server, _) = try server()
+        server.on(
+            "/events",
+            .script(.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n"), .hang)
+        )
+        let client = client(server)
+        let events = Locked<[String]>([])
+        let task = Task {
+            do throws(APIError) {
+                for try await event in client.stream("/events").serverSentEvents() {
+                    events.withLock { $0.append(event.data) }
+                }
+                return SluiceError.Code?.none
+            } catch {
+                return error.code
+            }
+        }
+        try await waitUntil("the first event") { events.withLock(\.self) == ["1"] }
+        let draining = Task { await client.drain(within: .seconds(10)) }
+        await clock.waitForSleepers(1)
+        XCTAssertEqual(server.openConnections, 1)
+        clock.advance(by: .seconds(10))
+        let isComplete = await draining.value
+        XCTAssertFalse(isComplete)
+        let code = await task.value
+        XCTAssertEqual(code, .cancelled)
+        try await waitUntil("the connection is closed") { server.openConnections == 0 }
+    }
+
+    func testStreamThatEndsInTimeIsComplete() async throws {
+        let (server, signal) = try server()
+        let head = "HTTP/1.1 200 OK\r\n\r\n"
+        server.on("/lines", .script(.write(head + "first\n"), .wait(for: signal), .write("last\n"), .close))
+        let client = client(server)
+        let response = try await client.stream("/lines").response()
+        let draining = Task { await client.drain() }
+        await clock.waitForSleepers(1)
+        signal.fire()
+        var lines: [String] = []
+        for try await line in response.lines { lines.append(line) }
+        XCTAssertEqual(lines, ["first", "last"])
+        let isComplete = await draining.value
+        XCTAssertTrue(isComplete)
+    }
+
+    func testStreamThatIsNotReadEndsWithItsResponse() async throws {
+        let (server, _) = try server()
+        server.on("/endless", .endless(chunk: Data("x".utf8)))
+        let client = client(server)
+        var response: StreamedResponse<APIError>? = try await client.stream("/endless").response()
+        XCTAssertEqual(response?.status, .ok)
+        let draining = Task { await client.drain() }
+        await clock.waitForSleepers(1)
+        response = nil
+        let isComplete = await draining.value
+        XCTAssertTrue(isComplete)
+    }
+
+    func testStreamIsRefused() async throws {
+        let (server, _) = try server()
+        let client = client(server)
+        let isComplete = await client.drain()
+        XCTAssertTrue(isComplete)
+        do {
+            _ = try await client.stream("/lines").response()
+            XCTFail("The stream was sent.")
+        } catch {
+            XCTAssertEqual(error.code, .drained)
+        }
+        XCTAssertEqual(server.requests.count, 0)
+    }
+
+    func testDownloadFinishesOrIsRefused() async throws {
+        let (server, signal) = try server()
+        let client = client(server)
+        let sender = client.download("/held", to: .temporary).sender()
+        let task = Task { await sender.result }
+        await server.waitForRequests(1)
+        let draining = Task { await client.drain() }
+        try await waitUntilDraining(client)
+        signal.fire()
+        let file = try await task.value.get()
+        XCTAssertEqual(try String(contentsOf: file.url, encoding: .utf8), "held")
+        let isComplete = await draining.value
+        XCTAssertTrue(isComplete)
+        let refused = await client.download("/", to: .temporary).sender().response.failure
+        XCTAssertEqual(refused?.code, .drained)
+    }
+
+    func testRetryOfARunningRequestIsSent() async throws {
+        let (server, signal) = try server()
+        server.on("/busy", .after(signal, .status(503)), .text("done"))
+        let client = client(server) { $0.retry = .standard }
+        let task = Task { await client.string.get("/busy").sender().result }
+        await server.waitForRequests(1)
+        let draining = Task { await client.drain(within: .seconds(1000)) }
+        await clock.waitForSleepers(1)
+        signal.fire()
+        // The drain and the pause before the retry.
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(60))
+        let value = try await task.value.get()
+        XCTAssertEqual(value, "done")
+        let isComplete = await draining.value
+        XCTAssertTrue(isComplete)
+    }
+
+    func testOtherClientsAreNotAffected() async throws {
+        let (server, _) = try server()
+        let transport = SocketTransport()
+        let client = client(server) { $0.transport = transport }
+        let other = APIClient(baseURL: server.url) { $0 = client.configuration }
+        _ = try await other.string.get("/").sender().value
+        await client.drain()
+        let value = try await other.string.get("/").sender().value
+        XCTAssertEqual(value, "ok")
+    }
+
+    func testCancelledDrainCancelsWhatIsLeft() async throws {
+        let (server, _) = try server()
+        let client = client(server)
+        let task = Task { await client.string.get("/held").sender().response.failure }
+        await server.waitForRequests(1)
+        let draining = Task { await client.drain() }
+        await clock.waitForSleepers(1)
+        draining.cancel()
+        let isComplete = await draining.value
+        XCTAssertFalse(isComplete)
+        let failure = await task.value
+        XCTAssertEqual(failure?.code, .cancelled)
+    }
+
+    func testNoConnectionsAreOpenedAfterADrain() async throws {
+        let (server, _) = try server()
+        let client = client(server)
+        await client.drain()
+        do {
+            try await client.connect(count: 2)
+            XCTFail("Connections were opened.")
+        } catch {
+            XCTAssertEqual(error.code, .drained)
+        }
+        XCTAssertEqual(server.connections, 0)
+    }
+
+    func testObserversSeeRefusedRequests() async throws {
+        let (server, _) = try server()
+        let failures = Locked<[SluiceError.Code]>([])
+        let client = client(server) { $0.observers = [Failures(codes: failures)] }
+        await client.drain()
+        _ = await client.string.get("/").sender().response
+        await client.observersCaughtUp()
+        XCTAssertEqual(failures.withLock(\.self), [.drained])
+    }
+
+    func testEveryRequestLeavesHoweverItEnds() async throws {
+        let (server, _) = try server()
+        let client = client(server)
+        let ends = (0..<100).map { index in
+            Task {
+                let sender = client.string.get(index % 2 == 0 ? "/\(index)" : "/held").sender()
+                let waiting = Task { await sender.response.failure?.code }
+                if index % 2 == 1 {
+                    if index % 4 == 1 { sender.cancel() } else { waiting.cancel() }
+                }
+                return await waiting.value
+            }
+        }
+        for (index, end) in ends.enumerated() {
+            let code = await end.value
+            XCTAssertEqual(code, index % 2 == 0 ? nil : .cancelled)
+        }
+        // Nothing is left, so the clock need not advance.
+        let isComplete = await client.drain()
+        XCTAssertTrue(isComplete)
+    }
+}
+
+private struct Failures: RequestObserver {
+    let codes: Locked<[SluiceError.Code]>
+
+    var interests: RequestEvent.Kinds { .finished }
+
+    func observe(_ event: RequestEvent, of request: ObservedRequest) {
+        if case .finished(.failure(let error)) = event { codes.withLock { $0.append(error.code) } }
+    }
+}
+#endif
