@@ -153,5 +153,67 @@ final class ConnectionsGuideTests: XCTestCase {
         for task in tasks { _ = try await task.value }
         XCTAssertEqual(server.connections, 16)
     }
+
+    func testConnectionsOfAService() async throws {
+        let server = try LoopbackServer()
+        server.on("/*", .text("ok"))
+        let images = server.url
+        let shop = APIClient(baseURL: server.url) { $0.transport = SocketTransport() }
+        let open = try await shop.connect(count: 8)
+        try await shop.connect(to: images)
+        XCTAssertEqual(open, 8)
+        print(shop.connections)
+        if let orders = shop.connections["https://orders.internal"], orders.waiting > 0 {
+            print("\(orders.waiting) requests wait, \(orders.idle) of \(orders.open) connections are idle")
+        }
+        for connection in shop.connections.origins.flatMap(\.connections) {
+            print(connection.version, connection.remoteAddress, connection.age, connection.requests)
+        }
+        XCTAssertEqual(shop.connections.idle, 8)
+        _ = try await shop.string.get("/").sender().value
+        XCTAssertEqual(shop.connections[images]?.open, 8)
+        let isComplete = await shop.drain(within: .seconds(25))
+        if !isComplete { print("Some requests were cancelled.") }
+        XCTAssertTrue(isComplete)
+        XCTAssertEqual(shop.connections.open, 0)
+    }
+
+    func testLimitsOfSingleHosts() {
+        var limits = SocketTransport.Configuration()
+        limits.maximumConnectionsByHost["legacy.example"] = 2
+        let few = SocketTransport(configuration: limits)
+        let legacy = APIClient(baseURL: "https://legacy.example") { $0.transport = few }
+        var following = SocketTransport.Configuration()
+        following.connectionLifetime = .seconds(300)
+        let renewing = SocketTransport(configuration: following)
+        let moving = APIClient(baseURL: "https://moving.example") { $0.transport = renewing }
+        XCTAssertTrue([legacy, moving].allSatisfy { $0.configuration.transport is SocketTransport })
+        XCTAssertNotEqual(limits, following)
+    }
+
+    func testRenewedCertificates() async throws {
+        let partner = APIClient(baseURL: "https://partner.example") {
+            $0.connection.tls.trust = .systemAnd(.file("/etc/shop/partner-ca.pem"))
+            $0.connection.tls.clientCertificate = .pem(
+                certificate: .file("/etc/shop/client.pem"),
+                key: .file("/etc/shop/client.key")
+            )
+            $0.connection.tls.onReload = { result in
+                if case .failure(let failure) = result { print("The old certificates stay:", failure) }
+            }
+        }
+        do {
+            try await partner.reloadCertificates()
+        } catch {
+            print("The old certificates stay:", error)
+        }
+        // This machine has none of the files.
+        do {
+            try await partner.reloadCertificates()
+            XCTFail("The files were read.")
+        } catch {
+            XCTAssertEqual(error.code, .tlsFailed)
+        }
+    }
 }
 #endif

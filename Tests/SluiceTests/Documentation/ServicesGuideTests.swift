@@ -49,6 +49,27 @@ final class ServicesGuideTests: XCTestCase {
         XCTAssertEqual(metrics.snapshot()["GET users/{}"]?.requests, 2)
     }
 
+    func testStartAndEnd() async throws {
+        let server = try LoopbackServer()
+        server.on("/users/17", .json(#"{"id":17,"name":"Ada"}"#))
+        let upstream = Upstream(url: server.url, metrics: RequestMetrics())
+        do {
+            let open = try await upstream.client.connect(count: 4)
+            print("\(open) connections to the upstream")
+        } catch {
+            print("The upstream cannot be reached:", error)
+        }
+        _ = try await upstream.user(17).sender().value
+        let isComplete = await upstream.client.drain(within: .seconds(25))
+        XCTAssertTrue(isComplete)
+        do {
+            _ = try await upstream.user(18).sender().value
+            XCTFail("The client has been drained.")
+        } catch {
+            XCTAssertEqual(error.code, .drained)
+        }
+    }
+
     func testSharedSettings() {
         let metrics = RequestMetrics()
         let configure: @Sendable (inout APIClient.Configuration) -> Void = {
