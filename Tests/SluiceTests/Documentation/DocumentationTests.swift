@@ -44,6 +44,15 @@ import Testing
         }
     }
 
+    @Test func theImageOfTheServiceHasThePackagesOfThePageOnDeployment() throws {
+        func packages(_ path: String) throws -> String? {
+            try String(contentsOf: Self.root.appending(path: path), encoding: .utf8).split(separator: "\n")
+                .first { $0.contains("--no-install-recommends") }.map(String.init)
+        }
+        let ofPage = try #require(try packages("Sources/Sluice/Sluice.docc/Deployment.md"))
+        #expect(try packages("Examples/Service/Dockerfile") == ofPage)
+    }
+
     /// Returns the files that are compiled and run. The code of the article on Redis needs the product for it, and code that needs other
     /// packages is in the tests of an example, which `Examples/check` runs.
     private static func codeFiles() throws -> [URL] {
