@@ -30,14 +30,18 @@ import Tracing
                 $0.requestInterceptors = [tracing]
                 $0.responseInterceptors = [tracing]
             }
-            let name = try await withSpan("greet") { _ in
-                try await shop.string.get("users/42").route("users/{id}").sender().value
+            let name = try await Tenant.$current.withValue("acme") {
+                let name = try await withSpan("greet") { _ in
+                    try await shop.string.get("users/42").route("users/{id}").sender().value
+                }
+                return name
             }
             await shop.observersCaughtUp()
             #expect(name == "Ada")
             #expect(server.requests.first?.headers.contains("traceparent") == true)
         }
         #expect(log.entries.filter { $0["route"] == "users/{id}" }.map(\.message) == ["The request succeeded"])
+        #expect(log.entries.last?["tenant"] == "acme")
         #expect(metrics.total("http_client_requests_total{method=GET,host=127.0.0.1,status=2xx}") == 1)
         #expect(tracer.spans.map(\.operationName) == ["greet", "GET users/{id}"])
         #expect(tracer.spans.last?.parent == tracer.spans.first?.identity)

@@ -5,6 +5,10 @@ import Telemetry
 import Testing
 
 @Suite struct LogObserverTests {
+    enum Tenant {
+        @TaskLocal static var current: String?
+    }
+
     private let log = RecordingLogHandler.Log()
 
     private func client(_ server: LoopbackServer, _ provider: Logger.MetadataProvider? = nil) -> APIClient {
@@ -63,5 +67,15 @@ import Testing
         LogObserver(Logger(label: "test") { _ in RecordingLogHandler(log) }).didDrop(3)
         #expect(log.entries.map(\.level) == [.warning])
         #expect(log.entries.first?["count"] == "3")
+    }
+
+    @Test func aMetadataProviderReadsTheTaskLocalValuesOfTheCaller() async throws {
+        try await withLoopbackServer { server in
+            server.on("/users", .status(.serviceUnavailable), .text("Ada"))
+            let client = client(server, Logger.MetadataProvider { ["tenant": "\(Tenant.current ?? "none")"] })
+            _ = try await Tenant.$current.withValue("acme") { try await client.string.get("users").sender().value }
+            await client.observersCaughtUp()
+            #expect(log.entries.map { $0["tenant"] } == ["acme", "acme"])
+        }
     }
 }
