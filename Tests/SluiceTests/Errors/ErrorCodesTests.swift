@@ -146,6 +146,9 @@ final class ErrorCodesTests: XCTestCase {
         let broken = client(CircuitBreaker(of: 1))
         _ = await broken.data.get("down").sender().result
         await record(.circuitOpen, broken.data.get("users"))
+        let drained = client()
+        await drained.drain()
+        await record(.drained, drained.data.get("users"))
         let signedOut = OAuth2(
             .authorizationCode(id: "app", authorizationURL: "\(server.url)/authorize", redirectURL: "app:/back"),
             tokenURL: "\(server.url)/token"
