@@ -23,7 +23,7 @@ public protocol RequestObserver: Sendable, _ObserverInterests {
     /// The events that the observer receives; all by default. Events that no observer receives cost nothing.
     var interests: RequestEvent.Kinds { get }
 
-    /// True, the default, to be called with the task-local values of the task that started the request. False saves about a microsecond
+    /// True, the default, to be called with the task-local values of the task that started the request. False saves a few microseconds
     /// a request.
     var usesTaskLocals: Bool { get }
 
