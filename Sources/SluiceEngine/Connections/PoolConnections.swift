@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// The connections of a pool: those that are idle, and all that are open.
+/// The connections of a pool: those that are idle, those to dial, and all that are open.
 extension PoolState {
     /// The number of idle connections.
     package var idleCount: Int {
@@ -43,6 +43,37 @@ extension PoolState {
         var all: [Connection] = []
         while let connection = popOldestIdle() { all.append(connection) }
         return all
+    }
+
+    // MARK: Dials
+
+    /// Starts dials for requests that waited for a dial which has ended, or that need more connections.
+    ///
+    /// - Parameters:
+    ///   - group: The group.
+    ///   - now: The current time, from which the connect time-outs of the requests count again, or nil if they continue.
+    ///   - actions: The actions, to which the dials are added.
+    mutating func connectOthers(of group: GroupID, since now: MonotonicTime? = nil, _ actions: inout [Action]) {
+        while groups[safe: group]??.needsDial == true, let call = requestWithoutDial(in: group) {
+            if let now { restartConnectTimeout(of: call, at: now) }
+            reserveDial(ObjectIdentifier(call), in: group)
+            actions.append(.dial(call, group))
+        }
+    }
+
+    /// Counts the connect time-out of a request from now.
+    mutating func restartConnectTimeout(of call: Call, at now: MonotonicTime) {
+        let id = ObjectIdentifier(call)
+        guard let request = pending[id], let timeout = request.connectTimeout else { return }
+        let deadline = min(request.total, now + timeout)
+        pending[id]?.deadline = deadline
+        setTimer(id, at: deadline)
+    }
+
+    /// Returns true if a dial takes longer than a connect time-out, so that its server may not answer. It then serves no other request.
+    func isStuck(_ dial: Dial, after timeout: Duration?, at now: MonotonicTime) -> Bool {
+        guard let dialing = dials[ObjectIdentifier(dial)], dialing.deadline == nil, let timeout else { return false }
+        return dialing.since + timeout <= now
     }
 
     // MARK: Open connections

@@ -181,14 +181,31 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     /// Removes a request that has no connection. Returns nil if it has one or has ended.
     package mutating func remove(_ call: Call, at now: MonotonicTime) -> [Action]? {
+        remove(call, at: now, isLate: false)
+    }
+
+    /// Removes a request that waits.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - now: The current time.
+    ///   - isLate: True if its time is up.
+    /// - Returns: What to do, or nil if the request does not wait.
+    private mutating func remove(_ call: Call, at now: MonotonicTime, isLate: Bool) -> [Action]? {
         let id = ObjectIdentifier(call)
         guard let pending = takePending(id) else { return nil }
         var actions: [Action] = []
         if pending.isConnecting {
             groups[pending.group]?.connecting.removeAll { $0 === call }
             if let dial = pending.dial {
-                if let successor = requestWithoutDial(in: pending.group) {
+                if isLate, isStuck(dial, after: pending.connectTimeout, at: now) {
+                    actions.append(.cancel(dial))
+                    _ = remove(dial)
+                    connectOthers(of: pending.group, since: now, &actions)
+                    releaseUse(of: pending.group)
+                } else if let successor = requestWithoutDial(in: pending.group) {
                     assign(dial, to: successor)
+                    restartConnectTimeout(of: successor, at: now)
                 } else if let deadline = dials[ObjectIdentifier(dial)]?.deadline {
                     detachOwner(of: dial, until: deadline)
                 } else {
@@ -224,7 +241,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
                 continue
             }
             let failure: Failure = expired.total <= now ? .timedOut : .connectTimedOut(expired.dial)
-            actions += remove(expired.call, at: now) ?? []
+            actions += remove(expired.call, at: now, isLate: true) ?? []
             actions.append(.fail(expired.call, failure))
         }
         return actions
@@ -446,33 +463,14 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     }
 
     /// Records that a dial will be started. The dial keeps the group alive until it ends, even if the request leaves first.
-    private mutating func reserveDial(_ id: ObjectIdentifier, in group: GroupID) {
+    mutating func reserveDial(_ id: ObjectIdentifier, in group: GroupID) {
         pending[id]?.hasDial = true
         groups[group]?.dials += 1
         groups[group]?.users += 1
     }
 
-    /// Starts dials for requests that waited for a dial which has ended, or that need more connections.
-    ///
-    /// - Parameters:
-    ///   - group: The group.
-    ///   - now: The current time, from which the connect time-outs of the requests count again, or nil if they continue.
-    ///   - actions: The actions, to which the dials are added.
-    mutating func connectOthers(of group: GroupID, since now: MonotonicTime? = nil, _ actions: inout [Action]) {
-        while groups[safe: group]??.needsDial == true, let call = requestWithoutDial(in: group) {
-            let id = ObjectIdentifier(call)
-            if let now, let request = pending[id], let timeout = request.connectTimeout {
-                let deadline = min(request.total, now + timeout)
-                pending[id]?.deadline = deadline
-                setTimer(id, at: deadline)
-            }
-            reserveDial(id, in: group)
-            actions.append(.dial(call, group))
-        }
-    }
-
     /// Returns the oldest request that needs a connection and has no dial.
-    private func requestWithoutDial(in group: GroupID) -> Call? {
+    func requestWithoutDial(in group: GroupID) -> Call? {
         groups[safe: group]??.connecting.first { pending[ObjectIdentifier($0)]?.hasDial == false }
     }
 
@@ -499,7 +497,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return served
     }
 
-    private mutating func setTimer(_ id: ObjectIdentifier, at deadline: MonotonicTime) {
+    mutating func setTimer(_ id: ObjectIdentifier, at deadline: MonotonicTime) {
         if let timer = pending[id]?.timer, timers.move(timer, to: deadline) { return }
         if deadline != .distantFuture { pending[id]?.timer = timers.insert(id, at: deadline) }
     }

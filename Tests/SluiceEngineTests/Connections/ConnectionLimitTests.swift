@@ -95,6 +95,31 @@ import Testing
         expect(state.expire(at: Self.time(30)).map(\.text), ["fail call 3: timedOut"])
     }
 
+    /// A server that does not answer does not keep the place of the only connection.
+    @Test mutating func stuckDialIsReplaced() {
+        let calls = (1...2).map { PoolItem("call \($0)") }
+        let group = acquire(calls[0], host: "other.example").group
+        expect(acquire(calls[1], host: "other.example").outcome, "wait")
+        expect(state.dialStarted(PoolItem("dial"), for: calls[0], in: group), true)
+        let actions = state.expire(at: Self.time(10)).map(\.text)
+        #expect(actions == ["cancel dial", "dial call 2", "fail call 1: connectTimedOut"])
+        #expect(state.dialCount == 0)
+        expect(state.dialStarted(PoolItem("next"), for: calls[1], in: group), true)
+        #expect(state.nextDeadline == Self.time(20))
+    }
+
+    /// A dial that a request leaves before the connect time-out serves the next one, whose time-out begins then.
+    @Test mutating func dialOfALeavingRequestIsTakenOver() {
+        let calls = (1...2).map { PoolItem("call \($0)") }
+        let group = acquire(calls[0], host: "other.example", total: Self.time(5)).group
+        _ = acquire(calls[1], host: "other.example")
+        expect(state.dialStarted(PoolItem("dial"), for: calls[0], in: group), true)
+        expect(state.expire(at: Self.time(5)).map(\.text), ["fail call 1: timedOut"])
+        #expect(state.dialCount == 1)
+        #expect(state.nextDeadline == Self.time(15))
+        expect(state.expire(at: Self.time(15)).map(\.text), ["cancel dial", "fail call 2: connectTimedOut"])
+    }
+
     /// A host that cannot be reached fails the waiting requests one after the other, and not after their time-outs.
     @Test mutating func failedDialStartsThatOfAWaitingRequest() {
         let calls = (1...3).map { PoolItem("call \($0)") }
