@@ -189,11 +189,16 @@ extension SocketTransport: PooledTransport {
     package func reloadCertificates(of options: ConnectionOptions) async throws(SluiceError) {
         let protocols = options.httpVersion.protocols
         let result = await BlockingQueues.next.result { () -> Result<Void, TLSFailure> in
-            Result { () throws(TLSFailure) in
-                for tls in [options.tls] + options.tlsByHost.values {
+            // One that cannot be used does not keep the others from being replaced.
+            var result: Result<Void, TLSFailure> = .success(())
+            for tls in [options.tls] + options.tlsByHost.values {
+                do throws(TLSFailure) {
                     try TLSContext.reload(tls, offering: protocols)
+                } catch {
+                    result = .failure(error)
                 }
             }
+            return result
         }
         pool?.retire { $0.isOutdated }
         if case .failure(let failure) = result {

@@ -48,8 +48,13 @@ final class TLSContextCache: Sendable {
 
     /// Changed files that cannot be used.
     private struct Refusal {
+        /// The time after which the same files are read again. A failure may be of the system, such as a lack of descriptors.
+        static let lifetime = Duration.seconds(10)
+
         let files: [FileIdentity?]
         let failure: TLSFailure
+        /// The time at which the files are read again.
+        var end = MonotonicTime.now + lifetime
     }
 
     private struct Entry {
@@ -89,7 +94,7 @@ final class TLSContextCache: Sendable {
         guard let entry = state.withLock({ $0.entry(for: policy) }) else { return nil }
         if entry.context.files.allSatisfy(\.isCurrent) { return entry.context }
         // Files that cannot be used are not read again for each connection.
-        if let refusal = entry.refusal, refusal.files == policy.files { return entry.context }
+        if let refusal = entry.refusal, .now < refusal.end, refusal.files == policy.files { return entry.context }
         return nil
     }
 
@@ -112,8 +117,9 @@ final class TLSContextCache: Sendable {
         return context
     }
 
-    /// Reads the files of a policy again if they have changed.
+    /// Reads the files of a policy again if they have changed, also those that could not be used before.
     func reload(_ policy: TLSPolicy, onReload report: Report? = nil) throws(TLSFailure) {
+        state.withLock { $0.entries[policy]?.refusal?.end = .now }
         let context = try context(for: policy, onReload: report)
         let refusal = state.withLock { $0.entry(for: policy)?.refusal }
         if let refusal, !context.files.allSatisfy(\.isCurrent) { throw refusal.failure }
