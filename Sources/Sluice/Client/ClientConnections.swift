@@ -45,7 +45,13 @@ extension APIClient {
         let configuration = pipeline.configuration
         if let refusal = configuration.connection.refusal(of: request) { throw refusal }
         let context = TransferContext(timeouts: configuration.timeouts, connection: configuration.connection)
-        return try await pooledTransport?.connect(to: request, count: max(1, count), context: context) ?? 0
+        let open = try await pooledTransport?.connect(to: request, count: max(1, count), context: context) ?? 0
+        if pipeline.running.isClosed {
+            // Drained meanwhile.
+            pooledTransport?.retireConnections()
+            throw .drained
+        }
+        return open
     }
 
     /// Reads the files of the client's certificates and authorities again, without a restart.

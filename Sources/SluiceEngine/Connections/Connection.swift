@@ -79,7 +79,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         let isAlive = state.withLock { state in
             // A connection that was open before the request is one that the server may have closed meanwhile.
             let isFresh = state.requests == 0 && call.queued <= state.idleSince
-            guard state.isOpen, !life.isOver(at: now), isFresh || state.stream.hasNoInput()
+            guard state.isOpen, !life.isOver(at: now, isFresh: isFresh), isFresh || state.stream.hasNoInput()
             else {
                 close(&state, &effects)
                 return false
@@ -87,8 +87,8 @@ package final class Connection: LoopHandler, RequestCarrier {
             guard call.begin(on: self) else {
                 // The request was cancelled before it started. Close a connection that was opened only for this request.
                 state.idleSince = now
-                effects.release = state.requests > 0
-                if state.requests == 0 { close(&state, &effects) }
+                effects.release = !isFresh
+                if isFresh { close(&state, &effects) }
                 return true
             }
             state.requests += 1

@@ -38,7 +38,14 @@ struct ConnectionLife: ~Copyable, Sendable {
     var end: MonotonicTime { MonotonicTime(nanoseconds: limit.load(ordering: .relaxed)) }
 
     /// Returns true if the connection takes no further request.
-    func isOver(at now: MonotonicTime) -> Bool { end <= now || isOutdated }
+    ///
+    /// - Parameters:
+    ///   - now: The current time.
+    ///   - isFresh: True for the request that the connection was opened for. It is sent however short the lifetime is.
+    /// - Returns: True if the life is over.
+    func isOver(at now: MonotonicTime, isFresh: Bool = false) -> Bool {
+        (isFresh ? isRetired : end <= now) || isOutdated
+    }
 
     /// True if newer certificates than those of the connection are in use.
     var isOutdated: Bool { context?.isReplaced == true }

@@ -90,7 +90,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         let isBegun = state.withLock { state in
             guard state.isOpen, !state.isRetired, !state.liveness.isSuspect, state.session.hasRoom else { return false }
             let isFresh = state.requests == 0 && call.queued <= state.idleSince
-            guard !life.isOver(at: now), state.session.count > 0 || isFresh || !state.stream.isClosed() else {
+            guard !life.isOver(at: now, isFresh: isFresh),
+                state.session.count > 0 || isFresh || !state.stream.isClosed()
+            else {
                 retire(&state, &effects)
                 return false
             }

@@ -147,7 +147,9 @@ extension ConnectionPool {
             }
             let isOver = reservation.isComplete || reservation.connecting == 0 || failure != nil && !warmUp.isDialing
             if isOver {
-                if let failure, reservation.open == 0 { throw failure }
+                if reservation.open == 0 {
+                    throw failure ?? SluiceError(.connectionLost, "The server closed each connection at once.")
+                }
                 return reservation.open
             }
             await warmUp.wait(after: ends)
