@@ -144,7 +144,9 @@ extension PrometheusLedger {
         }
         let series = durations.sorted { $0.key.order < $1.key.order }
         let hosts = phases.sorted { $0.key < $1.key }
-        let inFlight = Dictionary(open.values.map { ($0.host, UInt64(1)) }, uniquingKeysWith: +)
+        // Zero for a host whose requests have ended.
+        var inFlight = Dictionary(accounts.keys.map { ($0.host, UInt64(0)) }) { first, _ in first }
+        for target in open.values { inFlight[counted(target).host, default: 0] += 1 }
         return [
             MetricFamily(
                 "sluice_request_duration_seconds",

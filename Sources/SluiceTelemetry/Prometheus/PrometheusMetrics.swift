@@ -54,7 +54,8 @@ public final class PrometheusMetrics: RequestObserver, ImmediateObserver {
     ///   supported too, and protobuf if the histograms are native.
     /// - Returns: A page, with its content type.
     public func page(accept: String? = nil) -> Page {
-        let families = ledger.withLock { $0.families }
+        // A copy, so that requests do not wait until the series are sorted.
+        let families = ledger.withLock { $0 }.families
         let format = PrometheusFormat.best(for: accept ?? "", hasProtobuf: isNative)
         return Page(contentType: format.contentType, body: format.encoded(families))
     }
