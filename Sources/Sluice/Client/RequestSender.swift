@@ -1,4 +1,5 @@
 import SluiceHTTP
+import Synchronization
 
 /// Sends a request once and keeps its outcome.
 ///
@@ -31,19 +32,21 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             }
         self.dataSource = dataSource
         flight = SingleFlight(cancelled: CallOutcome.cancelled) { flight in
-            guard let ticket = pipeline.running.enter(flight) else {
+            guard shared.enter(flight) else {
                 shared.meter.end()
                 flight.complete(CallOutcome(.failure(pipeline.refusal(of: shared.draft))))
                 return {}
             }
             let finish: @Sendable (CallOutcome) -> Void = { callOutcome in
-                defer { pipeline.running.leave(ticket) }
                 shared.meter.end(after: callOutcome.outcome)
-                // No caller waits any longer, so none reports the end of the request.
-                if !flight.complete(callOutcome), !callOutcome.isShared, let call = callOutcome.call {
+                // The first caller reports the end of the request, which is running until then.
+                if flight.complete(callOutcome) { return }
+                // No caller waits any longer.
+                if !callOutcome.isShared, let call = callOutcome.call {
                     call.finish(.failure(.cancelled))
                     call.notifyPlugins(APIResponse(failure: .cancelled, of: shared).result)
                 }
+                shared.leave()
             }
             // Not by `??`, which converts closures, with two allocations.
             if let dataSource { return dataSource.begin(finish) }
@@ -98,6 +101,8 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     deinit {
         // Ends the progress sequences of a request that was never sent.
         shared.meter.end()
+        // No caller has read the outcome.
+        shared.leave()
     }
 
     /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
@@ -134,6 +139,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             // Checked here, because a call with the generic result looks up metadata.
             if !call.steps.plugins.isEmpty { call.notifyPlugins(response.result) }
         }
+        shared.leave()
         return response
     }
 
@@ -155,6 +161,8 @@ final class SentRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendabl
     let errorDecoder: (any DataDecoder)?
     private let errorSerializer: (@Sendable (RequestFailure) -> ErrorModel)?
     let meter: TransferMeter
+    /// The ticket among the running requests of the client; 0 until the request is sent.
+    private let ticket = Atomic<UInt64>(0)
 
     init(_ request: borrowing APIRequest<Model, ErrorModel>) {
         client = request.client
@@ -169,6 +177,19 @@ final class SentRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendabl
         var request = APIRequest<Model, ErrorModel>(client, draft, serializer, errorDecoder)
         request.errorSerializer = errorSerializer
         return request
+    }
+
+    /// Adds the request to those of the client that are running. Returns false if the client accepts no further requests.
+    func enter(_ flight: SingleFlight<CallOutcome>) -> Bool {
+        guard let ticket = client.pipeline.running.enter(flight) else { return false }
+        self.ticket.store(ticket.number, ordering: .relaxed)
+        return true
+    }
+
+    /// Removes the request from those that are running. Has no effect if it is not among them.
+    func leave() {
+        guard let ticket = RunningRequests.Ticket(number: ticket.load(ordering: .relaxed)) else { return }
+        client.pipeline.running.leave(ticket)
     }
 
     /// Creates the error model of a failure.

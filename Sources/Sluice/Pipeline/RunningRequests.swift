@@ -18,12 +18,26 @@ final class RunningRequests: Sendable {
     /// The entry of a running request.
     struct Ticket: Sendable {
         fileprivate let slot: Int
-        fileprivate let generation: Int
+        fileprivate let generation: UInt32
+
+        fileprivate init(slot: Int, generation: UInt32) {
+            self.slot = slot
+            self.generation = generation
+        }
+
+        /// Creates a ticket from its number; nil for 0, which no ticket has.
+        init?(number: UInt64) {
+            if number == 0 { return nil }
+            self.init(slot: Int(number >> 32) - 1, generation: UInt32(truncatingIfNeeded: number))
+        }
+
+        /// The ticket as a number, for an atomic.
+        var number: UInt64 { UInt64(slot + 1) << 32 | UInt64(generation) }
     }
 
     private struct Slot {
         /// Distinguishes the requests that use the slot one after the other.
-        var generation = 0
+        var generation: UInt32 = 0
         var request: (any CancellableRequest)?
     }
 
@@ -56,7 +70,7 @@ final class RunningRequests: Sendable {
         let (request, waiters) = state.withLock { state -> ((any CancellableRequest)?, [Waiter<Void>]) in
             guard state.slots[ticket.slot].generation == ticket.generation else { return (nil, []) }
             let request = state.slots[ticket.slot].request.take()
-            state.slots[ticket.slot].generation += 1
+            state.slots[ticket.slot].generation &+= 1
             state.freeSlots.append(ticket.slot)
             guard state.isDraining, state.isEmpty else { return (request, []) }
             defer { state.waiters = [] }

@@ -28,10 +28,11 @@ final class DrainTests: XCTestCase {
         }
     }
 
-    /// Waits until the client refuses requests.
+    /// Waits until the client refuses requests. Sends none, whose connections would stay open until the end of the drain.
     private func waitUntilDraining(_ client: APIClient) async throws {
         try await waitUntil("the client refuses requests") {
-            await client.string.get("/").sender().response.failure?.code == .drained
+            do throws(SluiceError) { try await client.connect() } catch { return error.code == .drained }
+            return false
         }
     }
 
@@ -57,6 +58,29 @@ final class DrainTests: XCTestCase {
         XCTAssertEqual(value, "held")
         try await waitUntil("the last connection is closed") { server.openConnections == 0 }
         XCTAssertEqual(client.connections.open, 0)
+    }
+
+    func testRequestsAreReportedBeforeTheDrainEnds() async throws {
+        final class Ends: Plugin {
+            let count = Locked(0)
+            func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) {
+                count.withLock { $0 += 1 }
+            }
+        }
+        for _ in 0..<20 {
+            let (server, signal) = try server()
+            let ends = Ends()
+            let client = client(server) { $0.plugins = [ends] }
+            let task = Task { await client.string.get("/held").sender().result }
+            await server.waitForRequests(1)
+            let draining = Task { await client.drain() }
+            try await waitUntilDraining(client)
+            let refused = ends.count.withLock { $0 }
+            signal.fire()
+            _ = await draining.value
+            XCTAssertEqual(ends.count.withLock { $0 }, refused + 1)
+            _ = await task.value
+        }
     }
 
     func testRequestsThatAreLeftAreCancelledAtTheDeadline() async throws {
