@@ -36,9 +36,10 @@ package final class Engine: Sendable {
 
     private init?(loops requested: Int) {
         let count = requested > 0 ? requested : max(1, min(8, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2))
-        // OpenSSL registers its exit handler here, which it does only for a call with an option. The handler below is registered later, so
-        // it runs first. The first TLS policy or hash loads the rest of OpenSSL, such as its configuration file.
-        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_ADD_ALL_DIGESTS), nil)
+        // OpenSSL registers no exit handler, which would destroy what threads of others still use. If the program has initialized it before
+        // with one, the handler below is registered later, so it runs first. The first TLS policy or hash loads the rest of OpenSSL, such
+        // as its configuration file.
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
         var loops: [EventLoop] = []
         for index in 0..<count {
             guard let loop = EventLoop(index: index) else { break }

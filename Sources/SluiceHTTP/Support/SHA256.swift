@@ -48,6 +48,7 @@ package enum SystemSHA256 {
             hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
         }
         #else
+        sluice_keep_crypto()
         guard let context = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(context) }
         guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }
@@ -83,6 +84,7 @@ package final class SHA256Stream {
 
     /// Creates the digest of no bytes.
     package init() {
+        sluice_keep_crypto()
         hasFailed = context == nil || EVP_DigestInit_ex(context, EVP_sha256(), nil) != 1
     }
 

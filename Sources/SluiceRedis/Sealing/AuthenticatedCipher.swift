@@ -32,6 +32,7 @@ package enum AuthenticatedCipher {
         _ nonce: [UInt8],
         _ context: [UInt8]
     ) -> [UInt8]? {
+        sluice_keep_crypto()
         guard key.count == 32, nonce.count == nonceSize, input.count < Int32.max, context.count < Int32.max,
             let cipher = EVP_CIPHER_CTX_new()
         else { return nil }
