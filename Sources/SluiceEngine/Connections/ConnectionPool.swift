@@ -460,14 +460,6 @@ enum PooledConnection: Sendable, Identifiable {
     /// The time at which the dial began.
     var dialed: MonotonicTime { life { $0.dialed } }
 
-    /// The handler of the connection's socket.
-    var handler: any LoopHandler {
-        switch self {
-        case .http1(let connection): connection
-        case .http2(let connection): connection
-        }
-    }
-
     /// Sends a request on this connection.
     ///
     /// - Parameters:

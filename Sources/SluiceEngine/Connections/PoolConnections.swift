@@ -61,11 +61,12 @@ extension PoolState {
         }
     }
 
-    /// Counts the connect time-out of a request from now.
+    /// Counts the connect time-out of a request from now, and the age of a dial that is started for it.
     mutating func restartConnectTimeout(of call: Call, at now: MonotonicTime) {
         let id = ObjectIdentifier(call)
         guard let request = pending[id], let timeout = request.connectTimeout else { return }
         let deadline = min(request.total, now + timeout)
+        pending[id]?.since = now
         pending[id]?.deadline = deadline
         setTimer(id, at: deadline)
     }

@@ -40,7 +40,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         /// True from the decision to start a dial for the request until the dial ends or has another owner.
         var hasDial = false
         var dial: Dial?
-        /// The time since which the request has a slot.
+        /// The time since which the request needs a connection: it has a slot, and the limits allow it one.
         var since = MonotonicTime.distantFuture
         /// The time by which the request must have a connection.
         var deadline = MonotonicTime.distantFuture

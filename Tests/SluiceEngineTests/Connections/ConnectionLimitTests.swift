@@ -108,6 +108,22 @@ import Testing
         #expect(state.nextDeadline == Self.time(20))
     }
 
+    /// A long wait at the limit does not make the dial that follows an old one.
+    @Test mutating func dialAfterALongWaitIsNotStuck() {
+        let calls = (1...3).map { PoolItem("call \($0)") }
+        let group = acquire(calls[0], host: "other.example").group
+        let connection = PoolItem("c")
+        expect(connect(calls[0], connection, group), ["start call 1 by c"])
+        _ = acquire(calls[1], host: "other.example", total: Self.time(101))
+        _ = acquire(calls[2], host: "other.example")
+        expect(state.expire(at: Self.time(10)).isEmpty, true)
+        expect(state.connectionClosed(connection, of: group, at: Self.time(100)).map(\.text), ["dial call 2"])
+        expect(state.release(nil, of: group, at: Self.time(100)).isEmpty, true)
+        expect(state.dialStarted(PoolItem("dial"), for: calls[1], in: group), true)
+        expect(state.expire(at: Self.time(101)).map(\.text), ["fail call 2: timedOut"])
+        #expect(state.dialCount == 1)
+    }
+
     /// A dial that a request leaves before the connect time-out serves the next one, whose time-out begins then.
     @Test mutating func dialOfALeavingRequestIsTakenOver() {
         let calls = (1...2).map { PoolItem("call \($0)") }
