@@ -71,10 +71,7 @@ public enum OTLPFormat: Sendable, Hashable, CaseIterable {
     /// Returns the bytes of a message.
     func encoded(_ message: ProtobufMessage) -> [UInt8] {
         switch self {
-        case .protobuf:
-            var writer = ProtobufWriter()
-            writer.append(message)
-            return writer.bytes
+        case .protobuf: return ProtobufWriter.bytes(of: message)
         case .json:
             var writer = OTLPJSONWriter()
             writer.append(message)

@@ -9,6 +9,13 @@ struct ProtobufWriter {
 
     private(set) var bytes: [UInt8] = []
 
+    /// Returns the encoding of a message.
+    static func bytes(of message: ProtobufMessage) -> [UInt8] {
+        var writer = ProtobufWriter()
+        writer.append(message)
+        return writer.bytes
+    }
+
     mutating func append(_ message: ProtobufMessage) {
         for field in message.fields { append(field.value, field.number) }
     }
@@ -47,9 +54,9 @@ struct ProtobufWriter {
         case .double(let double):
             append(number, .fixed64)
             append(littleEndian: double.bitPattern)
-        case .message(let message): append(nested: OTLPFormat.protobuf.encoded(message), number)
+        case .message(let message): append(nested: ProtobufWriter.bytes(of: message), number)
         case .messages(let messages):
-            for message in messages { append(nested: OTLPFormat.protobuf.encoded(message), number) }
+            for message in messages { append(nested: ProtobufWriter.bytes(of: message), number) }
         case .encoded(let messages):
             for message in messages { append(nested: message, number) }
         case .fixed64s(let integers): append(packed: integers, number)
@@ -63,7 +70,7 @@ struct ProtobufWriter {
 
     /// Appends a message after its length, as in a stream of messages.
     mutating func append(delimited message: ProtobufMessage) {
-        let encoded = OTLPFormat.protobuf.encoded(message)
+        let encoded = ProtobufWriter.bytes(of: message)
         append(varint: UInt64(encoded.count))
         bytes += encoded
     }
