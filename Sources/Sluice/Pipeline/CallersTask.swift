@@ -42,7 +42,7 @@ final class CallersTask: Sendable {
     /// Creates a task with the task-local values of the current one.
     init(_ observer: any RequestObserver) {
         Task(executorPreference: InlineExecutor.shared) { [slot] in
-            // Requests that the observer sends are its own. They end by no deadline of the caller, and pass its gates.
+            // Requests that the observer sends are its own: the caller's deadline does not apply, and they bypass no gate.
             await Deadline.$current.withValue(nil) {
                 await GateBypass.$current.withValue([]) {
                     while let message = await slot.next() { observer.observe(message.event, of: message.request) }
