@@ -134,30 +134,33 @@ struct CacheStep: Sendable {
             attempt: AttemptTransfer(attempt.pipeline, transfer, call),
             transfer: transfer
         )
-        Task { [cache] in
-            var lease: CacheLease?
-            if let leases = cache.leases {
-                do throws(SluiceError) {
-                    lease = try await leases.lease(for: key.lease, waits: false)
-                    let stored = lease == nil ? [] : await cache.store.entries(for: lookup.key)
-                    // Another process revalidates the response, or has done so.
-                    if lease == nil || lookup.newlyStoredResponse(after: forwarding.reason, in: stored) != nil {
-                        return cache.coalescer.endRevalidation(key)
-                    }
-                } catch {
-                    // Without the storage, the response is revalidated without a lease.
+        let isBegun = attempt.pipeline.running.start { await background.runRevalidation(forwarding, lookup) }
+        if !isBegun { cache.coalescer.endRevalidation(key) }
+    }
+
+    private func runRevalidation(_ forwarding: ConditionalRequest, _ lookup: CacheLookup) async {
+        let (key, call) = (lookup.sharingKey, attempt.call)
+        var lease: CacheLease?
+        if let leases = cache.leases {
+            do throws(SluiceError) {
+                lease = try await leases.lease(for: key.lease, waits: false)
+                let stored = lease == nil ? [] : await cache.store.entries(for: lookup.key)
+                // Another process revalidates the response, or has done so.
+                if lease == nil || lookup.newlyStoredResponse(after: forwarding.reason, in: stored) != nil {
+                    return cache.coalescer.endRevalidation(key)
                 }
+            } catch {
+                // Without the storage, the response is revalidated without a lease.
             }
-            let outcome = await background.revalidationOutcome(forwarding)
-            if let lease { cache.end(lease) }
-            cache.coalescer.endRevalidation(key)
-            call?.notify(.received, 1) { .received(outcome) }
-            if case .success(let response) = outcome, [.clientError, .serverError].contains(response.head.status.class)
-            {
-                call?.finish(.failure(.unacceptableStatus(response.head, response.request)))
-            } else {
-                call?.finish(outcome)
-            }
+        }
+        let outcome = await revalidationOutcome(forwarding)
+        if let lease { cache.end(lease) }
+        cache.coalescer.endRevalidation(key)
+        call?.notify(.received, 1) { .received(outcome) }
+        if case .success(let response) = outcome, [.clientError, .serverError].contains(response.head.status.class) {
+            call?.finish(.failure(.unacceptableStatus(response.head, response.request)))
+        } else {
+            call?.finish(outcome)
         }
     }
 

@@ -1,4 +1,5 @@
 import SluiceHTTP
+import Synchronization
 
 /// A request that can be cancelled from outside.
 protocol CancellableRequest: Sendable {
@@ -65,6 +66,19 @@ final class RunningRequests: Sendable {
         }
     }
 
+    /// Starts a task that is among the requests until it ends.
+    ///
+    /// - Returns: False if the client accepts no further requests. The task is not started then.
+    func start(_ work: @escaping @Sendable () async -> Void) -> Bool {
+        let background = BackgroundRequest()
+        guard let ticket = enter(background) else { return false }
+        background.start {
+            await work()
+            self.leave(ticket)
+        }
+        return true
+    }
+
     /// Removes a request that has ended. Has no effect if it has been removed.
     func leave(_ ticket: Ticket) {
         let (request, waiters) = state.withLock { state -> ((any CancellableRequest)?, [Waiter<Void>]) in
@@ -123,6 +137,23 @@ final class RunningRequests: Sendable {
     func cancelAll() {
         let requests = state.withLock { $0.slots.compactMap(\.request) }
         for request in requests { request.cancel() }
+    }
+}
+
+/// A request for which no caller waits.
+private final class BackgroundRequest: CancellableRequest {
+    private let task = Locked<Task<Void, Never>?>(nil)
+    private let isCancelled = Atomic(false)
+
+    func start(_ work: @escaping @Sendable () async -> Void) {
+        let task = Task { await work() }
+        self.task.withLock { $0 = task }
+        if isCancelled.load(ordering: .sequentiallyConsistent) { task.cancel() }
+    }
+
+    func cancel() {
+        isCancelled.store(true, ordering: .sequentiallyConsistent)
+        task.withLock { $0 }?.cancel()
     }
 }
 

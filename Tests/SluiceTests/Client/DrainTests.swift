@@ -99,6 +99,31 @@ final class DrainTests: XCTestCase {
         try await waitUntil("the connection is closed") { server.openConnections == 0 }
     }
 
+    func testRevalidationInTheBackgroundEndsBeforeTheDrain() async throws {
+        let (server, signal) = try server()
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=1, stale-while-revalidate=600"]
+        server.on("/page", .text("1", headers: headers), .after(signal, .text("2", headers: headers)))
+        let cache = CacheStore(storage: nil)
+        let client = client(server) { $0.cache = cache }
+        _ = try await client.string.get("/page").sender().value
+        clock.advance(by: .seconds(2))
+        let stale = try await client.string.get("/page").sender().value
+        XCTAssertEqual(stale, "1")
+        await server.waitForRequests(2)
+        let draining = Task { await client.drain() }
+        try await waitUntilDraining(client)
+        // A client that drains revalidates nothing.
+        let refused = await client.string.get("/page").sender().response.failure
+        XCTAssertEqual(refused?.code, .drained)
+        signal.fire()
+        let isComplete = await draining.value
+        XCTAssertTrue(isComplete)
+        let successor = self.client(server) { $0.cache = cache }
+        let fresh = try await successor.string.get("/page").sender().value
+        XCTAssertEqual(fresh, "2")
+        XCTAssertEqual(server.requests.count, 2)
+    }
+
     func testStreamWithoutAnEndIsCancelledAtTheDeadline() async throws {
         let (server, _) = try server()
         server.on(
