@@ -15,6 +15,8 @@ final class RedisTokenLock: TokenLock {
         var held: HeldToken
         /// The bytes that were sent last, which are sent again where no reply arrived.
         var sent: (token: OAuth2.Token, value: Data)?
+        /// True if a refresh token may have been marked under this lock.
+        var mayHaveMark = false
         /// True while a task saves the token again.
         var isRetrying = false
     }
@@ -32,8 +34,25 @@ final class RedisTokenLock: TokenLock {
     }
 
     deinit {
-        let held = state.withLock { $0.held }
-        store.release(held.owner, until: held.until, on: clock)
+        let (held, fence) = state.withLock { state -> (HeldToken, String?) in
+            // Without the new token nobody may use the refresh token that was sent for it.
+            let isSaved = state.sent.map { .value($0.value) == state.held.stored } ?? true
+            return (state.held, isSaved && state.mayHaveMark ? state.held.fence : nil)
+        }
+        store.release(held.owner, clearing: fence, until: held.until, on: clock)
+    }
+
+    func willSend(refreshToken token: Secret) async throws {
+        let arguments = try store.marking(token)
+        let fence = state.withLock { state in
+            state.mayHaveMark = true
+            return state.held.fence
+        }
+        switch try await run(TokenScripts.mark, [store.keys.fence, store.keys.mark], [fence] + arguments) {
+        case "marked": return
+        case "interrupted": throw RefreshInterrupted()
+        default: throw TokenLockExpired()
+        }
     }
 
     func isHeld(for duration: Duration) -> Bool {
@@ -92,7 +111,7 @@ final class RedisTokenLock: TokenLock {
         }
         saved(sent.token, sent.value, version: held.version)
         // The other machines need not wait for the next request of this one.
-        store.release(held.owner, until: held.until, on: clock)
+        store.release(held.owner, clearing: nil, until: held.until, on: clock)
         return false
     }
 
@@ -111,27 +130,27 @@ final class RedisTokenLock: TokenLock {
     /// - Returns: False if another machine has taken the lock since.
     /// - Throws: A `TokenLockExpired` if another machine has changed the value, or a `TokenStoreError`.
     private func change(to value: Data) async throws -> Bool {
-        let held = state.withLock { $0.held }
-        let (redis, keys) = (store.redis, store.keys)
-        // More patient than other commands: what is not saved may be lost.
-        let timeout = max(redis.server.commandTimeout, .seconds(1))
-        let reply: String?
-        do {
-            reply = try await store.call { () throws(RedisError) in
-                try await redis.run(
-                    TokenScripts.change,
-                    keys: [keys.fence, keys.token],
-                    arguments: [held.fence, held.stored.argument, value],
-                    timeout: timeout
-                )
-            }.string
-        } catch {
-            throw RedisTokenStore.publicError(error)
-        }
-        switch reply {
+        let (held, keys) = (state.withLock { $0.held }, store.keys)
+        let arguments: [any RedisArgument] = [held.fence, held.stored.argument, value]
+        switch try await run(TokenScripts.change, [keys.fence, keys.token, keys.mark], arguments) {
         case "changed": return true
         case "locked": return false
         default: throw TokenLockExpired()
+        }
+    }
+
+    /// Runs a script, and returns its reply.
+    private func run(_ script: RedisScript, _ keys: [String], _ arguments: [any RedisArgument]) async throws -> String?
+    {
+        let redis = store.redis
+        // More patient than other commands: a token that is not saved may be lost.
+        let timeout = max(redis.server.commandTimeout, .seconds(1))
+        do {
+            return try await store.call { () throws(RedisError) in
+                try await redis.run(script, keys: keys, arguments: arguments, timeout: timeout)
+            }.string
+        } catch {
+            throw RedisTokenStore.publicError(error)
         }
     }
 

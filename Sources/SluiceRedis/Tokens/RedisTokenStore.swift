@@ -31,11 +31,21 @@ public struct RedisTokenStore: TokenStore {
         case refreshAlone
     }
 
+    /// The behavior after a machine has stopped between sending a refresh token and storing the new token.
+    public enum InterruptedRefresh: Sendable, Hashable {
+        /// The refresh token is not sent again, as it is probably spent: gates fail with `authorizationRequired`, or obtain a token by
+        /// their grant. It is sent again if the authorization server has kept the refresh token in the refresh before.
+        case signIn
+        /// The refresh token is sent again. For authorization servers that accept a spent one for some time.
+        case refreshAgain
+    }
+
     let redis: RedisClient
     let keys: TokenKeys
     private let seal: RedisSeal
     private let lease: Duration
     private let fallback: Fallback
+    private let interruptedRefresh: InterruptedRefresh
     private let memory = Locked(TokenMemory())
 
     /// Creates a store, which connects when it is used first.
@@ -47,18 +57,21 @@ public struct RedisTokenStore: TokenStore {
     ///   - lease: The time after which the lock of a machine that stopped is free; 30 seconds by default. It is extended to five seconds
     ///     more than the gate's time-out, in which a request for a token ends.
     ///   - fallback: The behavior while Redis does not work. ``Fallback/fail`` by default.
+    ///   - interruptedRefresh: The behavior after a machine has stopped during a refresh. ``InterruptedRefresh/signIn`` by default.
     /// - Throws: ``RedisSeal/Failure/unavailable``.
     public init(
         _ redis: RedisClient,
         named name: String,
         seal: RedisSeal,
         lease: Duration = .seconds(30),
-        whenUnavailable fallback: Fallback = .fail
+        whenUnavailable fallback: Fallback = .fail,
+        afterInterruption interruptedRefresh: InterruptedRefresh = .signIn
     ) throws(RedisSeal.Failure) {
         self.redis = redis
         self.seal = seal.encrypting
         self.lease = lease
         self.fallback = fallback
+        self.interruptedRefresh = interruptedRefresh
         keys = TokenKeys(tag: try seal.name("token/\(name)"))
     }
 
@@ -112,6 +125,17 @@ extension RedisTokenStore: SharedTokenStore {
     static let margin = Duration.seconds(1)
     /// The time between two attempts in the background.
     static let retryInterval = Duration.milliseconds(250)
+    /// The time after a lease in which a mark is removed that could not be removed before.
+    private static let markPatience = Duration.seconds(600)
+
+    /// Returns the arguments of ``TokenScripts/mark`` for a refresh token: its hash, and 1 if it may be sent again.
+    func marking(_ refreshToken: Secret) throws(TokenStoreError) -> [String] {
+        guard let hash = try? seal.name("refresh/\(refreshToken.reveal())") else {
+            throw TokenStoreError("The refresh token could not be hashed.")
+        }
+        let isKept = memory.withLock { $0.keepsRefreshToken && $0.token?.refreshToken == refreshToken.reveal() }
+        return [hash, isKept || interruptedRefresh == .refreshAgain ? "1" : "0"]
+    }
 
     /// Takes the lock.
     ///
@@ -140,15 +164,29 @@ extension RedisTokenStore: SharedTokenStore {
             }
         } catch {
             // The server may have given the lock although no reply arrived.
-            release(owner, until: clock.now + lease, on: clock)
+            release(owner, clearing: nil, until: clock.now + lease, on: clock)
             throw error
         }
     }
 
     /// Releases a lock unless another owner has taken it. Tries again until the lease is over.
-    func release(_ owner: String, until end: ContinuousClock.Instant, on clock: any SluiceClock) {
+    ///
+    /// - Parameters:
+    ///   - owner: The owner of the lock.
+    ///   - fence: The number of the lock whose mark is removed; nil for none.
+    ///   - end: The end of the lease. A mark is removed also after it.
+    ///   - clock: The clock.
+    func release(
+        _ owner: String,
+        clearing fence: String?,
+        until end: ContinuousClock.Instant,
+        on clock: any SluiceClock
+    ) {
+        let end = fence == nil ? end : end + Self.markPatience
+        let arguments = [owner, fence ?? ""]
         Task { [redis, keys] in
-            while (try? await redis.run(TokenScripts.release, keys: [keys.lock], arguments: [owner])) == nil,
+            while (try? await redis.run(TokenScripts.release, keys: [keys.lock, keys.mark], arguments: arguments))
+                == nil,
                 clock.now < end
             {
                 do { try await clock.sleep(for: Self.retryInterval) } catch { return }
@@ -178,7 +216,9 @@ extension RedisTokenStore: SharedTokenStore {
     }
 
     func sealed(_ token: OAuth2.Token, version: Int) throws(TokenStoreError) -> Data {
-        guard let contents = try? JSONEncoder().encode(TokenRecord(version: version, token: token)) else {
+        let isKept = memory.withLock { $0.isRefreshTokenKept(by: token) }
+        let record = TokenRecord(version: version, token: token, keepsRefreshToken: isKept)
+        guard let contents = try? JSONEncoder().encode(record) else {
             throw TokenStoreError("The token could not be encoded: its expiration date is not valid.")
         }
         guard let sealed = try? seal.seal(contents, as: keys.token) else {

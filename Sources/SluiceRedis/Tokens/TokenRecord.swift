@@ -11,11 +11,14 @@ struct TokenKeys: Sendable {
     let lock: String
     /// The number that was given out with the lock last.
     let fence: String
+    /// The hash of the refresh token that was sent last, until the new token is saved.
+    let mark: String
 
     init(tag: String) {
         token = "sluice:{\(tag)}:token"
         lock = "sluice:{\(tag)}:lock"
         fence = "sluice:{\(tag)}:fence"
+        mark = "sluice:{\(tag)}:mark"
     }
 }
 
@@ -24,6 +27,9 @@ struct TokenRecord: Codable, Sendable {
     /// The number that was given out with the lock under which the token was saved. Later tokens have higher numbers.
     let version: Int
     let token: OAuth2.Token
+    /// True if the authorization server has kept the refresh token when it was used last, so that it may be used again. Nil in the records
+    /// of earlier versions.
+    var keepsRefreshToken: Bool?
 }
 
 /// The value under the key of the token.
@@ -83,6 +89,8 @@ struct TokenMemory: Sendable {
     private(set) var version = 0
     /// The newest token; nil if it was deleted.
     private(set) var token: OAuth2.Token?
+    /// True if the authorization server has kept the refresh token of ``token`` when it was used last.
+    private(set) var keepsRefreshToken = false
 
     /// Records the value that the server holds.
     ///
@@ -98,7 +106,10 @@ struct TokenMemory: Sendable {
             if token != nil { version += 1 }
             token = nil
         case .value:
-            if let record, record.version >= version { (version, token) = (record.version, record.token) }
+            if let record, record.version >= version {
+                (version, token) = (record.version, record.token)
+                keepsRefreshToken = record.keepsRefreshToken == true
+            }
         }
         return token
     }
@@ -106,7 +117,15 @@ struct TokenMemory: Sendable {
     /// Records a token that this machine has saved, or deleted.
     mutating func keep(_ token: OAuth2.Token?, version: Int) {
         self.version = max(self.version, version)
+        if let token { keepsRefreshToken = isRefreshTokenKept(by: token) }
         self.token = token
+    }
+
+    /// True if a token that replaces the newest one has the same refresh token.
+    func isRefreshTokenKept(by other: OAuth2.Token) -> Bool {
+        guard let token, let refresh = token.refreshToken, refresh == other.refreshToken else { return false }
+        // A token that is saved again says nothing about the server.
+        return token.accessToken != other.accessToken || keepsRefreshToken
     }
 }
 #endif

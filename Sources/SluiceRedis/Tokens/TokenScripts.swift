@@ -23,9 +23,25 @@ enum TokenScripts {
         isIdempotent: true
     )
 
-    /// Replaces or deletes the token.
+    /// Records that a refresh token is about to be sent.
     ///
-    /// The keys are the fence and the token. The arguments are the number of the lock, the value that was read with it, and the new value.
+    /// The keys are the fence and the mark. The arguments are the number of the lock, the hash of the refresh token, and 1 if a token may
+    /// be sent again that another owner has sent. The mark is the number and the hash.
+    static let mark = RedisScript(
+        """
+        local fence, mark = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])
+        if fence and fence ~= ARGV[1] then return 'locked' end
+        local own = ARGV[1] .. ' ' .. ARGV[2]
+        if ARGV[3] == '0' and mark and mark ~= own and string.sub(mark, -#ARGV[2]) == ARGV[2] then return 'interrupted' end
+        redis.call('SET', KEYS[2], own)
+        return 'marked'
+        """,
+        isIdempotent: true
+    )
+
+    /// Replaces or deletes the token. A new token removes the mark of the refresh token that was sent for it.
+    ///
+    /// The keys are the fence, the token and the mark. The arguments are the number of the lock, the value that was read with it, and the new value.
     /// A fence or a token that the server has lost does not count.
     static let change = RedisScript(
         """
@@ -37,15 +53,23 @@ enum TokenScripts {
             redis.call('SET', KEYS[2], '', 'PX', 86400000)
         else
             redis.call('SET', KEYS[2], ARGV[3])
+            redis.call('DEL', KEYS[3])
         end
         return 'changed'
         """,
         isIdempotent: true
     )
 
-    /// Releases the lock if it still has its owner.
+    /// Releases the lock if it still has its owner, and removes the mark of an owner that has not stopped.
+    ///
+    /// The keys are the lock and the mark. The arguments are the owner, and the number of the lock; empty to keep the mark.
     static let release = RedisScript(
-        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0",
+        """
+        local mark = ARGV[2] ~= '' and redis.call('GET', KEYS[2])
+        if mark and string.sub(mark, 1, #ARGV[2] + 1) == ARGV[2] .. ' ' then redis.call('DEL', KEYS[2]) end
+        if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+        return 0
+        """,
         isIdempotent: true
     )
 }

@@ -58,11 +58,18 @@ struct FleetTokenTests {
             _ server: RotatingServer,
             _ process: RedisProcess,
             grant: OAuth2.Grant = .refreshToken("r0", id: "i"),
-            whenUnavailable fallback: RedisTokenStore.Fallback = .fail
+            whenUnavailable fallback: RedisTokenStore.Fallback = .fail,
+            afterInterruption interruptedRefresh: RedisTokenStore.InterruptedRefresh = .signIn
         ) throws {
             let redis = RedisClient(process.server)
             let seal = try RedisSeal("0123456789abcdef0123456789abcdef")
-            let store = try RedisTokenStore(redis, named: "shop", seal: seal, whenUnavailable: fallback)
+            let store = try RedisTokenStore(
+                redis,
+                named: "shop",
+                seal: seal,
+                whenUnavailable: fallback,
+                afterInterruption: interruptedRefresh
+            )
             let gate = OAuth2(grant, tokenURL: "\(server.web.url)/token") {
                 $0.store = store
                 $0.refreshLimit = .init(count: 100)
@@ -211,6 +218,42 @@ struct FleetTokenTests {
         }
         #expect(server.spent.withLock { $0 } == 0)
         #expect(server.tokenRequests >= 4)
+    }
+
+    @Test func refreshTokenOfAStoppedMachineIsNotSpentTwice() async throws {
+        let signal = LoopbackSignal()
+        let (server, process) = (try RotatingServer(until: signal), try RedisProcess())
+        let (stopped, other) = (try Machine(server, process), try Machine(server, process))
+        let refreshing = Task { try await stopped.carried() }
+        await server.web.waitForRequests(1)
+        // The lease ends while the machine has no response.
+        for key in try await other.redis.send(RedisCommand("KEYS", "*lock")).elements?.compactMap(\.string) ?? [] {
+            _ = try await other.redis.send(RedisCommand("DEL", key))
+        }
+        for _ in 0..<2 { #expect(await other.failure()?.code == .authorizationRequired) }
+        #expect(server.tokenRequests == 1)
+        try await other.gate.signIn(with: .init(accessToken: "signed-in"))
+        // The machine goes on nevertheless, and does not replace the token.
+        signal.fire()
+        #expect(try await refreshing.value == "Bearer signed-in")
+        #expect(try await other.carried() == "Bearer signed-in")
+        #expect(server.spent.withLock { $0 } == 0)
+    }
+
+    @Test func refreshTokenIsSentAgainByChoice() async throws {
+        let signal = LoopbackSignal()
+        let (server, process) = (try RotatingServer(until: signal), try RedisProcess())
+        let stopped = try Machine(server, process)
+        let other = try Machine(server, process, afterInterruption: .refreshAgain)
+        let refreshing = Task { try await stopped.carried() }
+        await server.web.waitForRequests(1)
+        for key in try await other.redis.send(RedisCommand("KEYS", "*lock")).elements?.compactMap(\.string) ?? [] {
+            _ = try await other.redis.send(RedisCommand("DEL", key))
+        }
+        signal.fire()
+        #expect(await other.failure()?.code == .authorizationRequired)
+        #expect(server.tokenRequests == 2)
+        _ = try? await refreshing.value
     }
 
     @Test func plantedTokenIsNotUsed() async throws {

@@ -43,6 +43,11 @@ struct RedisTokenStoreTests {
         try await (store ?? self.store).lock(timeout: .seconds(30), on: clock)
     }
 
+    private func release(_ owner: String) async throws -> Int? {
+        let keys = [store.keys.lock, store.keys.mark]
+        return try await redis.run(TokenScripts.release, keys: keys, arguments: [owner, ""]).int
+    }
+
     @Test func savesLoadsAndDeletesToken() async throws {
         #expect(try await store.load() == nil)
         var token = Self.token("secret-1")
@@ -58,14 +63,65 @@ struct RedisTokenStoreTests {
         try await store.delete()
     }
 
+    @Test func refreshTokenThatAStoppedMachineHasSentIsNotSent() async throws {
+        let stopped = try await lock()
+        try await stopped.willSend(refreshToken: "r0")
+        // A command may be repeated after a lost reply.
+        try await stopped.willSend(refreshToken: "r0")
+        try await endLease()
+        let other = try Self.store(RedisClient(process.server))
+        for _ in 0..<2 {
+            let next = try await lock(other)
+            await #expect(throws: RefreshInterrupted.self) { try await next.willSend(refreshToken: "r0") }
+            try await next.delete()
+        }
+        // Another token is not concerned, and neither is the first one after it was saved.
+        let next = try await lock(other)
+        try await next.willSend(refreshToken: "r1")
+        try await next.save(.init(accessToken: "a", refreshToken: "r2"))
+        try await next.willSend(refreshToken: "r0")
+        await #expect(throws: TokenLockExpired.self) { try await stopped.willSend(refreshToken: "r0") }
+    }
+
+    @Test func machineThatRunsOnReleasesItsRefreshToken() async throws {
+        let other = try Self.store(RedisClient(process.server))
+        for name in ["r0", "r0", "r1"] {
+            try await lock().willSend(refreshToken: Secret(name))
+            try await lock(other).willSend(refreshToken: Secret(name))
+        }
+    }
+
+    @Test func refreshTokenThatTheServerKeepsIsSentAgain() async throws {
+        let other = try Self.store(RedisClient(process.server))
+        try await store.save(.init(accessToken: "a", refreshToken: "r0"))
+        for (access, isKept) in [("a", false), ("b", true)] {
+            try await lock().save(.init(accessToken: access, refreshToken: "r0"))
+            let stopped = try await lock()
+            try await stopped.willSend(refreshToken: "r0")
+            try await endLease()
+            let next = try await lock(other)
+            _ = try await next.load()
+            if isKept {
+                try await next.willSend(refreshToken: "r0")
+            } else {
+                await #expect(throws: RefreshInterrupted.self) { try await next.willSend(refreshToken: "r0") }
+            }
+        }
+    }
+
     @Test func neitherNamesNorValuesShowSecrets() async throws {
         try await store.save(Self.token("secret-1"))
+        let lock = try await lock()
+        try await lock.willSend(refreshToken: "secret-1")
         let names = try await redis.send(RedisCommand("KEYS", "*")).elements?.compactMap(\.string) ?? []
         #expect(names.contains(store.keys.token))
         for name in names {
-            #expect(name.wholeMatch(of: /sluice:\{[0-9a-f]{64}\}:(token|fence|lock)/) != nil)
+            #expect(name.wholeMatch(of: /sluice:\{[0-9a-f]{64}\}:(token|fence|lock|mark)/) != nil)
             let value = try await redis.send(RedisCommand("GET", name)).data ?? Data()
             #expect(value.firstRange(of: Data("secret-1".utf8)) == nil)
+        }
+        withExtendedLifetime(lock) {
+            #expect(names.count == 4)
         }
         #expect(!"\(store)".contains("0123456789"))
     }
@@ -203,16 +259,15 @@ struct RedisTokenStoreTests {
             let held = try await store.hold(timeout: .seconds(30), on: SystemClock())
             #expect(held.version > last)
             last = held.version
-            _ = try await redis.run(TokenScripts.release, keys: [store.keys.lock], arguments: [held.owner])
+            _ = try await release(held.owner)
         }
     }
 
     @Test func onlyTheOwnerReleasesTheLock() async throws {
         let held = try await store.hold(timeout: .seconds(30), on: SystemClock())
-        let other = try await redis.run(TokenScripts.release, keys: [store.keys.lock], arguments: ["other"])
-        #expect(other.int == 0)
+        #expect(try await release("other") == 0)
         #expect(try await redis.send(RedisCommand("GET", store.keys.lock)).string == held.owner)
-        #expect(try await redis.run(TokenScripts.release, keys: [store.keys.lock], arguments: [held.owner]).int == 1)
+        #expect(try await release(held.owner) == 1)
     }
 
     @Test func lateOwnerChangesNothing() async throws {

@@ -196,6 +196,11 @@ extension OAuth2 {
             return advance { $0.locked(result, work: work, at: ClockReading(clock)) }
         case .refresh(let token):
             if let step = lockAgain(for: work, clock) { return step }
+            let permission = await callStore { try await ($0 as? any TokenLock)?.willSend(refreshToken: token) }
+            if case .failure(let error) = permission {
+                if error.underlyingError is TokenLockExpired { return advance { $0.lockEnds(work: work) } }
+                return advance { $0.received(.failure(error), work: work, at: ClockReading(clock)) }
+            }
             let result = await endpoint(by: client).token(.refresh(token))
             return advance { $0.received(result, work: work, at: ClockReading(clock)) }
         case .request:
@@ -276,6 +281,9 @@ extension OAuth2 {
             dropLock()
             let detail = "another process has replaced or locked the token meanwhile"
             return .failure(OAuth2Error(.storeFailed, detail, underlyingError: error))
+        } catch let error as RefreshInterrupted {
+            let detail = "another process has stopped while it exchanged the refresh token, which is probably spent"
+            return .failure(OAuth2Error(.invalidGrant, detail, underlyingError: error))
         } catch {
             // The text of other errors may quote the token.
             let detail = (error as? TokenStoreError)?.description

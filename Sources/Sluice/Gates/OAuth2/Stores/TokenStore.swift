@@ -49,6 +49,24 @@ package protocol SharedTokenStore: TokenStore {
 package protocol TokenLock: AnyObject, TokenStore {
     /// True if the lock is still held after a duration, unless it is released.
     func isHeld(for duration: Duration) -> Bool
+
+    /// Records that a refresh token is about to be sent, so that no other process sends it after this one has stopped
+    /// before the new token is saved. The default implementation records nothing.
+    ///
+    /// - Parameter token: The refresh token.
+    /// - Throws: A ``RefreshInterrupted``, ``TokenLockExpired`` or ``TokenStoreError``. The token must not be sent then.
+    func willSend(refreshToken token: Secret) async throws
+}
+
+extension TokenLock {
+    /// Records nothing.
+    package func willSend(refreshToken token: Secret) async throws {}
+}
+
+/// The failure for a refresh token that a process has sent which stopped before it saved the new token.
+package struct RefreshInterrupted: Error {
+    /// Creates a failure.
+    package init() {}
 }
 
 /// The failure of a lock that has expired: another process has locked the store since, or has replaced the token. The
