@@ -74,19 +74,13 @@ struct ValueCoding {
     /// - Returns: The value; nil if nil was stored and the type is not optional.
     /// - Throws: ``SluiceError/Code/decodingFailed`` if the value has another type or cannot be decoded.
     func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws(SluiceError) -> Value? {
-        let head = body.prefix(Self.headLength)
-        let parts = [UInt8](head)
-        guard parts.count == Self.headLength, parts[0] == Self.format, let encoding = Encoding(rawValue: parts[1])
-        else {
+        guard let (encoding, storedType) = Self.parseHead(body) else {
             throw decodingFailure(type, "the stored entry is not a value")
         }
-        let length = Int(parts[2]) | Int(parts[3]) << 8
-        let rest = body.dropFirst(Self.headLength)
-        let storedType = String(decoding: rest.prefix(length), as: UTF8.self)
-        guard rest.count >= length, storedType == Self.typeName(type) else {
+        guard storedType == Self.typeName(type) else {
             throw decodingFailure(type, "the stored value is of type \(Self.legible(storedType))")
         }
-        let payload = rest.dropFirst(length)
+        let payload = body.dropFirst(Self.headLength + storedType.utf8.count)
         do {
             switch encoding {
             case .null:
@@ -113,6 +107,18 @@ struct ValueCoding {
         }
     }
 
+    /// Returns the encoding and the name of the type; nil if the bytes are not those of a value.
+    private static func parseHead(_ body: Data) -> (Encoding, type: String)? {
+        body.withUnsafeBytes { bytes in
+            guard bytes.count >= headLength, bytes[0] == format, let encoding = Encoding(rawValue: bytes[1]) else {
+                return nil
+            }
+            let end = headLength + Int(bytes[2]) + Int(bytes[3]) << 8
+            guard bytes.count >= end else { return nil }
+            return (encoding, String(decoding: bytes[headLength..<end], as: UTF8.self))
+        }
+    }
+
     func decodingFailure(_ type: Any.Type, _ reason: String, _ cause: (any Error)? = nil) -> SluiceError {
         let reason = "The value for “\(name)” could not be decoded as \(Self.legible(Self.typeName(type))): \(reason)."
         return SluiceError(.decodingFailed, reason, step: .cache, underlyingError: cause)
@@ -128,8 +134,18 @@ struct ValueCoding {
         return SluiceError(.encodingFailed, reason, step: .cache, underlyingError: error)
     }
 
+    /// The names of the types that were used, because the runtime takes a microsecond to write one.
+    private static let typeNames = Locked<[ObjectIdentifier: String]>([:])
+
     /// Returns the name of a type, without optionals; it is the same in every process.
     static func typeName(_ type: Any.Type) -> String {
+        if let name = typeNames.withLock({ $0[ObjectIdentifier(type)] }) { return name }
+        let name = newTypeName(type)
+        typeNames.withLock { $0[ObjectIdentifier(type)] = name }
+        return name
+    }
+
+    private static func newTypeName(_ type: Any.Type) -> String {
         var type = type
         while let optional = type as? any AnyOptional.Type { type = optional.wrapped }
         let name = String(reflecting: type)

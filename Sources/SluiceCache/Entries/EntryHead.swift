@@ -232,6 +232,10 @@ package struct EntryHeadReader {
     /// The number of bytes that are left.
     package var count: Int { rest.count }
 
+    // Other modules call these specializations, and would otherwise call the generic function, which is many times slower.
+    @_specialize(where Value == UInt8)
+    @_specialize(where Value == UInt16)
+    @_specialize(where Value == Int64)
     package mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         guard let field = take(MemoryLayout<Value>.size) else { return nil }
         return Value(littleEndian: field.loadUnaligned(as: Value.self))

@@ -2,6 +2,8 @@
 import SluiceHTTP
 
 /// A binary heap of deadlines, which can be moved or removed in logarithmic time.
+///
+/// It is specialized for the elements that other modules use.
 package struct TimerHeap<Element> {
     /// The identity of a timer until it fires or is removed.
     package struct ID: Hashable, Sendable {
@@ -27,9 +29,13 @@ package struct TimerHeap<Element> {
     package var count: Int { heap.count }
 
     /// The earliest deadline, or the distant future if there are no timers.
-    package var earliest: MonotonicTime { heap.first.map { slots[$0].deadline } ?? .distantFuture }
+    package var earliest: MonotonicTime {
+        @_specialize(where Element == Int)
+        get { heap.first.map { slots[$0].deadline } ?? .distantFuture }
+    }
 
     /// Adds a timer.
+    @_specialize(where Element == Int)
     package mutating func insert(_ element: Element, at deadline: MonotonicTime) -> ID {
         let slot: Int
         if let free = freeSlots.popLast() {
@@ -58,11 +64,13 @@ package struct TimerHeap<Element> {
 
     /// Removes a timer and returns its element, or nil if it has fired or was removed.
     @discardableResult
+    @_specialize(where Element == Int)
     package mutating func remove(_ id: ID) -> Element? {
         contains(id) ? take(at: slots[id.slot].position) : nil
     }
 
     /// Removes and returns the timer with the earliest deadline if that is not after `now`.
+    @_specialize(where Element == Int)
     package mutating func popExpired(at now: MonotonicTime) -> Element? {
         earliest <= now && !heap.isEmpty ? take(at: 0) : nil
     }

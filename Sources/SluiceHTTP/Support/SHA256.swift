@@ -63,6 +63,65 @@ package enum SystemSHA256 {
     }
 }
 
+/// The SHA-256 of messages with the same beginning, which is hashed once.
+package final class SHA256Prefix: Sendable {
+    #if canImport(CryptoKit)
+    private let hash: SHA256
+
+    /// Creates a digest.
+    ///
+    /// - Parameter prefix: The beginning of all messages.
+    package init?(_ prefix: [UInt8]) {
+        var hash = SHA256()
+        hash.update(data: prefix)
+        self.hash = hash
+    }
+
+    /// Hashes a message.
+    ///
+    /// - Parameter feed: Calls its argument with the pieces of the message after the prefix.
+    /// - Returns: The 32 bytes of the digest; nil if the system's library fails.
+    package func digest(_ feed: ((UnsafeRawBufferPointer) -> Void) -> Void) -> [UInt8]? {
+        var hash = hash
+        feed { hash.update(bufferPointer: $0) }
+        return Array(hash.finalize())
+    }
+    #else
+    /// Never changed after `init`. OpenSSL allows any number of threads to copy a context at the same time.
+    private nonisolated(unsafe) let context: OpaquePointer
+
+    /// Creates a digest; nil if the system's library fails.
+    ///
+    /// - Parameter prefix: The beginning of all messages.
+    package init?(_ prefix: [UInt8]) {
+        sluice_keep_crypto()
+        guard let context = EVP_MD_CTX_new() else { return nil }
+        self.context = context
+        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1,
+            EVP_DigestUpdate(context, prefix, prefix.count) == 1
+        else { return nil }
+    }
+
+    deinit {
+        EVP_MD_CTX_free(context)
+    }
+
+    /// Hashes a message.
+    ///
+    /// - Parameter feed: Calls its argument with the pieces of the message after the prefix.
+    /// - Returns: The 32 bytes of the digest; nil if the system's library fails.
+    package func digest(_ feed: ((UnsafeRawBufferPointer) -> Void) -> Void) -> [UInt8]? {
+        guard let copy = EVP_MD_CTX_new() else { return nil }
+        defer { EVP_MD_CTX_free(copy) }
+        // A copy needs no look-up of the algorithm, which takes longer than a short message.
+        var isHashed = EVP_MD_CTX_copy_ex(copy, context) == 1
+        feed { bytes in isHashed = isHashed && EVP_DigestUpdate(copy, bytes.baseAddress, bytes.count) == 1 }
+        var digest = [UInt8](repeating: 0, count: 32)
+        return isHashed && EVP_DigestFinal_ex(copy, &digest, nil) == 1 ? digest : nil
+    }
+    #endif
+}
+
 /// A SHA-256 of bytes that arrive piece by piece.
 package final class SHA256Stream {
     #if canImport(CryptoKit)

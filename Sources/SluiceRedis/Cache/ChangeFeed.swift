@@ -231,6 +231,12 @@ final class ChangeFeed: Sendable {
         return state.withLock { $0.time }?.offset(on: clock) ?? 0
     }
 
+    /// The seconds of ``clockOffset()``, if the server need not be asked.
+    var knownClockOffset: Double? {
+        guard let time = state.withLock({ $0.time }), time.isRecent(at: clock.now) else { return nil }
+        return time.offset(on: clock)
+    }
+
     private func updateTime() async throws(RedisError) {
         if let time = state.withLock({ $0.time }), time.isRecent(at: clock.now) { return }
         let sent = clock.now
@@ -240,6 +246,13 @@ final class ChangeFeed: Sendable {
     }
 
     // MARK: Generations
+
+    /// True if the generations with these names are known without asking the server, and are these.
+    func isKnown(_ generations: [CacheGeneration], of names: [String]) -> Bool {
+        state.withLock { state in
+            state.isCurrent && zip(names, generations).allSatisfy { state.generations[$0] == $1 }
+        }
+    }
 
     /// Returns the generations with these names; nil for those that the server does not have.
     ///

@@ -21,15 +21,15 @@ import SluiceHTTP
 /// The server decides which entries it evicts: set `maxmemory-policy` to `allkeys-lru` or `allkeys-lfu`, and do not keep tokens and limits
 /// on the same server. Entries are sealed, and those that do not open are treated as missing. The times of entries follow the clock of
 /// the server, so that those of the machines may differ.
-public final class RedisCacheStorage: LeasingCacheStorage {
+public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage {
     /// The time in milliseconds for which responses to requests from before a removal are not stored.
     private static let removalMemory = 300_000
-    /// The time, in seconds, by which an entry may lie in the future, as the server's time is computed with an error.
-    private static let maximumLead = 1.0
     /// The maximum number of commands of one call that wait for their replies at the same time.
     private static let concurrency = 32
-    /// The maximum number of names in `scopeNames`.
-    private static let scopeLimit = 4096
+    /// The maximum size of a value that the thread of a connection opens.
+    private static let immediateSize = 64 << 10
+    /// The maximum number of names in each of ``Names``.
+    private static let nameLimit = 4096
 
     let redis: RedisClient
     let feed: ChangeFeed
@@ -39,8 +39,7 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     private let leases: CacheLeases
     private let clock: any SluiceClock
     private let onEvent: @Sendable (CacheEvent) -> Void
-    /// The names of the generations that were used last, because few scopes contain many entries.
-    private let scopeNames = Locked<[CacheScope: String]>([:])
+    private let names = Locked(Names())
 
     /// Creates a storage. No connection is opened before it is needed.
     ///
@@ -76,19 +75,23 @@ public final class RedisCacheStorage: LeasingCacheStorage {
 
     // MARK: Names
 
-    /// The names of an entry on the server, which show neither its key nor its variant.
-    struct Name: Sendable {
-        /// The key of the hash with all variants.
-        let key: String
+    typealias Name = StoredVariants.Name
 
-        func piece(_ number: Int, of id: String) -> String { "\(key):\(id):\(number)" }
+    /// The names that were used last, which take longer to hash than to find.
+    private struct Names {
+        var keys: [CacheKey: Name] = [:]
+        var scopes: [CacheScope: String] = [:]
     }
 
     func name(of key: CacheKey) throws(SluiceError) -> Name {
-        Name(
-            key:
-                "\(prefix):c:{\(try hashed("\(key.space.rawValue) \(key.partition.utf8.count) \(key.partition)\(key.name)"))}"
-        )
+        if let name = names.withLock({ $0.keys[key] }) { return name }
+        let text = "\(key.space.rawValue) \(key.partition.utf8.count) \(key.partition)\(key.name)"
+        let name = Name(key: "\(prefix):c:{\(try hashed(text))}")
+        names.withLock { names in
+            if names.keys.count >= Self.nameLimit { names.keys = [:] }
+            names.keys[key] = name
+        }
+        return name
     }
 
     private func hashed(_ text: String) throws(SluiceError) -> String {
@@ -96,11 +99,11 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     }
 
     private func name(of scope: CacheScope) throws(SluiceError) -> String {
-        if let name = scopeNames.withLock({ $0[scope] }) { return name }
+        if let name = names.withLock({ $0.scopes[scope] }) { return name }
         let name = "\(prefix):g:\(try hashed(scope.text))"
-        scopeNames.withLock { names in
-            if names.count >= Self.scopeLimit { names = [:] }
-            names[scope] = name
+        names.withLock { names in
+            if names.scopes.count >= Self.nameLimit { names.scopes = [:] }
+            names.scopes[scope] = name
         }
         return name
     }
@@ -120,66 +123,96 @@ public final class RedisCacheStorage: LeasingCacheStorage {
     /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
         let name = try name(of: key)
-        let offset = try await requesting { () throws(RedisError) in try await feed.clockOffset() }
-        let reply = try await requesting { () throws(RedisError) in
-            try await redis.send(RedisCommand("HGETALL", name.key, isIdempotent: true))
+        let variants = try await requesting { () throws(RedisError) in
+            let offset = try await feed.clockOffset()
+            let reply = try await redis.send(RedisCommand("HGETALL", name.key, isIdempotent: true))
+            return try StoredVariants(key, name, reply, clockOffset: offset)
         }
-        guard let fields = Self.fields(of: reply) else { throw .cacheFailed(RedisError.unexpectedReply) }
-        var entries: [CacheEntry] = []
-        for (field, value) in fields where field.first == "v" {
-            guard let entry = try await entry(of: key, name, field, value, fields, offset, now) else { continue }
-            if entry.expires.map({ $0 > now }) ?? true { entries.append(entry) }
-        }
-        return entries.count > 1 ? entries.sorted { $0.stored > $1.stored } : entries
+        return try await entries(in: variants, at: now)
     }
 
-    /// Returns the entry of a field; nil if it does not open or was removed.
-    private func entry(
-        of key: CacheKey,
-        _ name: Name,
-        _ field: String,
-        _ value: Data,
-        _ fields: [String: Data],
-        _ offset: Double,
-        _ now: Date
-    ) async throws(SluiceError) -> CacheEntry? {
-        var record: CacheRecord
-        do throws(RedisSeal.Failure) {
-            let bytes = try seal.open(value, as: name.key + field)
-            guard let opened = CacheRecord(bytes, for: key, clockOffset: offset) else { throw .unknownFormat }
-            record = opened
-            // An entry of this moment must not lie in the future, as its age would be unknown.
-            let lead = (opened.entry.response?.received ?? opened.entry.stored).timeIntervalSince(now)
-            if lead > 0, lead < Self.maximumLead {
-                record = CacheRecord(bytes, for: key, clockOffset: offset + lead + 0.001) ?? opened
-            }
-        } catch {
-            onEvent(.readFailed(.unusable(error)))
-            return nil
+    /// Reads entries like ``entries(for:at:)``. Only if more than one command is needed, this takes a task.
+    package func entries(
+        for key: CacheKey,
+        at now: Date,
+        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void
+    ) {
+        guard let name = try? name(of: key), let offset = feed.knownClockOffset else {
+            return complete(completion) { () throws(SluiceError) in try await self.entries(for: key, at: now) }
         }
-        let scopes = CacheScope.scopes(of: key, tags: record.entry.tags)
+        redis.send(idempotent: RedisCommand("HGETALL", name.key, isIdempotent: true)) { [self] outcome in
+            do throws(RedisError) {
+                let variants = try StoredVariants(key, name, outcome.get(), clockOffset: offset)
+                if let entries = entriesAtOnce(in: variants, at: now) { return completion(.success(entries)) }
+                complete(completion) { () throws(SluiceError) in try await self.entries(in: variants, at: now) }
+            } catch {
+                completion(.failure(.cacheFailed(error)))
+            }
+        }
+    }
+
+    private func complete(
+        _ completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void,
+        _ read: @escaping @Sendable () async throws(SluiceError) -> [CacheEntry]
+    ) {
+        Task.detached {
+            do throws(SluiceError) { completion(.success(try await read())) } catch { completion(.failure(error)) }
+        }
+    }
+
+    private func entries(in stored: StoredVariants, at now: Date) async throws(SluiceError) -> [CacheEntry] {
+        if let entries = entriesAtOnce(in: stored, at: now) { return entries }
+        var entries: [CacheEntry] = []
+        for variant in stored.variants {
+            let record: CacheRecord
+            do throws(RedisSeal.Failure) {
+                record = try stored.record(of: variant, with: seal, at: now)
+            } catch {
+                onEvent(.readFailed(.unusable(error)))
+                continue
+            }
+            guard let entry = try await entry(of: record, stored.name) else { continue }
+            entries.append(stored.extended(entry, of: variant, with: seal))
+        }
+        return StoredVariants.live(entries, at: now)
+    }
+
+    /// Returns the entries of small variants; nil if the server must be asked for more, or if one of them does not open.
+    private func entriesAtOnce(in stored: StoredVariants, at now: Date) -> [CacheEntry]? {
+        var entries: [CacheEntry] = []
+        for variant in stored.variants {
+            guard variant.value.count <= Self.immediateSize,
+                let record = try? stored.record(of: variant, with: seal, at: now), record.blob == nil,
+                let names = try? scopeNames(of: record), feed.isKnown(record.generations, of: names)
+            else { return nil }
+            entries.append(stored.extended(record.entry, of: variant, with: seal))
+        }
+        return StoredVariants.live(entries, at: now)
+    }
+
+    /// Returns the names of the generations of a record; nil if it has those of other scopes.
+    private func scopeNames(of record: CacheRecord) throws(SluiceError) -> [String]? {
+        let scopes = CacheScope.scopes(of: record.entry.key, tags: record.entry.tags)
         guard scopes.count == record.generations.count else { return nil }
-        var names: [String] = []
-        for scope in scopes { names.append(try self.name(of: scope)) }
+        return try scopes.map { scope throws(SluiceError) in try name(of: scope) }
+    }
+
+    /// Returns the entry of a record; nil if it was removed or a part of it is missing.
+    private func entry(of record: CacheRecord, _ name: Name) async throws(SluiceError) -> CacheEntry? {
+        guard let names = try scopeNames(of: record) else { return nil }
         let current = record.generations.map(Optional.some)
-        let known = try await requesting { [names] () throws(RedisError) in try await feed.generations(names) }
+        let known = try await requesting { () throws(RedisError) in try await feed.generations(names) }
         if known != current {
             // The entry may be newer than the news of a removal.
             guard zip(known, current).allSatisfy({ $0?.value ?? 0 <= $1?.value ?? 0 }),
-                try await requesting({ [names] () throws(RedisError) in try await feed.generations(names, areRead: true)
-                }) == current
+                try await requesting({ () throws(RedisError) in try await feed.generations(names, areRead: true) })
+                    == current
             else { return nil }
         }
         var entry = record.entry
         if let blob = record.blob {
             guard let body = try await body(blob, of: name) else { return nil }
             entry = entry.with(body: body)
-        }
-        if entry.renewal != nil, let value = fields["x" + field.dropFirst()],
-            let bytes = try? seal.open(value, as: name.key + "x" + field.dropFirst()),
-            let extended = CacheExtension(bytes), abs(extended.stored.timeIntervalSince(entry.stored) - offset) < 0.5
-        {
-            return entry.with(expires: extended.expires - offset)
         }
         return entry
     }
@@ -208,23 +241,6 @@ public final class RedisCacheStorage: LeasingCacheStorage {
             next = numbers.upperBound
         }
         return body.count == blob.length ? body : nil
-    }
-
-    /// Returns the fields of a hash, of which servers with RESP2 send an array; nil for another reply.
-    private static func fields(of reply: RedisValue) -> [String: Data]? {
-        var fields: [String: Data] = [:]
-        switch reply {
-        case .map(let entries):
-            for entry in entries {
-                if let name = entry.key.string, let value = entry.value.data { fields[name] = value }
-            }
-        case .array(let elements):
-            for index in stride(from: 0, to: elements.count - 1, by: 2) {
-                if let name = elements[index].string, let value = elements[index + 1].data { fields[name] = value }
-            }
-        default: return nil
-        }
-        return fields
     }
 
     // MARK: Changing

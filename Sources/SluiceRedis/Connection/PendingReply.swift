@@ -1,16 +1,40 @@
 #if os(Linux)
 import SluiceHTTP
 
-/// A caller that waits for a reply. It is resumed once: by the reply, an error, or its cancellation.
+/// A caller that waits for a reply. It is resumed once: by the reply, an error, or the cancellation of its task.
 final class PendingReply: Sendable {
     typealias Outcome = Result<RedisValue, RedisError>
 
+    private enum Caller {
+        case task(UnsafeContinuation<Outcome, Never>)
+        case callback(@Sendable (Outcome) -> Void)
+
+        func resume(returning outcome: Outcome) {
+            switch self {
+            case .task(let continuation): continuation.resume(returning: outcome)
+            case .callback(let completion): completion(outcome)
+            }
+        }
+    }
+
     private struct State {
-        var caller: UnsafeContinuation<Outcome, Never>?
+        var caller: Caller?
         var isOver = false
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
+
+    /// Creates a reply for a task, which calls ``outcome(_:)``.
+    init() {
+        state = Locked(State())
+    }
+
+    /// Creates a reply for a caller without a task.
+    ///
+    /// - Parameter completion: Called once with the outcome, on the thread of the connection, which it must not block.
+    init(_ completion: @escaping @Sendable (Outcome) -> Void) {
+        state = Locked(State(caller: .callback(completion)))
+    }
 
     /// False once the caller has its outcome.
     var isWanted: Bool { state.withLock { !$0.isOver } }
@@ -24,7 +48,7 @@ final class PendingReply: Sendable {
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { caller in
                 let isOver = state.withLock { state in
-                    if !state.isOver { state.caller = caller }
+                    if !state.isOver { state.caller = .task(caller) }
                     return state.isOver
                 }
                 if isOver { caller.resume(returning: .failure(.cancelled)) } else { start() }

@@ -48,6 +48,23 @@ public final class RedisClient: Sendable {
         return try await router.get().send(RedisNode.Message(command: command, deadline: deadline))
     }
 
+    /// Sends an idempotent command without a task.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - completion: Called once with the reply or the error, on any thread, which it must not block.
+    package func send(
+        idempotent command: RedisCommand,
+        completion: @escaping @Sendable (Result<RedisValue, RedisError>) -> Void
+    ) {
+        switch router {
+        case .success(let router):
+            let deadline = MonotonicTime.now + server.commandTimeout
+            router.send(RedisNode.Message(command: command, deadline: deadline), completion: completion)
+        case .failure(let error): completion(.failure(error))
+        }
+    }
+
     /// Sends a command that waits on the server, such as `XREAD BLOCK`, on a connection that no other command uses meanwhile.
     ///
     /// When the caller is cancelled, or the time is over, the connection is closed, which also ends the command on the server.

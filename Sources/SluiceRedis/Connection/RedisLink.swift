@@ -45,6 +45,8 @@ final class RedisLink: LoopHandler {
         /// The time for which the timer is set.
         var timerDeadline = MonotonicTime.distantFuture
         var awaitsFlush = false
+        /// The outcomes of this turn, which callers get after the lock is released.
+        var outcomes: [(PendingReply, PendingReply.Outcome)] = []
         /// True to close the connection when no command is under way.
         var isRetired = false
         var isClosed = false
@@ -85,17 +87,11 @@ final class RedisLink: LoopHandler {
     ///
     /// - Parameters:
     ///   - reply: The caller.
-    ///   - bytes: The command, with those that must stand right before it.
-    ///   - precedingReplies: The number of the latter.
-    ///   - deadline: The time at which the caller gets an error.
-    ///   - isIdempotent: True if the command may be sent again.
-    func send(
-        _ reply: PendingReply,
-        _ bytes: [UInt8],
-        precedingReplies: Int = 0,
-        deadline: MonotonicTime,
-        isIdempotent: Bool
-    ) {
+    ///   - bytes: The command as it is sent.
+    ///   - message: The command.
+    func send(_ reply: PendingReply, _ bytes: [UInt8], of message: RedisNode.Message) {
+        let (deadline, isIdempotent) = (message.deadline, message.command.isIdempotent)
+        let precedingReplies = message.isAsking ? 1 : 0
         loop.post { [self] thread in
             run(on: thread) { state in
                 guard let admission = admit(reply, deadline: deadline, &state, on: thread) else { return }
@@ -106,7 +102,7 @@ final class RedisLink: LoopHandler {
                     deadline: deadline,
                     isIdempotent: isIdempotent
                 )
-                if !isAdded { reply.finish(.failure(fullError)) }
+                if !isAdded { state.outcomes.append((reply, .failure(fullError))) }
                 switch admission {
                 case .connect: connect(&state, on: thread)
                 case .write: requestFlush(&state, on: thread)
@@ -130,7 +126,7 @@ final class RedisLink: LoopHandler {
                 state.isClosed = true
                 disconnect(&state, on: thread)
                 let replies = state.pipeline.lost() + state.pipeline.removeWaiting()
-                for reply in replies { reply.finish(.failure(.cancelled)) }
+                for reply in replies { state.outcomes.append((reply, .failure(.cancelled))) }
                 removeTimer(&state, on: thread)
             }
         }
@@ -138,7 +134,7 @@ final class RedisLink: LoopHandler {
 
     /// Runs a turn under the lock, and sets the timer after it.
     private func run(on thread: LoopThread, _ body: (inout State) -> Void) {
-        state.withLockUnchecked { state in
+        let outcomes = state.withLockUnchecked { state in
             body(&state)
             if state.isRetired, state.pipeline.isEmpty {
                 state.health.released()
@@ -148,7 +144,10 @@ final class RedisLink: LoopHandler {
                 setTimer(&state, on: thread)
             }
             refusalEnd.store(state.health.refusalEnd.nanoseconds, ordering: .relaxed)
+            defer { state.outcomes = [] }
+            return state.outcomes
         }
+        for (reply, outcome) in outcomes { reply.finish(outcome) }
     }
 
     // MARK: Commands
@@ -169,7 +168,7 @@ final class RedisLink: LoopHandler {
             if admission != .refuse { return admission }
             error = .unavailable(server)
         }
-        if let error { reply.finish(.failure(error)) }
+        if let error { state.outcomes.append((reply, .failure(error))) }
         return nil
     }
 
@@ -331,7 +330,7 @@ final class RedisLink: LoopHandler {
             state.timerDeadline = .distantFuture
             let now = MonotonicTime.now
             let (owners, sent) = state.pipeline.expire(at: now)
-            for reply in owners { reply.finish(.failure(timeoutError)) }
+            for reply in owners { state.outcomes.append((reply, .failure(timeoutError))) }
             let isDead = state.health.timedOut(sent)
             if isDead || state.pipeline.isOverdue(at: now) || state.connectDeadline <= now {
                 failed(.unavailable(server), &state, on: thread)
@@ -409,7 +408,7 @@ final class RedisLink: LoopHandler {
         var failure: RedisError?
         if case .error(let error) = value { failure = RedisError(error) }
         switch state.pipeline.received() {
-        case .owner(let reply): reply.finish(failure.map { .failure($0) } ?? .success(value))
+        case .owner(let reply): state.outcomes.append((reply, failure.map { .failure($0) } ?? .success(value)))
         case .dropped: break
         case .unexpected: return failed(.strayReply, &state, on: thread)
         }
@@ -438,10 +437,10 @@ final class RedisLink: LoopHandler {
     private func lost(_ state: inout State, on thread: LoopThread) {
         disconnect(&state, on: thread)
         let error = RedisError(.connectionLost, "The connection to the Redis server at \(server) was lost.")
-        for reply in state.pipeline.lost() { reply.finish(.failure(error)) }
+        for reply in state.pipeline.lost() { state.outcomes.append((reply, .failure(error))) }
         guard state.pipeline.hasWaiting else { return }
         if state.health.admit(at: .now) == .connect { return connect(&state, on: thread) }
-        for reply in state.pipeline.removeWaiting() { reply.finish(.failure(.unavailable(server))) }
+        for reply in state.pipeline.removeWaiting() { state.outcomes.append((reply, .failure(.unavailable(server)))) }
     }
 
     /// Handles a server that does not work: closes the connection, and fails all commands until the pause is over.
@@ -453,9 +452,9 @@ final class RedisLink: LoopHandler {
             "The connection to the Redis server at \(server) was closed: \(error.description)",
             underlyingError: error
         )
-        for reply in state.pipeline.lost() { reply.finish(.failure(unknown)) }
+        for reply in state.pipeline.lost() { state.outcomes.append((reply, .failure(unknown))) }
         let unavailable = error.code == .unavailable ? error : .unavailable(server, error)
-        for reply in state.pipeline.removeWaiting() { reply.finish(.failure(unavailable)) }
+        for reply in state.pipeline.removeWaiting() { state.outcomes.append((reply, .failure(unavailable))) }
     }
 
     private func disconnect(_ state: inout State, on thread: LoopThread) {

@@ -16,6 +16,15 @@ final class RedisNode: Sendable {
         var isBlocking = false
         /// True for a command that follows an `ASK` redirection.
         var isAsking = false
+
+        /// The command as it is sent, with the one that must stand right before it.
+        fileprivate var bytes: [UInt8] {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(command.size + 32)
+            if isAsking { RedisCommand("ASKING").write(to: &bytes) }
+            command.write(to: &bytes)
+            return bytes
+        }
     }
 
     /// The size of arguments and replies above which a command is large.
@@ -53,27 +62,25 @@ final class RedisNode: Sendable {
 
     /// Sends a command and waits for its reply.
     func send(_ message: Message) async throws(RedisError) -> RedisValue {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(message.command.size + 32)
-        if message.isAsking { RedisCommand("ASKING").write(to: &bytes) }
-        message.command.write(to: &bytes)
-        let isLarge = message.command.hasLargeReply || bytes.count > RedisNode.largeSize
-        let link = message.isBlocking ? takeIdle() : sharedLink(isLarge: isLarge)
+        let bytes = message.bytes
+        let link = message.isBlocking ? takeIdle() : sharedLink(for: message, bytes.count)
         let reply = PendingReply()
-        let outcome = await reply.outcome { [bytes] in
-            link.send(
-                reply,
-                bytes,
-                precedingReplies: message.isAsking ? 1 : 0,
-                deadline: message.deadline,
-                isIdempotent: message.command.isIdempotent
-            )
-        }
+        let outcome = await reply.outcome { link.send(reply, bytes, of: message) }
         if message.isBlocking {
             // Without a reply the server still waits, until the connection is closed.
             if case .failure(let error) = outcome, error.reply == nil { link.close() } else { keep(link) }
         }
         return try outcome.get()
+    }
+
+    /// Sends a command that does not wait on the server.
+    ///
+    /// - Parameters:
+    ///   - message: The command.
+    ///   - completion: Called once with the outcome, on the thread of the connection, which it must not block.
+    func send(_ message: Message, completion: @escaping @Sendable (PendingReply.Outcome) -> Void) {
+        let bytes = message.bytes
+        sharedLink(for: message, bytes.count).send(PendingReply(completion), bytes, of: message)
     }
 
     /// Closes the connections once no command is under way. Later commands open them again.
@@ -88,8 +95,8 @@ final class RedisNode: Sendable {
     }
 
     /// Returns the next connection, but none that pauses if there is another.
-    private func sharedLink(isLarge: Bool) -> RedisLink {
-        if isLarge { return large }
+    private func sharedLink(for message: Message, _ size: Int) -> RedisLink {
+        if message.command.hasLargeReply || size > RedisNode.largeSize { return large }
         let turn = Int(UInt(bitPattern: next.wrappingAdd(1, ordering: .relaxed).oldValue) % UInt(links.count))
         let now = MonotonicTime.now
         for offset in links.indices {

@@ -59,6 +59,34 @@ final class RedisRouter: Sendable {
         }
     }
 
+    /// Sends an idempotent command without a task.
+    ///
+    /// - Parameters:
+    ///   - message: The command. It is sent again if it is redirected.
+    ///   - completion: Called once with the outcome, on any thread, which it must not block.
+    func send(_ message: RedisNode.Message, completion: @escaping @Sendable (PendingReply.Outcome) -> Void) {
+        let node: RedisNode
+        do throws(RedisError) {
+            node = try isCluster.load(ordering: .relaxed) ? self.node(for: message.command) : seed
+        } catch {
+            return completion(.failure(error))
+        }
+        node.send(message) { [self] outcome in
+            guard case .failure(let error) = outcome else { return completion(outcome) }
+            guard let reply = error.reply, Redirection(reply, from: node.host) != nil else {
+                notice(error)
+                return completion(outcome)
+            }
+            Task {
+                do throws(RedisError) {
+                    completion(.success(try await send(message)))
+                } catch {
+                    completion(.failure(error))
+                }
+            }
+        }
+    }
+
     /// Closes all connections for good, when no caller can be left.
     func close() {
         let nodes = state.withLock { state in

@@ -181,7 +181,8 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
     }
 
     func nextWake(now: Instant) -> Instant? {
-        guard let first = queue.first else { return nil }
+        // Checked first, as it takes less time than to look for the first waiter.
+        guard !queue.isEmpty, let first = queue.first else { return nil }
         var times: [Instant] = []
         if let latest = first.latest { times.append(latest + .milliseconds(1)) }
         if pausedUntil > now {

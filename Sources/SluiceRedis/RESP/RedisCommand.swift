@@ -37,7 +37,11 @@ public struct RedisCommand: Sendable {
     ///   - arguments: Its arguments.
     ///   - isIdempotent: True if the command may be sent again after its connection was lost. False by default.
     public init(_ name: String, arguments: [any RedisArgument], isIdempotent: Bool = false) {
-        words = [Data(name.uppercased().utf8)] + arguments.map(\.redisBytes)
+        let isUppercase = !name.utf8.contains { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
+        words = []
+        words.reserveCapacity(1 + arguments.count)
+        words.append(Data((isUppercase ? name : name.uppercased()).utf8))
+        for argument in arguments { words.append(argument.redisBytes) }
         self.isIdempotent = isIdempotent
     }
 
@@ -52,15 +56,20 @@ public struct RedisCommand: Sendable {
         RedisCommand.writeLength("*", words.count, to: &output)
         for word in words {
             RedisCommand.writeLength("$", word.count, to: &output)
-            output.append(contentsOf: word)
-            output.append(contentsOf: [13, 10])
+            word.withUnsafeBytes { output.append(contentsOf: $0) }
+            RedisCommand.writeLineEnd(to: &output)
         }
     }
 
     private static func writeLength(_ type: Unicode.Scalar, _ length: Int, to output: inout [UInt8]) {
         output.append(UInt8(ascii: type))
         output.append(contentsOf: String(length).utf8)
-        output.append(contentsOf: [13, 10])
+        writeLineEnd(to: &output)
+    }
+
+    private static func writeLineEnd(to output: inout [UInt8]) {
+        output.append(13)
+        output.append(10)
     }
 }
 

@@ -43,7 +43,10 @@ public enum RedisValue: Sendable, Hashable {
     }
 
     /// The text of a string, or nil for other values and for bytes that are not UTF-8.
-    public var string: String? { data.flatMap { String(bytes: $0, encoding: .utf8) } }
+    public var string: String? {
+        guard case .bytes(let data) = self else { return nil }
+        return data.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+    }
 
     /// The value of an integer, of a boolean, or of a string of decimal digits; nil for other values.
     public var int: Int? {

@@ -121,7 +121,7 @@ public struct RedisSeal: Sendable {
         let head = [format.rawValue] + keys.identifier
         switch format {
         case .authenticated:
-            let digest = keys.values.digest(of: RedisSeal.context(head, name) + value)
+            let digest = value.withUnsafeBytes { keys.values.digest(ofContext: RedisSeal.context(head, name), and: $0) }
             guard let digest else { throw .unavailable }
             return Data(head + digest) + value
         case .encrypted:
@@ -148,24 +148,23 @@ public struct RedisSeal: Sendable {
     /// - Returns: The value.
     /// - Throws: The ``Failure``.
     public func open(_ sealed: Data, as name: String) throws(Failure) -> Data {
-        let bytes = Array(sealed)
         let headSize = 1 + RedisSeal.identifierSize
-        guard bytes.count >= headSize, let format = Format(rawValue: bytes[0]) else { throw .unknownFormat }
+        let head = sealed.prefix(headSize).withUnsafeBytes { Array($0) }
+        guard head.count == headSize, let format = Format(rawValue: head[0]) else { throw .unknownFormat }
         guard format == .encrypted || !encrypts else { throw .unknownFormat }
-        let head = Array(bytes[..<headSize])
-        guard let keys = ([keys] + accepted).first(where: { $0.identifier.elementsEqual(head[1...]) }) else {
-            throw .unknownKey
-        }
+        guard let keys = keys(with: head.dropFirst()) else { throw .unknownKey }
         let context = RedisSeal.context(head, name)
-        let rest = bytes[headSize...]
         switch format {
         case .authenticated:
-            let value = rest.dropFirst(RedisSeal.digestSize)
-            guard rest.count >= RedisSeal.digestSize else { throw .forged }
-            guard let digest = keys.values.digest(of: context + value) else { throw .unavailable }
-            guard KeyedHash.areEqual(digest, rest.prefix(RedisSeal.digestSize)) else { throw .forged }
-            return Data(value)
+            guard sealed.count >= headSize + RedisSeal.digestSize else { throw .forged }
+            let value = sealed.dropFirst(headSize + RedisSeal.digestSize)
+            let digest = value.withUnsafeBytes { keys.values.digest(ofContext: context, and: $0) }
+            guard let digest else { throw .unavailable }
+            let stored = sealed.dropFirst(headSize).prefix(RedisSeal.digestSize).withUnsafeBytes { Array($0) }
+            guard KeyedHash.areEqual(digest, stored) else { throw .forged }
+            return value.withUnsafeBytes { Data($0) }
         case .encrypted:
+            let rest = Array(sealed.dropFirst(headSize))[...]
             let salt = Array(rest.prefix(RedisSeal.saltSize))
             let nonce = Array(rest.dropFirst(RedisSeal.saltSize).prefix(AuthenticatedCipher.nonceSize))
             let message = rest.dropFirst(RedisSeal.saltSize + AuthenticatedCipher.nonceSize)
@@ -177,10 +176,28 @@ public struct RedisSeal: Sendable {
         }
     }
 
+    private func keys(with identifier: ArraySlice<UInt8>) -> Keys? {
+        if keys.identifier.elementsEqual(identifier) { return keys }
+        return accepted.first { $0.identifier.elementsEqual(identifier) }
+    }
+
     /// The bytes that are authenticated beside the value. The length keeps the name and the value apart.
     private static func context(_ head: [UInt8], _ name: String) -> [UInt8] {
-        let name = Array(name.utf8)
-        return head + withUnsafeBytes(of: UInt64(name.count).bigEndian) { Array($0) } + name
+        var context = head
+        context.reserveCapacity(head.count + 8 + name.utf8.count)
+        withUnsafeBytes(of: UInt64(name.utf8.count).bigEndian) { context.append(contentsOf: $0) }
+        context.append(contentsOf: name.utf8)
+        return context
+    }
+}
+
+extension KeyedHash {
+    /// Returns the 32 bytes for a context followed by a value, or nil if the system's library fails.
+    fileprivate func digest(ofContext context: [UInt8], and value: UnsafeRawBufferPointer) -> [UInt8]? {
+        digest { add in
+            context.withUnsafeBytes(add)
+            add(value)
+        }
     }
 }
 

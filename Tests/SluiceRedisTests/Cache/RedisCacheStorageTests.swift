@@ -57,6 +57,39 @@ struct RedisCacheStorageTests {
         }
     }
 
+    @Test(arguments: [0, 1000, 100_000, 1_500_000])
+    func readsWithoutATaskGiveTheSame(size: Int) async throws {
+        let redis = try RedisProcess()
+        let (client, seal) = (RedisClient(redis.server), try Self.seal())
+        let events = Events()
+        let storage = RedisCacheStorage(client, seal: seal) { events.add($0) }
+        let other = RedisCacheStorage(RedisClient(redis.server), seal: seal)
+        let text = String(repeating: "x", count: size)
+        func read() async throws -> [String] {
+            let found = await withCheckedContinuation { continuation in
+                storage.entries(for: CacheKey("a"), at: Date()) { continuation.resume(returning: $0) }
+            }
+            let bodies = try found.get().map { String(decoding: $0.body, as: UTF8.self) }
+            let others = try await storage.entries(for: CacheKey("a"), at: Date())
+            #expect(bodies == others.map { String(decoding: $0.body, as: UTF8.self) })
+            return bodies
+        }
+        // The first read asks for the server's time, and the second one for generations.
+        for _ in 0..<3 { #expect(try await read() == []) }
+        try await other.apply([.store(Self.entry("a", text, tags: ["t"]))])
+        for _ in 0..<3 { #expect(try await read() == [text]) }
+        var tag = CacheSelection()
+        tag.tag = "t"
+        try await other.apply([.remove(tag)])
+        while try await read() != [] { await Task.yield() }
+        try await other.apply([.store(Self.entry("a", text))])
+        #expect(try await read() == [text])
+        let key = try #require(try await client.send(RedisCommand("KEYS", "*:c:*}")).elements?.first?.string)
+        _ = try await client.send(RedisCommand("HSET", key, "v-", "forged"))
+        #expect(try await read() == [])
+        #expect(events.count == 2)
+    }
+
     @Test func changedValuesAndThoseOfOtherKeysAreMissing() async throws {
         let redis = try RedisProcess()
         let client = RedisClient(redis.server)

@@ -10,7 +10,7 @@ import Foundation
 /// Measures what many machines share, with a Redis server on this machine.
 ///
 ///     bench-fleet hit socket=PATH seconds=N in-flight=16
-///     bench-fleet permit socket=PATH seconds=N
+///     bench-fleet permit socket=PATH seconds=N count=LIMITS
 ///     bench-fleet invalidation socket=PATH count=N
 @main
 struct FleetBench {
@@ -83,12 +83,15 @@ struct FleetBench {
         print("rate=\(Int(Double(times.count) / seconds)) \(Self.percentile(times))")
     }
 
-    /// Takes permits of one gate with 64 tasks.
+    /// Takes the permits of several limits with 64 tasks, whose requests a stub answers. With several, more of the time is that of the
+    /// permits.
     private func measurePermits() async throws {
-        // The limit is out of reach, and the bucket fills before the measurement.
-        let limit = RedisRateLimit(2_000_000, every: .seconds(1), on: redis, named: "bench")
+        // The limits are out of reach, and the buckets fill before the measurement.
+        let limits = (0..<count).map { number in
+            RedisRateLimit(2_000_000, every: .seconds(1), on: redis, named: "bench\(number)")
+        }
         let client = APIClient(baseURL: "http://127.0.0.1:9") {
-            $0.gates = [limit]
+            $0.gates = limits
             $0.stub = .data(Data())
         }
         let clock = ContinuousClock()
@@ -109,7 +112,7 @@ struct FleetBench {
         }
         _ = await run(for: .seconds(1))
         let taken = await run(for: .seconds(seconds))
-        print("rate=\(Int(Double(taken) / seconds))")
+        print("rate=\(Int(Double(taken * count) / seconds))")
     }
 
     /// Removes entries on one machine, and waits until another one has dropped them from its memory.
