@@ -58,6 +58,9 @@ public struct APIClient: Sendable {
     /// The configuration that the client was created with.
     public var configuration: Configuration { pipeline.configuration }
 
+    /// The configuration's clock, without a copy of the configuration.
+    package var clock: any SluiceClock { pipeline.clock }
+
     init(pipeline: Pipeline) {
         self.pipeline = pipeline
     }

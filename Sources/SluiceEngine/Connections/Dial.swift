@@ -144,7 +144,7 @@ package final class Dial: LoopHandler {
 
     private func prepareProxyTLS(on thread: LoopThread) {
         guard let route, let tls = route.tls else { return resolve(on: thread) }
-        prepare(tls, offering: ["http/1.1"], on: thread) { [self] result, thread in
+        prepare(tls, offering: ProxyRoute.protocols, on: thread) { [self] result, thread in
             switch result {
             case .success(let context):
                 withState { $0.proxyContext = context }

@@ -188,16 +188,19 @@ extension SocketTransport: PooledTransport {
 
     package func reloadCertificates(of options: ConnectionOptions) async throws(SluiceError) {
         let protocols = options.httpVersion.protocols
+        let proxy = options.proxy.fixed.flatMap { ProxyRoute.tls($0) }
         let result = await BlockingQueues.next.result { () -> Result<Void, TLSFailure> in
             // One that cannot be used does not keep the others from being replaced.
             var result: Result<Void, TLSFailure> = .success(())
-            for tls in [options.tls] + options.tlsByHost.values {
+            func reload(_ tls: TLSConfiguration, offering protocols: [String]) {
                 do throws(TLSFailure) {
                     try TLSContext.reload(tls, offering: protocols)
                 } catch {
                     result = .failure(error)
                 }
             }
+            for tls in [options.tls] + options.tlsByHost.values { reload(tls, offering: protocols) }
+            if let proxy { reload(proxy, offering: ProxyRoute.protocols) }
             return result
         }
         pool?.retire { $0.isOutdated }

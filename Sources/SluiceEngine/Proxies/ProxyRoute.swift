@@ -38,8 +38,14 @@ package struct ProxyRoute: Sendable {
         mode = proxy.scheme.isSOCKS ? .socks : origin.scheme == "https" ? .tunnel : .absoluteForm
     }
 
+    /// The protocols that connections to proxies offer.
+    static let protocols = ["http/1.1"]
+
     /// The TLS policy for the connection to the proxy, or nil without TLS.
-    package var tls: TLSConfiguration? {
+    package var tls: TLSConfiguration? { Self.tls(proxy) }
+
+    /// Returns the TLS policy for connections to a proxy, or nil without TLS.
+    static func tls(_ proxy: Proxy) -> TLSConfiguration? {
         proxy.scheme == .https ? TLSConfiguration(trust: proxy.trust) : nil
     }
 

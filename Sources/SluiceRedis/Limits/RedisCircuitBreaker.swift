@@ -69,7 +69,7 @@ public final class RedisCircuitBreaker: ImmediateGate {
     /// Reads the state of other machines, if the last look was some time ago. The request does not wait for it.
     private func look(for request: RequestContext) {
         guard let key = breaker.key(for: request) else { return }
-        let clock = request.client.configuration.clock
+        let clock = request.client.clock
         let now = clock.now
         let isDue = looks.withLock { looks in
             if let last = looks[key], now - last < Self.interval { return false }

@@ -77,7 +77,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
     /// Takes a slot if this machine holds a free one.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
-        let clock = request.client.configuration.clock
+        let clock = request.client.clock
         let isAdmitted = driver.change(key, clock) { state, now in (state.take(now: now), []) }
         return isAdmitted ? permit(key, clock) : nil
     }
@@ -85,7 +85,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
     /// Takes a slot. Waits if none is free.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
-        let clock = request.client.configuration.clock
+        let clock = request.client.clock
         try await driver.wait(key, clock) { state, waiter, now in state.arrive(waiter, id: waiter.id, now: now) }
         return permit(key, clock)
     }

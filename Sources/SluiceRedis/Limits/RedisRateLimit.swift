@@ -96,7 +96,7 @@ public final class RedisRateLimit: ImmediateGate {
     /// Takes a permit if this machine holds one.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
-        let clock = request.client.configuration.clock
+        let clock = request.client.clock
         let isAdmitted = driver.change(key, clock) { state, now in (state.take(now: now), []) }
         return isAdmitted ? permit(key, request) : nil
     }
@@ -104,7 +104,7 @@ public final class RedisRateLimit: ImmediateGate {
     /// Takes a permit. Waits if none is available.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
-        try await driver.wait(key, request.client.configuration.clock) { state, waiter, now in
+        try await driver.wait(key, request.client.clock) { state, waiter, now in
             state.arrive(waiter, id: waiter.id, now: now)
         }
         return permit(key, request)
@@ -118,7 +118,7 @@ public final class RedisRateLimit: ImmediateGate {
     }
 
     private func handle(_ outcome: TransportOutcome, _ key: String, _ request: RequestContext) {
-        let clock = request.client.configuration.clock
+        let clock = request.client.clock
         switch QuotaEffect(of: outcome, on: key, of: request, in: scope, atMost: maximumPause, now: clock.date) {
         case .none: break
         case .unused: driver.change(key, clock) { state, _ in (state.putBack(), []) }

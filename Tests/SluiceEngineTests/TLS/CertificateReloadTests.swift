@@ -203,6 +203,23 @@ extension EngineTests {
             #expect(try await serial() == new.serial)
         }
 
+        @Test func authoritiesOfAProxyAreReadAgain() async throws {
+            let path = "\(folder.path)/proxy.pem"
+            let whole = certificates.root.certificate
+            var options = context.connection
+            options.proxy = .always(.https("proxy.example:443", trust: .only(.file(path))))
+            try whole.write(to: URL(filePath: path))
+            try await transport.reloadCertificates(of: options)
+            try whole.prefix(whole.count / 2).write(to: URL(filePath: path))
+            let error = await #expect(throws: SluiceError.self) {
+                try await transport.reloadCertificates(of: options)
+            }
+            #expect((error?.underlyingError as? TLSFailure)?.check == .authoritiesUnreadable)
+            #expect(error?.description.contains(path) == true)
+            try whole.write(to: URL(filePath: path))
+            try await transport.reloadCertificates(of: options)
+        }
+
         @Test func firstUseOfUnreadableFilesFailsAsBefore() async throws {
             try FileManager.default.removeItem(atPath: "\(folder.path)/client.key")
             let error = await transport.failure(of: server.request("/"), context)

@@ -15,6 +15,11 @@ public struct ProxySelection: Sendable {
 
     private let form: Form
 
+    /// The proxy of ``always(_:except:)``; nil for the other selections.
+    package var fixed: Proxy? {
+        if case .always(let proxy, _) = form { proxy } else { nil }
+    }
+
     /// No proxy: every request connects to its server directly.
     public static let none = ProxySelection(form: .none)
 
