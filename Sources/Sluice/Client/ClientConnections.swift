@@ -58,8 +58,9 @@ extension APIClient {
     ///
     /// New connections find changed files by themselves. This function finds them at once, and closes the connections that
     /// were made with the old ones: idle ones immediately, the others after the requests that they carry. Files in
-    /// ``ConnectionOptions/tls`` and ``ConnectionOptions/tlsByHost`` are read, if they have changed since the last time. A
-    /// service calls it for SIGHUP, or at its start, to check that the files can be used.
+    /// ``ConnectionOptions/tls`` and ``ConnectionOptions/tlsByHost``, and those of a proxy of
+    /// ``ProxySelection/always(_:except:)``, are read, if they have changed since the last time. A service calls it for
+    /// SIGHUP, or at its start, to check that the files can be used.
     ///
     /// - Throws: ``SluiceError/Code/tlsFailed`` with a ``TLSFailure`` if files cannot be read or a key does not match. The
     ///   certificates in use then stay, and no request fails.

@@ -4,17 +4,20 @@ import Synchronization
 
 /// The time during which a connection takes requests.
 ///
-/// It ends with the lifetime of the connection, when newer certificates replace those of its TLS context, and when the pool retires it.
+/// It ends with the lifetime of the connection, when newer certificates replace those of its TLS context or of its proxy's, and when the
+/// pool retires it.
 struct ConnectionLife: ~Copyable, Sendable {
     /// The time at which the dial began.
     let dialed: MonotonicTime
     private let context: TLSContext?
+    private let proxyContext: TLSContext?
     /// The end of the lifetime in nanoseconds.
     private let limit: Atomic<Int64>
 
     init(since dialed: MonotonicTime, lifetime: Duration?, tls: TLSStream?) {
         self.dialed = dialed
         context = tls?.context
+        proxyContext = tls?.outer?.context
         let lifetime = lifetime.map { Self.length(of: $0, random: .random(in: .min ... .max)) }
         limit = Atomic((lifetime.map { dialed + $0 } ?? .distantFuture).nanoseconds)
     }
@@ -48,7 +51,7 @@ struct ConnectionLife: ~Copyable, Sendable {
     }
 
     /// True if newer certificates than those of the connection are in use.
-    var isOutdated: Bool { context?.isReplaced == true }
+    var isOutdated: Bool { context?.isReplaced == true || proxyContext?.isReplaced == true }
 
     /// Ends the life now. Can be called on any thread.
     func retire() { limit.store(.min, ordering: .relaxed) }

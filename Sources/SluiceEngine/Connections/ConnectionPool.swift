@@ -160,14 +160,14 @@ package final class ConnectionPool: LoopHandler {
     /// Sets the maximum number of concurrent requests on a shared connection.
     func setCapacity(_ capacity: Int, of connection: HTTP2Connection, on thread: LoopThread?) {
         let actions = state.withLockUnchecked { state in
-            state.setCapacity(capacity, of: .http2(connection), in: connection.group)
+            state.setCapacity(capacity, of: .http2(connection), in: connection.group, at: .now)
         }
         perform(actions, on: thread)
     }
 
     /// Removes a connection that has closed or is about to, so that it takes no further requests.
     func remove(_ connection: PooledConnection, on thread: LoopThread?) {
-        let actions = state.withLockUnchecked { $0.removeConnection(connection, of: connection.group) }
+        let actions = state.withLockUnchecked { $0.removeConnection(connection, of: connection.group, at: .now) }
         perform(actions, on: thread)
     }
 

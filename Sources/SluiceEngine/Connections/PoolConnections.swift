@@ -8,14 +8,19 @@ extension PoolState {
         groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }
     }
 
-    /// Removes an idle or shared connection, which takes no further requests. Active requests continue.
-    package mutating func removeConnection(_ connection: Connection, of group: GroupID) -> [Action] {
+    /// Removes an idle or shared connection, which takes no further requests. Active requests continue. The connect time-outs of those that
+    /// waited for the connection begin.
+    package mutating func removeConnection(
+        _ connection: Connection,
+        of group: GroupID,
+        at now: MonotonicTime
+    ) -> [Action] {
         var actions: [Action] = []
         if let position = groups[safe: group]??.idle.firstIndex(where: { $0.connection.id == connection.id }) {
             groups[group]?.idle.remove(at: position)
         } else if let index = sharedIndex(of: connection, in: group) {
             groups[group]?.shared.remove(at: index)
-            connectOthers(of: group, &actions)
+            connectOthers(of: group, since: now, &actions)
         }
         removeIfUnused(group)
         return actions

@@ -279,7 +279,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             if !keepsIdle, groups[group]?.shared[index].streams == 0 {
                 groups[group]?.shared.remove(at: index)
                 actions.append(.discard(connection))
-                connectOthers(of: group, &actions)
+                connectOthers(of: group, since: now, &actions)
             }
         }
         releaseSlot(of: group, at: now, &actions)
@@ -287,14 +287,19 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     }
 
     /// Sets the maximum number of concurrent requests on a shared connection.
-    package mutating func setCapacity(_ capacity: Int, of connection: Connection, in group: GroupID) -> [Action] {
+    package mutating func setCapacity(
+        _ capacity: Int,
+        of connection: Connection,
+        in group: GroupID,
+        at now: MonotonicTime
+    ) -> [Action] {
         guard let index = sharedIndex(of: connection, in: group) else { return [] }
         var actions: [Action] = []
         groups[group]?.shared[index].capacity = capacity
         if capacity > 0 { groups[group]?.knownCapacity = capacity }
         groups[group]?.shared[index].isFull = false
         serve(group, &actions)
-        connectOthers(of: group, &actions)
+        connectOthers(of: group, since: now, &actions)
         return actions
     }
 

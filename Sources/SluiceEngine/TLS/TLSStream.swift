@@ -49,7 +49,7 @@ package final class TLSStream {
     /// The BIO_METHOD of sockets as a bit pattern, because pointers are not Sendable. It is never freed.
     private static let method = UInt(bitPattern: sluice_tls_socket_method())
 
-    private let outer: TLSStream?
+    let outer: TLSStream?
     let context: TLSContext
     /// The owned SSL object.
     let connection: OpaquePointer

@@ -329,14 +329,14 @@ struct PoolModel {
     private mutating func closeIdle(_ choice: Int) throws {
         for request in requests {
             guard let connection = request.connection else { continue }
-            let actions = state.removeConnection(connection, of: request.group)
+            let actions = state.removeConnection(connection, of: request.group, at: time)
             try require(actions.isEmpty, "The end of a connection in use has \(actions.count) actions.")
             try require(state.idleCount == idle.count, "A connection in use was idle.")
         }
         guard !idle.isEmpty else { return }
         let closed = idle.remove(at: choice % idle.count)
         for _ in 0..<2 {
-            let actions = state.removeConnection(closed.connection, of: closed.group)
+            let actions = state.removeConnection(closed.connection, of: closed.group, at: time)
             try require(actions.isEmpty, "The end of an idle connection has \(actions.count) actions.")
             try require(state.idleCount == idle.count, "An idle connection is unknown.")
         }

@@ -218,7 +218,7 @@ struct SharedPoolModel {
         connections[index].capacity = capacity
         connections[index].isFull = false
         overtaken.remove(group)
-        try perform(state.setCapacity(capacity, of: item, in: group))
+        try perform(state.setCapacity(capacity, of: item, in: group, at: time))
     }
 
     private mutating func retire(_ choice: Int) throws {
@@ -229,8 +229,8 @@ struct SharedPoolModel {
         if connections[index].capacity == nil, connections[index].streams > 0 { return }
         connections[index].isKnown = false
         if connections[index].streams == 0 { connections.remove(at: index) }
-        try perform(state.removeConnection(item, of: group))
-        try perform(state.removeConnection(item, of: group))
+        try perform(state.removeConnection(item, of: group, at: time))
+        try perform(state.removeConnection(item, of: group, at: time))
     }
 
     private mutating func cancel(_ choice: Int) throws {

@@ -160,7 +160,7 @@ import Testing
         // A connection that the server closes does not count, although it still carries requests.
         let next = PoolItem("next")
         _ = acquire(next, host: "one.example", scheme: "https")
-        expect(state.removeConnection(connection, of: group).map(\.text), ["dial next"])
+        expect(state.removeConnection(connection, of: group, at: now).map(\.text), ["dial next"])
     }
 }
 

@@ -79,7 +79,7 @@ import Testing
         for _ in 0..<2 { _ = state.releaseStream(of: connection, in: group, at: Self.now) }
         #expect(snapshot()["https://b"]?.connections.map(\.requests) == [0])
         #expect(snapshot().idle == 1)
-        _ = state.removeConnection(connection, of: group)
+        _ = state.removeConnection(connection, of: group, at: Self.now)
         #expect(snapshot().origins.isEmpty)
     }
 

@@ -86,21 +86,21 @@ import Testing
         let (group, dial) = dial(for: Self.calls(4))
         let connection = PoolItem("c")
         expect(succeed(dial, connection, capacity: 1), ["start 1 by c", "dial 2"])
-        expect(state.setCapacity(3, of: connection, in: group).map(\.text), ["start 2 by c", "start 3 by c"])
-        expect(state.setCapacity(0, of: connection, in: group).isEmpty, true)
+        expect(state.setCapacity(3, of: connection, in: group, at: now).map(\.text), ["start 2 by c", "start 3 by c"])
+        expect(state.setCapacity(0, of: connection, in: group, at: now).isEmpty, true)
         expect(state.releaseStream(of: connection, in: group, at: now).isEmpty, true)
-        expect(state.setCapacity(9, of: connection, in: group).map(\.text), ["start 4 by c"])
+        expect(state.setCapacity(9, of: connection, in: group, at: now).map(\.text), ["start 4 by c"])
     }
 
     @Test mutating func capacityOfZeroDialsAnotherConnection() {
         let (group, dial) = dial(for: Self.calls(1))
         let connection = PoolItem("c")
         _ = succeed(dial, connection, capacity: 100)
-        expect(state.setCapacity(0, of: connection, in: group).isEmpty, true)
+        expect(state.setCapacity(0, of: connection, in: group, at: now).isEmpty, true)
         expect(acquire(PoolItem("2")).outcome, "dial")
         expect(acquire(PoolItem("3")).outcome, "wait")
-        expect(state.setCapacity(1, of: connection, in: group).isEmpty, true)
-        expect(state.setCapacity(2, of: connection, in: group).map(\.text), ["start 2 by c"])
+        expect(state.setCapacity(1, of: connection, in: group, at: now).isEmpty, true)
+        expect(state.setCapacity(2, of: connection, in: group, at: now).map(\.text), ["start 2 by c"])
     }
 
     @Test mutating func refusedRequestDialsOrWaitsForAStreamToEnd() {
@@ -164,7 +164,7 @@ import Testing
         // No other dial starts while there is a connection.
         expect(acquire(PoolItem("4")).outcome, "wait")
         expect(state.releaseStream(of: connection, in: group, at: now).map(\.text), ["start 2 by c"])
-        expect(state.removeConnection(connection, of: group).map(\.text), ["dial 3"])
+        expect(state.removeConnection(connection, of: group, at: now).map(\.text), ["dial 3"])
     }
 
     @Test mutating func dialOfACancelledRequestServesTheNext() {
@@ -184,6 +184,21 @@ import Testing
         #expect(state.dialCount == 0)
     }
 
+    @Test mutating func connectTimeoutBeginsWithTheEndOfTheSharedConnection() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 1)
+        // The request waits for a stream, and nobody is left to end it.
+        expect(acquire(PoolItem("2"), total: Self.time(60), connect: .seconds(10)).outcome, "dial")
+        let other = PoolItem("other")
+        expect(state.dialStarted(other, for: PoolItem("2"), in: group), true)
+        expect(state.dialFailed(other, with: error, at: now).isEmpty, true)
+        #expect(state.expire(at: Self.time(11)).isEmpty)
+        expect(state.removeConnection(connection, of: group, at: Self.time(20)).map(\.text), ["dial 2"])
+        #expect(state.expire(at: Self.time(29)).isEmpty)
+        #expect(!state.expire(at: Self.time(30)).isEmpty)
+    }
+
     @Test mutating func removedConnectionGetsNoNewRequests() {
         let (group, dial) = dial(for: Self.calls(2))
         let connection = PoolItem("c")
@@ -191,7 +206,7 @@ import Testing
         expect(acquire(PoolItem("3")).outcome, "dial")
         let other = PoolItem("other")
         expect(state.dialStarted(other, for: PoolItem("3"), in: group), true)
-        expect(state.removeConnection(connection, of: group).isEmpty, true)
+        expect(state.removeConnection(connection, of: group, at: now).isEmpty, true)
         expect(state.releaseStream(of: connection, in: group, at: now).isEmpty, true)
         #expect(state.active == 2)
         expect(succeed(other, PoolItem("d"), capacity: 2), ["start 3 by d"])
@@ -234,7 +249,7 @@ import Testing
         #expect(state.oldestIdle == nil)
         _ = state.releaseStream(of: connection, in: group, at: Self.time(1))
         #expect(state.oldestIdle == Self.time(1))
-        _ = state.setCapacity(0, of: connection, in: group)
+        _ = state.setCapacity(0, of: connection, in: group, at: now)
         let waiting = PoolItem("2")
         expect(acquire(waiting).outcome, "dial")
         #expect(state.oldestIdle == nil)
