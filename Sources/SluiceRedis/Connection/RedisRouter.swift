@@ -10,6 +10,7 @@ import Synchronization
 ///     a cluster      a command                     → the primary of its slot, or the first primary if it has no key
 ///                    MOVED                         → that node; the slot is moved, and the whole map is fetched again
 ///                    ASK                           → that node, for this command only
+///                    TRYAGAIN                      → the same node, after a short pause
 ///                    a node that does not work     → the whole map is fetched again
 ///
 /// The map is fetched in the background, at most once a second.
@@ -24,6 +25,10 @@ final class RedisRouter: Sendable {
 
     /// The number of redirections that one command follows at most.
     private static let maximumRedirections = 5
+    /// The number of times that one command is sent again while its keys are on two nodes.
+    private static let maximumRepetitions = 16
+    /// The pause before each of them.
+    private static let repetitionPause = Duration.milliseconds(5)
     /// The minimum time between the starts of two fetches of the map.
     private static let fetchInterval = Duration.seconds(1)
 
@@ -41,11 +46,18 @@ final class RedisRouter: Sendable {
     func send(_ first: RedisNode.Message) async throws(RedisError) -> RedisValue {
         var message = first
         var node = try isCluster.load(ordering: .relaxed) ? node(for: message.command) : seed
-        var redirections = 0
+        var (redirections, repetitions) = (0, 0)
         while true {
             do throws(RedisError) {
                 return try await node.send(message)
             } catch {
+                if error.code == .tryAgain, repetitions < RedisRouter.maximumRepetitions,
+                    .now + RedisRouter.repetitionPause < message.deadline
+                {
+                    repetitions += 1
+                    do { try await Task.sleep(for: RedisRouter.repetitionPause) } catch { throw .cancelled }
+                    continue
+                }
                 guard let reply = error.reply, let redirection = Redirection(reply, from: node.host),
                     redirections < RedisRouter.maximumRedirections
                 else {

@@ -65,6 +65,34 @@ struct RedirectionTests {
         #expect(commands.count == 204)
     }
 
+    @Test func commandIsSentAgainWhileItsKeysAreOnTwoNodes() async throws {
+        let refusals = Locked(3)
+        let target = try Node { words in
+            if words[0] == "ASKING" { return "+OK" }
+            let isRefused = refusals.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            return isRefused ? "-TRYAGAIN Multiple keys request during rehashing of slot" : "+target"
+        }
+        let port = target.server.port
+        let seed = try Node { _ in "-ASK 15495 127.0.0.1:\(port)" }
+        let client = RedisClient(seed.server.server)
+        #expect(try await client.send(RedisCommand("MGET", "{a}1", "{a}2")) == .text("target"))
+        #expect(seed.commands == ["MGET {a}1 {a}2"])
+        #expect(target.commands == Array(repeating: ["ASKING", "MGET {a}1 {a}2"], count: 4).flatMap { $0 })
+        // An end of the rehashing is not awaited for ever, and not beyond the time of the command.
+        refusals.withLock { $0 = .max }
+        for (timeout, most) in [(nil, 18), (Duration.milliseconds(12), 4)] {
+            let before = target.commands.count
+            let error = await #expect(throws: RedisError.self) {
+                try await client.send(RedisCommand("MGET", "{a}1", "{a}2"), timeout: timeout)
+            }
+            #expect(error?.code == .tryAgain || error?.code == .timedOut)
+            #expect((target.commands.count - before) / 2 <= most)
+        }
+    }
+
     @Test func atMostFiveRedirectionsAreFollowed() async throws {
         let ports = Locked<[Int]>([])
         let nodes = try (0..<2).map { index in
