@@ -175,14 +175,17 @@ struct CacheLookup: Sendable {
     ///
     /// - Parameters:
     ///   - limits: The limits on the response.
-    ///   - completion: Called once with the fresh response, if there is one, and with all entries. Must not block.
+    ///   - completion: Called once with the fresh response, if there is one, and with all entries; nil if a task must read
+    ///     them. Must not block.
     /// - Returns: True if `completion` will be called; false if storage cannot be read without a task.
     func readStorage(
         within limits: ResponseLimits,
-        completion: @escaping @Sendable (ServerResponse?, [CacheEntry]) -> Void
+        completion: @escaping @Sendable (ServerResponse?, [CacheEntry]?) -> Void
     ) -> Bool {
         guard isCacheable else { return false }
-        return cache.store.entries(for: key) { completion(response(from: $0, within: limits), $0) }
+        return cache.store.entries(for: key) { found in
+            completion(found.flatMap { response(from: $0, within: limits) }, found)
+        }
     }
 
     private func response(from entries: [CacheEntry], within limits: ResponseLimits) -> ServerResponse? {

@@ -150,7 +150,7 @@ struct SynchronousDriver: Sendable {
                 parts.caller { [self] in
                     if let hit { return take(hit) }
                     if isOver { return refuse(.cancelled) }
-                    call.recordFound(found, for: lookup.key)
+                    if let found { call.recordFound(found, for: lookup.key) }
                     handOver(parts.machine)
                 }
             }

@@ -232,7 +232,7 @@ package struct EntryHeadReader {
     /// The number of bytes that are left.
     package var count: Int { rest.count }
 
-    // Other modules call these specializations, and would otherwise call the generic function, which is many times slower.
+    // For calls from other modules, which would otherwise run the generic code. That is many times slower.
     @_specialize(where Value == UInt8)
     @_specialize(where Value == UInt16)
     @_specialize(where Value == Int64)

@@ -106,11 +106,11 @@ package protocol PolledCacheStorage: CacheStorage {
 /// A storage that reads entries without a task per call, which halves the time to read a small entry.
 package protocol CallbackCacheStorage: CacheStorage {
     /// Reads entries like ``CacheStorage/entries(for:at:)``. `completion` is called once, on any thread, which it must
-    /// not block.
+    /// not block. It gets nil if the entries must be read by a task, which can be cancelled.
     func entries(
         for key: CacheKey,
         at now: Date,
-        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void
+        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>?) -> Void
     )
 }
 

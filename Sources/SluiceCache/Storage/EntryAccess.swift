@@ -63,15 +63,21 @@ extension CacheStore {
 
     /// Reads entries like ``entries(for:)``, but without a task. Returns false if that is not possible because storage
     /// does not support it or has not been opened; `completion` is then never called. `completion` runs on a thread of
-    /// the storage, which it must not block.
-    package nonisolated func entries(for key: CacheKey, completion: @escaping @Sendable ([CacheEntry]) -> Void) -> Bool
-    {
+    /// the storage, which it must not block. It gets nil if the entries must be read by ``entries(for:)``.
+    package nonisolated func entries(
+        for key: CacheKey,
+        completion: @escaping @Sendable ([CacheEntry]?) -> Void
+    ) -> Bool {
         guard let storage = storage as? any CallbackCacheStorage else { return false }
         let begun: StorageRead? = state.withLock { state in
             state.checksForeignChanges ? state.beginRead() : nil
         }
         guard let begun else { return false }
-        storage.entries(for: key, at: date) { [self] in completion(merge($0, for: key, since: begun)) }
+        storage.entries(for: key, at: date) { [self] found in
+            if let found { return completion(merge(found, for: key, since: begun)) }
+            state.withLock { $0.endRead(begun) }
+            completion(nil)
+        }
         return true
     }
 
@@ -112,8 +118,7 @@ extension CacheStore {
                 }
             }
             if !added.isEmpty { _ = state.memory.entries(for: key, at: now, touches: &touches) }
-            state.pending.endRead(begun.number)
-            state.foreignChanges.endFetch()
+            state.endRead(begun)
             return (entries, state.recordAccesses(touches, at: now, inStorage: hasStorage))
         }
         run(followUp)
@@ -189,6 +194,11 @@ private struct StorageRead {
 extension CacheStore.State {
     fileprivate mutating func beginRead() -> StorageRead {
         StorageRead(number: pending.beginRead(), foreignNumber: foreignChanges.beginFetch())
+    }
+
+    fileprivate mutating func endRead(_ read: StorageRead) {
+        pending.endRead(read.number)
+        foreignChanges.endFetch()
     }
 
     /// Begins to drop the selected entries in memory that are also in storage. Those under one key are dropped at once.

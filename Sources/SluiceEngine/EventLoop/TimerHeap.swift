@@ -3,7 +3,7 @@ import SluiceHTTP
 
 /// A binary heap of deadlines, which can be moved or removed in logarithmic time.
 ///
-/// It is specialized for the elements that other modules use.
+/// It is specialized for the elements of other modules, whose calls would otherwise run the generic code.
 package struct TimerHeap<Element> {
     /// The identity of a timer until it fires or is removed.
     package struct ID: Hashable, Sendable {

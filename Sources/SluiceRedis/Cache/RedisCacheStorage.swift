@@ -26,8 +26,8 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     private static let removalMemory = 300_000
     /// The maximum number of commands of one call that wait for their replies at the same time.
     private static let concurrency = 32
-    /// The maximum size of a value that the thread of a connection opens.
-    private static let immediateSize = 64 << 10
+    /// The maximum size of the values of a key that the thread of a connection opens, which takes it up to half a millisecond.
+    private static let immediateSize = 256 << 10
     /// The maximum number of names in each of ``Names``.
     private static let nameLimit = 4096
 
@@ -131,32 +131,21 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
         return try await entries(in: variants, at: now)
     }
 
-    /// Reads entries like ``entries(for:at:)``. Only if more than one command is needed, this takes a task.
+    /// Reads small entries like ``entries(for:at:)``, by one command.
     package func entries(
         for key: CacheKey,
         at now: Date,
-        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void
+        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>?) -> Void
     ) {
-        guard let name = try? name(of: key), let offset = feed.knownClockOffset else {
-            return complete(completion) { () throws(SluiceError) in try await self.entries(for: key, at: now) }
-        }
+        guard let name = try? name(of: key), let offset = feed.knownClockOffset else { return completion(nil) }
         redis.send(idempotent: RedisCommand("HGETALL", name.key, isIdempotent: true)) { [self] outcome in
             do throws(RedisError) {
-                let variants = try StoredVariants(key, name, outcome.get(), clockOffset: offset)
-                if let entries = entriesAtOnce(in: variants, at: now) { return completion(.success(entries)) }
-                complete(completion) { () throws(SluiceError) in try await self.entries(in: variants, at: now) }
+                let stored = try StoredVariants(key, name, outcome.get(), clockOffset: offset)
+                completion(entriesAtOnce(in: stored, at: now).map { .success($0) })
             } catch {
-                completion(.failure(.cacheFailed(error)))
+                // The failure is reported to code of the user, which must not run on the thread of a connection.
+                Task.detached { [error] in completion(.failure(.cacheFailed(error))) }
             }
-        }
-    }
-
-    private func complete(
-        _ completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void,
-        _ read: @escaping @Sendable () async throws(SluiceError) -> [CacheEntry]
-    ) {
-        Task.detached {
-            do throws(SluiceError) { completion(.success(try await read())) } catch { completion(.failure(error)) }
         }
     }
 
@@ -179,10 +168,10 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
 
     /// Returns the entries of small variants; nil if the server must be asked for more, or if one of them does not open.
     private func entriesAtOnce(in stored: StoredVariants, at now: Date) -> [CacheEntry]? {
+        guard stored.variants.reduce(0, { $0 + $1.value.count }) <= Self.immediateSize else { return nil }
         var entries: [CacheEntry] = []
         for variant in stored.variants {
-            guard variant.value.count <= Self.immediateSize,
-                let record = try? stored.record(of: variant, with: seal, at: now), record.blob == nil,
+            guard let record = try? stored.record(of: variant, with: seal, at: now), record.blob == nil,
                 let names = try? scopeNames(of: record), feed.isKnown(record.generations, of: names)
             else { return nil }
             entries.append(stored.extended(record.entry, of: variant, with: seal))

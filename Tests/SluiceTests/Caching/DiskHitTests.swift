@@ -103,6 +103,24 @@ final class DiskHitTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 1)
     }
 
+    func testTaskReadsStorageIfItAsksForOne() async throws {
+        let asked = AsyncSignal()
+        let storage = SlowStorage(asked: asked)
+        let server = try XCTUnwrap(server)
+        server.on("/page", .text("sent"))
+        let store = CacheStore(storage: storage)
+        let client = APIClient(baseURL: server.url) { $0.cache = store }
+        await store.beginForeignChecks()
+        let sender = client.string.get("page").sender()
+        let result = Task { await sender.result }
+        await asked.wait()
+        XCTAssertEqual(storage.reads.read, 0)
+        storage.answer(nil)
+        let value = try await result.value.get()
+        XCTAssertEqual(value, "sent")
+        XCTAssertEqual(storage.reads.read, 1)
+    }
+
     func testDeferredStopRunsItsActionOnce() {
         let stops = Shared(0)
         let early = DeferredStop()
@@ -122,9 +140,11 @@ final class DiskHitTests: XCTestCase {
 
 /// A storage that answers when a test allows it.
 private final class SlowStorage: CallbackCacheStorage {
-    private typealias Completion = @Sendable (Result<[CacheEntry], SluiceError>) -> Void
+    private typealias Completion = @Sendable (Result<[CacheEntry], SluiceError>?) -> Void
     private let asked: AsyncSignal
     private let waiting = Shared<[Completion]>([])
+    /// The number of reads by tasks.
+    let reads = Shared(0)
 
     init(asked: AsyncSignal) {
         self.asked = asked
@@ -133,21 +153,24 @@ private final class SlowStorage: CallbackCacheStorage {
     func entries(
         for key: CacheKey,
         at now: Date,
-        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void
+        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>?) -> Void
     ) {
         waiting.change { $0.append(completion) }
         asked.open()
     }
 
-    func answer() {
+    func answer(_ result: Result<[CacheEntry], SluiceError>? = .success([])) {
         let all = waiting.change { waiting in
             defer { waiting = [] }
             return waiting
         }
-        for completion in all { completion(.success([])) }
+        for completion in all { completion(result) }
     }
 
-    func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] { [] }
+    func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
+        reads.change { $0 += 1 }
+        return []
+    }
     func apply(_ changes: [CacheChange]) async throws(SluiceError) {}
     func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter { throw .cancelled }
     func size() async throws(SluiceError) -> CacheSize { CacheSize() }

@@ -145,7 +145,7 @@ extension SQLiteCacheStorage: CallbackCacheStorage {
     package func entries(
         for key: CacheKey,
         at now: Date,
-        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>) -> Void
+        completion: @escaping @Sendable (Result<[CacheEntry], SluiceError>?) -> Void
     ) {
         database.read { connection throws(SQLiteFailure) in
             try EntryLookup(key, at: now, in: connection)
