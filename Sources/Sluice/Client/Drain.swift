@@ -13,9 +13,10 @@ extension APIClient {
     /// the time is up, the requests that are left are cancelled, among them streams without an end, such as events.
     ///
     /// The next page of a list, a reconnection of an event stream, and a request that code of yours sends for another one,
-    /// are new requests. Revalidations of the cache in the background are not waited for. Other clients are not affected,
-    /// except that they connect again if they share the transport. A client cannot be used again after a drain. A client
-    /// that is not drained needs no end: see <doc:Deployment>.
+    /// are new requests. Revalidations of the cache in the background and refreshes of OAuth 2.0 tokens count as requests,
+    /// also if nobody waits for them. Other clients are not affected, except that they connect again if they share the
+    /// transport. A client cannot be used again after a drain. A client that is not drained needs no end: see
+    /// <doc:Deployment>.
     ///
     /// - Parameter limit: The maximum time for requests that are running; 30 seconds by default. If the calling task is
     ///   cancelled, it is over at once.

@@ -134,8 +134,8 @@ struct CacheStep: Sendable {
             attempt: AttemptTransfer(attempt.pipeline, transfer, call),
             transfer: transfer
         )
-        let isBegun = attempt.pipeline.running.start { await background.runRevalidation(forwarding, lookup) }
-        if !isBegun { cache.coalescer.endRevalidation(key) }
+        let task = attempt.pipeline.running.start { await background.runRevalidation(forwarding, lookup) }
+        if task == nil { cache.coalescer.endRevalidation(key) }
     }
 
     private func runRevalidation(_ forwarding: ConditionalRequest, _ lookup: CacheLookup) async {

@@ -54,9 +54,14 @@ final class RunningRequests: Sendable {
     private let state = Locked(State())
 
     /// Adds a request. Returns nil if the client accepts no further requests.
-    func enter(_ request: any CancellableRequest) -> Ticket? {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - isNeeded: True for work that requests need which have been accepted.
+    /// - Returns: The ticket.
+    func enter(_ request: any CancellableRequest, isNeeded: Bool = false) -> Ticket? {
         state.withLock { state in
-            if state.isDraining { return nil }
+            if state.isDraining, !isNeeded { return nil }
             guard let slot = state.freeSlots.popLast() else {
                 state.slots.append(Slot(request: request))
                 return Ticket(slot: state.slots.count - 1, generation: 0)
@@ -68,15 +73,18 @@ final class RunningRequests: Sendable {
 
     /// Starts a task that is among the requests until it ends.
     ///
-    /// - Returns: False if the client accepts no further requests. The task is not started then.
-    func start(_ work: @escaping @Sendable () async -> Void) -> Bool {
+    /// - Parameters:
+    ///   - isNeeded: True for work that requests need which have been accepted.
+    ///   - work: The work of the task.
+    /// - Returns: The task; nil if the client accepts no further requests.
+    func start(isNeeded: Bool = false, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never>? {
         let background = BackgroundRequest()
-        guard let ticket = enter(background) else { return false }
-        background.start {
-            await work()
-            self.leave(ticket)
+        return enter(background, isNeeded: isNeeded).map { ticket in
+            background.start {
+                await work()
+                self.leave(ticket)
+            }
         }
-        return true
     }
 
     /// Removes a request that has ended. Has no effect if it has been removed.
@@ -145,10 +153,11 @@ private final class BackgroundRequest: CancellableRequest {
     private let task = Locked<Task<Void, Never>?>(nil)
     private let isCancelled = Atomic(false)
 
-    func start(_ work: @escaping @Sendable () async -> Void) {
+    func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         let task = Task { await work() }
         self.task.withLock { $0 = task }
         if isCancelled.load(ordering: .sequentiallyConsistent) { task.cancel() }
+        return task
     }
 
     func cancel() {

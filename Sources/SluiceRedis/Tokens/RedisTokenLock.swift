@@ -14,9 +14,11 @@ final class RedisTokenLock: TokenLock {
     private struct State {
         var held: HeldToken
         /// The bytes that were sent last, which are sent again where no reply arrived.
-        var sent: (token: OAuth2.Token, value: Data)?
-        /// True if a refresh token may have been marked under this lock.
-        var mayHaveMark = false
+        var sent: (token: OAuth2.Token, value: Data, keepsRefreshToken: Bool)?
+        /// The token that is not saved yet. Without it, nobody may use the refresh token that was sent for it.
+        var unsaved: OAuth2.Token?
+        /// The refresh token that was marked under this lock, and the beginning of its mark.
+        var marked: (refreshToken: Secret, mark: String)?
         /// True while a task saves the token again.
         var isRetrying = false
     }
@@ -34,25 +36,26 @@ final class RedisTokenLock: TokenLock {
     }
 
     deinit {
-        let (held, fence) = state.withLock { state -> (HeldToken, String?) in
-            // Without the new token nobody may use the refresh token that was sent for it.
-            let isSaved = state.sent.map { .value($0.value) == state.held.stored } ?? true
-            return (state.held, isSaved && state.mayHaveMark ? state.held.fence : nil)
-        }
-        store.release(held.owner, clearing: fence, until: held.until, on: clock)
+        let (held, mark) = state.withLock { ($0.held, $0.unsaved == nil ? $0.marked?.mark : nil) }
+        store.release(held.owner, clearing: mark, until: held.until, on: clock)
     }
 
     func willSend(refreshToken token: Secret) async throws {
-        let arguments = try store.marking(token)
-        let fence = state.withLock { state in
-            state.mayHaveMark = true
-            return state.held.fence
-        }
-        switch try await run(TokenScripts.mark, [store.keys.fence, store.keys.mark], [fence] + arguments) {
-        case "marked": return
+        let held = state.withLock { $0.held }
+        let arguments = try store.arguments(toMark: token, of: held, timeout)
+        let end = clock.now + store.lease(timeout)
+        state.withLock { $0.marked = (token, store.mark(held)) }
+        switch try await run(TokenScripts.mark, [store.keys.lock, store.keys.mark], arguments) {
+        case "marked": state.withLock { $0.held.until = end }
         case "interrupted": throw RefreshInterrupted()
         default: throw TokenLockExpired()
         }
+    }
+
+    func refreshFailed() async {
+        guard let mark = state.withLock({ $0.marked?.mark }) else { return }
+        // Another attempt follows when the lock is released.
+        _ = try? await run(TokenScripts.release, [store.keys.lock, store.keys.mark], ["", mark])
     }
 
     func isHeld(for duration: Duration) -> Bool {
@@ -65,27 +68,37 @@ final class RedisTokenLock: TokenLock {
     }
 
     func save(_ token: OAuth2.Token) async throws {
+        state.withLock { $0.unsaved = token }
+        do {
+            try await write(token)
+        } catch {
+            if error is TokenStoreError { retry() }
+            throw error
+        }
+    }
+
+    private func write(_ token: OAuth2.Token) async throws {
         while true {
-            let (held, sent) = state.withLock { ($0.held, $0.sent) }
-            let value =
-                if let sent, sent.token == token { sent.value } else { try store.sealed(token, version: held.version) }
-            state.withLock { $0.sent = (token, value) }
-            do {
-                if try await change(to: value) { return saved(token, value, version: held.version) }
-            } catch {
-                if error is TokenStoreError { retry() }
-                throw error
+            let (held, sent, refreshToken) = state.withLock { ($0.held, $0.sent, $0.marked?.refreshToken) }
+            let (value, isKept): (Data, Bool)
+            if let sent, sent.token == token {
+                (value, isKept) = (sent.value, sent.keepsRefreshToken)
+            } else {
+                (value, isKept) = try store.sealed(token, version: held.version, sent: refreshToken)
+            }
+            state.withLock { $0.sent = (token, value, isKept) }
+            if try await change(to: value) {
+                state.withLock { state in
+                    state.held.stored = .value(value)
+                    state.unsaved = nil
+                }
+                return store.remember(token, version: held.version, keepsRefreshToken: isKept)
             }
             try await lockAgain()
         }
     }
 
-    private func saved(_ token: OAuth2.Token, _ value: Data, version: Int) {
-        state.withLock { $0.held.stored = .value(value) }
-        store.remember(token, version: version)
-    }
-
-    /// Starts a task that saves the token again until that is done, another machine has taken the lock, or the lock is released.
+    /// Starts a task that saves the token again until that is done, another machine has replaced it, or the lock is released.
     private func retry() {
         let isRetrying = state.withLock { state in
             defer { state.isRetrying = true }
@@ -102,15 +115,17 @@ final class RedisTokenLock: TokenLock {
 
     /// Returns true if the token must be saved again later.
     private func saveAgain() async -> Bool {
-        let (held, sent) = state.withLock { ($0.held, $0.sent) }
-        guard let sent else { return false }
+        guard let token = state.withLock({ $0.unsaved }) else { return false }
         do {
-            guard try await change(to: sent.value) else { return false }
+            try await write(token)
         } catch {
             return error is TokenStoreError
         }
-        saved(sent.token, sent.value, version: held.version)
         // The other machines need not wait for the next request of this one.
+        let held = state.withLock { state in
+            defer { state.held.until = clock.now }
+            return state.held
+        }
         store.release(held.owner, clearing: nil, until: held.until, on: clock)
         return false
     }

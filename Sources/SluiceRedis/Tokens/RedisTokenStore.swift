@@ -34,7 +34,8 @@ public struct RedisTokenStore: TokenStore {
     /// The behavior after a machine has stopped between sending a refresh token and storing the new token.
     public enum InterruptedRefresh: Sendable, Hashable {
         /// The refresh token is not sent again, as it is probably spent: gates fail with `authorizationRequired`, or obtain a token by
-        /// their grant. It is sent again if the authorization server has kept the refresh token in the refresh before.
+        /// their grant. It is sent again if the authorization server has kept it in the refresh before, which is known from the second
+        /// refresh on.
         case signIn
         /// The refresh token is sent again. For authorization servers that accept a spent one for some time.
         case refreshAgain
@@ -47,6 +48,8 @@ public struct RedisTokenStore: TokenStore {
     private let fallback: Fallback
     private let interruptedRefresh: InterruptedRefresh
     private let memory = Locked(TokenMemory())
+    /// The name of this machine in marks.
+    private let machine = HexText.text(of: (0..<16).map { _ in UInt8.random(in: .min ... .max) }[...])
 
     /// Creates a store, which connects when it is used first.
     ///
@@ -128,14 +131,27 @@ extension RedisTokenStore: SharedTokenStore {
     /// The time after a lease in which a mark is removed that could not be removed before.
     private static let markPatience = Duration.seconds(600)
 
-    /// Returns the arguments of ``TokenScripts/mark`` for a refresh token: its hash, and 1 if it may be sent again.
-    func marking(_ refreshToken: Secret) throws(TokenStoreError) -> [String] {
+    /// Returns the arguments of ``TokenScripts/mark``.
+    func arguments(toMark refreshToken: Secret, of held: HeldToken, _ timeout: Duration) throws(TokenStoreError)
+        -> [any RedisArgument]
+    {
         guard let hash = try? seal.name("refresh/\(refreshToken.reveal())") else {
             throw TokenStoreError("The refresh token could not be hashed.")
         }
         let isKept = memory.withLock { $0.keepsRefreshToken && $0.token?.refreshToken == refreshToken.reveal() }
-        return [hash, isKept || interruptedRefresh == .refreshAgain ? "1" : "0"]
+        return [
+            held.owner, milliseconds(lease(timeout)), machine, held.fence, hash,
+            isKept || interruptedRefresh == .refreshAgain ? 1 : 0,
+        ]
     }
+
+    /// The beginning of the mark that was made under a lock.
+    func mark(_ held: HeldToken) -> String { "\(machine) \(held.fence)" }
+
+    /// Returns the lease of a lock, which is longer than a request for a token.
+    func lease(_ timeout: Duration) -> Duration { max(lease, timeout + .seconds(5)) }
+
+    private func milliseconds(_ duration: Duration) -> Int { Int(clamping: duration.components.seconds * 1000) }
 
     /// Takes the lock.
     ///
@@ -143,7 +159,7 @@ extension RedisTokenStore: SharedTokenStore {
     /// - Throws: A ``RedisError``, or a `TokenStoreError` if other machines hold the lock for too long.
     func hold(timeout: Duration, on clock: any SluiceClock) async throws -> HeldToken {
         let owner = HexText.text(of: (0..<16).map { _ in UInt8.random(in: .min ... .max) }[...])
-        let lease = max(lease, timeout + .seconds(5))
+        let lease = lease(timeout)
         let end = clock.now + timeout + lease
         do {
             while true {
@@ -153,7 +169,7 @@ extension RedisTokenStore: SharedTokenStore {
                     try await redis.run(
                         TokenScripts.take,
                         keys: [keys.lock, keys.fence, keys.token],
-                        arguments: [owner, Int(clamping: lease.components.seconds * 1000), floor]
+                        arguments: [owner, milliseconds(lease), floor]
                     )
                 }
                 if let held = try HeldToken(value, owner: owner, until: start + lease) { return held }
@@ -169,21 +185,21 @@ extension RedisTokenStore: SharedTokenStore {
         }
     }
 
-    /// Releases a lock unless another owner has taken it. Tries again until the lease is over.
+    /// Releases a lock unless another owner has taken it. Tries again until the lease is over, and for a mark ten minutes longer.
     ///
     /// - Parameters:
     ///   - owner: The owner of the lock.
-    ///   - fence: The number of the lock whose mark is removed; nil for none.
-    ///   - end: The end of the lease. A mark is removed also after it.
+    ///   - mark: The beginning of the mark to remove; nil for none.
+    ///   - end: The end of the lease.
     ///   - clock: The clock.
     func release(
         _ owner: String,
-        clearing fence: String?,
+        clearing mark: String?,
         until end: ContinuousClock.Instant,
         on clock: any SluiceClock
     ) {
-        let end = fence == nil ? end : end + Self.markPatience
-        let arguments = [owner, fence ?? ""]
+        let end = mark == nil ? end : end + Self.markPatience
+        let arguments = [owner, mark ?? ""]
         Task { [redis, keys] in
             while (try? await redis.run(TokenScripts.release, keys: [keys.lock, keys.mark], arguments: arguments))
                 == nil,
@@ -215,8 +231,16 @@ extension RedisTokenStore: SharedTokenStore {
         )
     }
 
-    func sealed(_ token: OAuth2.Token, version: Int) throws(TokenStoreError) -> Data {
-        let isKept = memory.withLock { $0.isRefreshTokenKept(by: token) }
+    /// Returns the value of a token, and true if the authorization server has kept its refresh token.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - version: The number of the lock.
+    ///   - sent: The refresh token that was sent for it; nil if it is unknown.
+    /// - Returns: The value and the answer.
+    /// - Throws: A `TokenStoreError` if the token cannot be encoded or encrypted.
+    func sealed(_ token: OAuth2.Token, version: Int, sent: Secret?) throws(TokenStoreError) -> (Data, isKept: Bool) {
+        let isKept = memory.withLock { $0.isRefreshTokenKept(by: token, sent: sent) }
         let record = TokenRecord(version: version, token: token, keepsRefreshToken: isKept)
         guard let contents = try? JSONEncoder().encode(record) else {
             throw TokenStoreError("The token could not be encoded: its expiration date is not valid.")
@@ -224,11 +248,11 @@ extension RedisTokenStore: SharedTokenStore {
         guard let sealed = try? seal.seal(contents, as: keys.token) else {
             throw TokenStoreError("The token could not be encrypted.")
         }
-        return sealed
+        return (sealed, isKept)
     }
 
-    func remember(_ token: OAuth2.Token?, version: Int) {
-        memory.withLock { $0.keep(token, version: version) }
+    func remember(_ token: OAuth2.Token?, version: Int, keepsRefreshToken: Bool = false) {
+        memory.withLock { $0.keep(token, version: version, keepsRefreshToken: keepsRefreshToken) }
     }
 
     /// Calls the server, up to three times if the reply is lost. All calls can be repeated.

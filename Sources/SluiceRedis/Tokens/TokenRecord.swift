@@ -11,7 +11,8 @@ struct TokenKeys: Sendable {
     let lock: String
     /// The number that was given out with the lock last.
     let fence: String
-    /// The hash of the refresh token that was sent last, until the new token is saved.
+    /// The machine, the number of the lock and the hash of the refresh token that is about to be sent. It is removed when the new token is
+    /// saved, or by the machine if it got none.
     let mark: String
 
     init(tag: String) {
@@ -27,8 +28,8 @@ struct TokenRecord: Codable, Sendable {
     /// The number that was given out with the lock under which the token was saved. Later tokens have higher numbers.
     let version: Int
     let token: OAuth2.Token
-    /// True if the authorization server has kept the refresh token when it was used last, so that it may be used again. Nil in the records
-    /// of earlier versions.
+    /// True if the authorization server has kept the refresh token when it was used last, so that it may be used again. Nil in records of
+    /// earlier versions.
     var keepsRefreshToken: Bool?
 }
 
@@ -63,7 +64,7 @@ struct HeldToken: Sendable {
     let version: Int
     var stored: StoredToken
     /// The time until which the lock is certainly held.
-    let until: ContinuousClock.Instant
+    var until: ContinuousClock.Instant
 
     /// Creates a lock from a reply; nil if another machine holds the lock.
     init?(_ reply: RedisValue, owner: String, until: ContinuousClock.Instant) throws(RedisError) {
@@ -115,17 +116,23 @@ struct TokenMemory: Sendable {
     }
 
     /// Records a token that this machine has saved, or deleted.
-    mutating func keep(_ token: OAuth2.Token?, version: Int) {
+    mutating func keep(_ token: OAuth2.Token?, version: Int, keepsRefreshToken: Bool = false) {
         self.version = max(self.version, version)
-        if let token { keepsRefreshToken = isRefreshTokenKept(by: token) }
         self.token = token
+        self.keepsRefreshToken = keepsRefreshToken
     }
 
-    /// True if a token that replaces the newest one has the same refresh token.
-    func isRefreshTokenKept(by other: OAuth2.Token) -> Bool {
-        guard let token, let refresh = token.refreshToken, refresh == other.refreshToken else { return false }
-        // A token that is saved again says nothing about the server.
-        return token.accessToken != other.accessToken || keepsRefreshToken
+    /// True if the authorization server has kept the refresh token of a token that is to be saved.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - sent: The refresh token that was sent for it; nil if it is unknown.
+    /// - Returns: The answer; false if it is unknown.
+    func isRefreshTokenKept(by token: OAuth2.Token, sent: Secret?) -> Bool {
+        guard let refresh = token.refreshToken else { return false }
+        if let sent { return sent.reveal() == refresh }
+        // A token that is saved again.
+        return keepsRefreshToken && token == self.token
     }
 }
 #endif

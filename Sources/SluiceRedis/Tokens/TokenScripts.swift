@@ -23,17 +23,18 @@ enum TokenScripts {
         isIdempotent: true
     )
 
-    /// Records that a refresh token is about to be sent.
+    /// Marks a refresh token that is about to be sent, and begins the lease again.
     ///
-    /// The keys are the fence and the mark. The arguments are the number of the lock, the hash of the refresh token, and 1 if a token may
-    /// be sent again that another owner has sent. The mark is the number and the hash.
+    /// The keys are the lock and the mark. The arguments are the owner, the lease in milliseconds, the name of the machine, the number of
+    /// the lock, the hash of the refresh token, and 1 if a token may be sent again that another machine has sent.
     static let mark = RedisScript(
         """
-        local fence, mark = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2])
-        if fence and fence ~= ARGV[1] then return 'locked' end
-        local own = ARGV[1] .. ' ' .. ARGV[2]
-        if ARGV[3] == '0' and mark and mark ~= own and string.sub(mark, -#ARGV[2]) == ARGV[2] then return 'interrupted' end
-        redis.call('SET', KEYS[2], own)
+        if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 'locked' end
+        redis.call('PEXPIRE', KEYS[1], ARGV[2])
+        local mark = redis.call('GET', KEYS[2])
+        if ARGV[6] == '0' and mark and string.sub(mark, -#ARGV[5]) == ARGV[5]
+            and string.sub(mark, 1, #ARGV[3]) ~= ARGV[3] then return 'interrupted' end
+        redis.call('SET', KEYS[2], ARGV[3] .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])
         return 'marked'
         """,
         isIdempotent: true
@@ -60,9 +61,10 @@ enum TokenScripts {
         isIdempotent: true
     )
 
-    /// Releases the lock if it still has its owner, and removes the mark of an owner that has not stopped.
+    /// Releases the lock if it still has its owner, and removes the mark of a machine that goes on.
     ///
-    /// The keys are the lock and the mark. The arguments are the owner, and the number of the lock; empty to keep the mark.
+    /// The keys are the lock and the mark. The arguments are the owner, and the beginning of the mark: the name of the machine and the
+    /// number of the lock. An empty argument leaves the lock or the mark as it is.
     static let release = RedisScript(
         """
         local mark = ARGV[2] ~= '' and redis.call('GET', KEYS[2])

@@ -226,10 +226,7 @@ struct FleetTokenTests {
         let (stopped, other) = (try Machine(server, process), try Machine(server, process))
         let refreshing = Task { try await stopped.carried() }
         await server.web.waitForRequests(1)
-        // The lease ends while the machine has no response.
-        for key in try await other.redis.send(RedisCommand("KEYS", "*lock")).elements?.compactMap(\.string) ?? [] {
-            _ = try await other.redis.send(RedisCommand("DEL", key))
-        }
+        try await endLease(of: other)
         for _ in 0..<2 { #expect(await other.failure()?.code == .authorizationRequired) }
         #expect(server.tokenRequests == 1)
         try await other.gate.signIn(with: .init(accessToken: "signed-in"))
@@ -240,6 +237,30 @@ struct FleetTokenTests {
         #expect(server.spent.withLock { $0 } == 0)
     }
 
+    @Test func slowMachineSharesItsTokenWithThoseThatDidNotSendTheSameRefreshToken() async throws {
+        let signal = LoopbackSignal()
+        let (server, process) = (try RotatingServer(until: signal), try RedisProcess())
+        let (slow, other) = (try Machine(server, process), try Machine(server, process))
+        let refreshing = Task { try await slow.carried() }
+        await server.web.waitForRequests(1)
+        try await endLease(of: other)
+        #expect(await other.failure()?.code == .authorizationRequired)
+        signal.fire()
+        #expect(try await refreshing.value == "Bearer t1")
+        #expect(try await other.carried() == "Bearer t1")
+        server.refused.withLock { _ = $0.insert("Bearer t1") }
+        #expect(try await other.carried() == "Bearer t2")
+        #expect(server.tokenRequests == 2)
+        #expect(server.spent.withLock { $0 } == 0)
+    }
+
+    /// Ends the lease of the lock while its machine has no response.
+    private func endLease(of machine: Machine) async throws {
+        for key in try await machine.redis.send(RedisCommand("KEYS", "*lock")).elements?.compactMap(\.string) ?? [] {
+            _ = try await machine.redis.send(RedisCommand("DEL", key))
+        }
+    }
+
     @Test func refreshTokenIsSentAgainByChoice() async throws {
         let signal = LoopbackSignal()
         let (server, process) = (try RotatingServer(until: signal), try RedisProcess())
@@ -247,12 +268,11 @@ struct FleetTokenTests {
         let other = try Machine(server, process, afterInterruption: .refreshAgain)
         let refreshing = Task { try await stopped.carried() }
         await server.web.waitForRequests(1)
-        for key in try await other.redis.send(RedisCommand("KEYS", "*lock")).elements?.compactMap(\.string) ?? [] {
-            _ = try await other.redis.send(RedisCommand("DEL", key))
-        }
+        try await endLease(of: other)
+        let failure = Task { await other.failure() }
+        await server.web.waitForRequests(2)
         signal.fire()
-        #expect(await other.failure()?.code == .authorizationRequired)
-        #expect(server.tokenRequests == 2)
+        #expect(await failure.value?.code == .authorizationRequired)
         _ = try? await refreshing.value
     }
 

@@ -83,6 +83,39 @@ struct RedisTokenStoreTests {
         await #expect(throws: TokenLockExpired.self) { try await stopped.willSend(refreshToken: "r0") }
     }
 
+    @Test func machineMayRefreshAgainAfterAFailureBeforeTheLockIsReleased() async throws {
+        let failed = try await lock()
+        try await failed.willSend(refreshToken: "r0")
+        await failed.refreshFailed()
+        try await endLease()
+        let other = try Self.store(RedisClient(process.server))
+        try await lock(other).willSend(refreshToken: "r0")
+        withExtendedLifetime(failed) {}
+    }
+
+    @Test func slowMachineSavesItsTokenAfterOthersHadToStop() async throws {
+        try await store.save(.init(accessToken: "a", refreshToken: "r0"))
+        let slow = try await lock()
+        try await slow.willSend(refreshToken: "r0")
+        try await endLease()
+        let other = try Self.store(RedisClient(process.server))
+        do {
+            let next = try await lock(other)
+            await #expect(throws: RefreshInterrupted.self) { try await next.willSend(refreshToken: "r0") }
+        }
+        try await slow.save(.init(accessToken: "b", refreshToken: "r1"))
+        #expect(try await other.load()?.accessToken == "b")
+        try await endLease()
+        try await lock(other).willSend(refreshToken: "r1")
+    }
+
+    @Test func lateCommandOfAReleasedLockMarksNothing() async throws {
+        let late = try await lock()
+        try await endLease()
+        await #expect(throws: TokenLockExpired.self) { try await late.willSend(refreshToken: "r0") }
+        #expect(try await redis.send(RedisCommand("GET", store.keys.mark)) == .null)
+    }
+
     @Test func machineThatRunsOnReleasesItsRefreshToken() async throws {
         let other = try Self.store(RedisClient(process.server))
         for name in ["r0", "r0", "r1"] {
@@ -93,13 +126,15 @@ struct RedisTokenStoreTests {
 
     @Test func refreshTokenThatTheServerKeepsIsSentAgain() async throws {
         let other = try Self.store(RedisClient(process.server))
-        try await store.save(.init(accessToken: "a", refreshToken: "r0"))
-        for (access, isKept) in [("a", false), ("b", true)] {
-            try await lock().save(.init(accessToken: access, refreshToken: "r0"))
-            let stopped = try await lock()
+        for (access, isKept) in [("a", false), ("b", true), ("b", true)] {
+            let lock = try await lock()
+            if access == "b" { try await lock.willSend(refreshToken: "r0") }
+            try await lock.save(.init(accessToken: access, refreshToken: "r0"))
+            try await endLease()
+            let stopped = try await self.lock()
             try await stopped.willSend(refreshToken: "r0")
             try await endLease()
-            let next = try await lock(other)
+            let next = try await self.lock(other)
             _ = try await next.load()
             if isKept {
                 try await next.willSend(refreshToken: "r0")
@@ -137,9 +172,10 @@ struct RedisTokenStoreTests {
         )
         let version = try RedisSeal(Self.secret, encrypts: true).seal(Data(#"{"version":"2"}"#.utf8), as: key)
         let values = [
-            Data("planted".utf8), good.dropLast(), good + [0], try foreign.sealed(Self.token("x"), version: 1), plain,
+            Data("planted".utf8), good.dropLast(), good + [0],
+            try foreign.sealed(Self.token("x"), version: 1, sent: nil).0, plain,
             version,
-            try Self.store(redis, "other").sealed(Self.token("moved"), version: 1),
+            try Self.store(redis, "other").sealed(Self.token("moved"), version: 1, sent: nil).0,
         ]
         for (number, value) in values.enumerated() {
             _ = try await redis.send(RedisCommand("SET", key, value))

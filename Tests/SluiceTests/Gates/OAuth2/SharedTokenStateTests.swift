@@ -36,6 +36,56 @@ import Testing
         #expect(first.locked(Self.new) == "admitted with b")
     }
 
+    @Test func refreshTokenThatAnotherProcessHasSentIsNotSent() {
+        let interruption = RefreshInterrupted()
+        var scenario = locking()
+        #expect(scenario.locked(Self.old) == "refresh by r1")
+        #expect(scenario.notSent(.authorizationRequired, interruption) == "failed: authorizationRequired")
+        // The other process may save its token later.
+        #expect(scenario.ask() == "lock")
+        #expect(scenario.locked(Self.old) == "refresh by r1")
+        #expect(scenario.notSent(.authorizationRequired, interruption) == "failed: authorizationRequired")
+        #expect(scenario.ask() == "lock")
+        #expect(scenario.locked(Self.new) == "admitted with b")
+        // The refresh token of the grant.
+        var first = locking(.refreshToken("r0", id: "i"), found: nil)
+        for _ in 0..<2 {
+            #expect(first.locked(nil) == "refresh by r0")
+            #expect(first.notSent(.authorizationRequired, interruption) == "failed: authorizationRequired")
+            #expect(first.ask() == "lock")
+        }
+        // Another token can be obtained without the user.
+        var password = locking(.password(username: "u", password: "p", id: "i"))
+        #expect(password.locked(Self.old) == "refresh by r1")
+        #expect(password.notSent(.authorizationRequired, interruption) == "request")
+        #expect(password.received(Self.new) == "save b and r2")
+    }
+
+    @Test func tokenIsUsedUntilItExpiresIfItsRefreshTokenMustNotBeSent() {
+        var scenario = Scenario(Scenario.user, isShared: true)
+        scenario.hold(Scenario.token("a", until: 100, refresh: "r1"))
+        for (second, outcome) in [(95.0, "admitted with a"), (101, "failed: authorizationRequired")] {
+            scenario.seconds = second
+            #expect(scenario.ask() == "lock")
+            #expect(scenario.locked(Scenario.token("a", until: 100, refresh: "r1")) == "refresh by r1")
+            #expect(scenario.notSent(.authorizationRequired, RefreshInterrupted()) == outcome)
+        }
+    }
+
+    @Test func refreshTokensThatWereNotSentDoNotCount() {
+        var scenario = Scenario(Scenario.user, limit: .init(count: 1), isShared: true)
+        #expect(scenario.ask() == "load")
+        #expect(scenario.loaded(Self.old) == "lock")
+        for (code, cause) in [(.storeFailed, nil), (.authorizationRequired, RefreshInterrupted())]
+            as [(OAuth2Error.Code, (any Error)?)]
+        {
+            #expect(scenario.locked(Self.old) == "refresh by r1")
+            #expect(scenario.notSent(code, cause) == "failed: \(code)")
+            #expect(scenario.ask() == "lock")
+        }
+        #expect(scenario.locked(Self.old) == "refresh by r1")
+    }
+
     @Test func refusedTokenIsReplacedByThatOfAnotherProcess() {
         for (stored, expected) in [
             (Scenario.token("b", refresh: "r2"), "admitted with b"),

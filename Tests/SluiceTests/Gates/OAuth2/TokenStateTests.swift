@@ -86,6 +86,9 @@ struct TokenScenario {
     mutating func deleteFails(_ cause: (any Error)? = nil) -> String {
         text(state.deleted(.failure(OAuth2Error(.storeFailed, underlyingError: cause)), work: work, at: moment))
     }
+    mutating func notSent(_ code: OAuth2Error.Code, _ cause: (any Error)? = nil) -> String {
+        text(state.notSent(OAuth2Error(code, underlyingError: cause), work: work, at: moment))
+    }
     mutating func lockEnds() -> String { text(state.lockEnds(work: work)) }
     mutating func refused(_ version: Int? = nil) -> Bool {
         state.refused(version: version ?? self.version, at: moment)

@@ -95,6 +95,8 @@ struct TokenState: Sendable {
         var isLocked = false
         /// The reason why a refresh token was dropped.
         var cause: OAuth2Error?
+        /// The reason why refresh tokens are not sent.
+        var interruption: OAuth2Error?
     }
 
     let rules: Rules
@@ -274,6 +276,9 @@ extension TokenState {
             work?.stage = .locking
             return .lock
         }
+        if let interruption = work?.interruption, !rules.isRepeatable {
+            return fail(interruption, at: moment.date)
+        }
         guard canRenew else {
             let detail = cause == nil ? nil : "the refresh token is no longer valid"
             return fail(OAuth2Error(.authorizationRequired, detail, underlyingError: cause), at: moment.date)
@@ -283,7 +288,7 @@ extension TokenState {
             return fail(OAuth2Error(.tooManyRefreshes, limit, underlyingError: lastFailure), at: moment.date)
         }
         window.add(moment.now)
-        if let token = refreshToken ?? initialRefreshToken {
+        if work?.interruption == nil, let token = refreshToken ?? initialRefreshToken {
             work?.stage = .refreshing(token)
             return .refresh(token)
         }
@@ -407,6 +412,20 @@ extension TokenState {
         work?.isLocked = false
         work?.stage = .locking
         return .lock
+    }
+
+    /// Handles a refresh token that must not be sent, or that the store cannot record. It was not sent.
+    mutating func notSent(_ error: OAuth2Error, work id: Int, at moment: ClockReading) -> Step {
+        guard isWorking(id) else { return .stop }
+        window.removeLast()
+        guard error.underlyingError is RefreshInterrupted else { return fail(error, at: moment.date) }
+        // The token stays in the store: the process that has sent it may be alive and save the new one.
+        work?.interruption = error
+        // A token that cannot be replaced is used until it expires.
+        if !rules.isRepeatable, let current, !current.isRefused, !current.credential.token.hasExpired(at: moment.date) {
+            return finish(.admitted(current.credential))
+        }
+        return next(at: moment)
     }
 
     /// Drops the token, because another process has locked the store after the lock of this one had expired. The token

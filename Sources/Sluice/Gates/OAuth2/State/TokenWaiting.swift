@@ -99,7 +99,8 @@ extension OAuth2 {
     private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient, for request: RequestContext?) {
         // A store may send requests through the client. They must not wait for the token that they help to obtain.
         let bypass = request.map { GateBypass(from: self, for: $0) }
-        let task = Task {
+        // A drain waits for the work also after its last waiter has left, as the server may have replaced the refresh token.
+        let task = client.pipeline.running.start(isNeeded: true) { [self] in
             // The first request's deadline does not apply to the others that wait. Requests for
             // tokens have their own time-out.
             await Deadline.$current.withValue(nil) {
@@ -115,7 +116,7 @@ extension OAuth2 {
             shared.task = task
             return true
         }
-        if !isWanted { task.cancel() }
+        if !isWanted { task?.cancel() }
     }
 
     /// Waits until no other work runs, and starts work that blocks other work.
@@ -199,9 +200,10 @@ extension OAuth2 {
             let permission = await callStore { try await ($0 as? any TokenLock)?.willSend(refreshToken: token) }
             if case .failure(let error) = permission {
                 if error.underlyingError is TokenLockExpired { return advance { $0.lockEnds(work: work) } }
-                return advance { $0.received(.failure(error), work: work, at: ClockReading(clock)) }
+                return advance { $0.notSent(error, work: work, at: ClockReading(clock)) }
             }
             let result = await endpoint(by: client).token(.refresh(token))
+            if case .failure = result { _ = await callStore { await ($0 as? any TokenLock)?.refreshFailed() } }
             return advance { $0.received(result, work: work, at: ClockReading(clock)) }
         case .request:
             if let step = lockAgain(for: work, clock) { return step }
@@ -282,8 +284,8 @@ extension OAuth2 {
             let detail = "another process has replaced or locked the token meanwhile"
             return .failure(OAuth2Error(.storeFailed, detail, underlyingError: error))
         } catch let error as RefreshInterrupted {
-            let detail = "another process has stopped while it exchanged the refresh token, which is probably spent"
-            return .failure(OAuth2Error(.invalidGrant, detail, underlyingError: error))
+            let detail = "another process has sent the refresh token and not saved a new one, so it is probably spent"
+            return .failure(OAuth2Error(.authorizationRequired, detail, underlyingError: error))
         } catch {
             // The text of other errors may quote the token.
             let detail = (error as? TokenStoreError)?.description

@@ -56,14 +56,20 @@ package protocol TokenLock: AnyObject, TokenStore {
     /// - Parameter token: The refresh token.
     /// - Throws: A ``RefreshInterrupted``, ``TokenLockExpired`` or ``TokenStoreError``. The token must not be sent then.
     func willSend(refreshToken token: Secret) async throws
+
+    /// Removes the record of ``willSend(refreshToken:)``, because no token was received.
+    func refreshFailed() async
 }
 
 extension TokenLock {
     /// Records nothing.
     package func willSend(refreshToken token: Secret) async throws {}
+
+    /// Removes nothing.
+    package func refreshFailed() async {}
 }
 
-/// The failure for a refresh token that a process has sent which stopped before it saved the new token.
+/// The failure for a refresh token that another process has sent, and which has not saved the new token.
 package struct RefreshInterrupted: Error {
     /// Creates a failure.
     package init() {}
