@@ -238,7 +238,7 @@ final class ChangeFeed: Sendable {
     }
 
     private func updateTime() async throws(RedisError) {
-        if let time = state.withLock({ $0.time }), time.isRecent(at: clock.now) { return }
+        if knownClockOffset != nil { return }
         let sent = clock.now
         let reply = try await redis.send(RedisCommand("TIME", isIdempotent: true))
         guard let time = ServerTime(reply, sent: sent, received: clock.now) else { throw .unexpectedReply }

@@ -42,8 +42,8 @@ enum TokenScripts {
 
     /// Replaces or deletes the token. A new token removes the mark of the refresh token that was sent for it.
     ///
-    /// The keys are the fence, the token and the mark. The arguments are the number of the lock, the value that was read with it, and the new value.
-    /// A fence or a token that the server has lost does not count.
+    /// The keys are the fence, the token and the mark. The arguments are the number of the lock, the value that was read with it, and the
+    /// new value. A fence or a token that the server has lost does not count.
     static let change = RedisScript(
         """
         local fence = redis.call('GET', KEYS[1])

@@ -82,17 +82,22 @@ final class DiskHitTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 1)
     }
 
-    func testRequestCancelledDuringStorageLookupIsNotSent() async throws {
-        let asked = AsyncSignal()
-        let storage = SlowStorage(asked: asked)
+    /// Returns a storage that waits for the test, and a sender of a request that it is asked for.
+    private func slowLookup() async throws -> (SlowStorage, RequestSender<String, APIError>) {
+        let storage = SlowStorage()
         let server = try XCTUnwrap(server)
         server.on("/page", .text("sent"))
         let store = CacheStore(storage: storage)
         let client = APIClient(baseURL: server.url) { $0.cache = store }
         await store.beginForeignChecks()
-        let sender = client.string.get("page").sender()
+        return (storage, client.string.get("page").sender())
+    }
+
+    func testRequestCancelledDuringStorageLookupIsNotSent() async throws {
+        let server = try XCTUnwrap(server)
+        let (storage, sender) = try await slowLookup()
         let result = Task { await sender.result }
-        await asked.wait()
+        await storage.asked.wait()
         sender.cancel()
         guard case .failure(let error) = await result.value else { return XCTFail("The request succeeded.") }
         XCTAssertTrue(error.isCancellation)
@@ -104,16 +109,9 @@ final class DiskHitTests: XCTestCase {
     }
 
     func testTaskReadsStorageIfItAsksForOne() async throws {
-        let asked = AsyncSignal()
-        let storage = SlowStorage(asked: asked)
-        let server = try XCTUnwrap(server)
-        server.on("/page", .text("sent"))
-        let store = CacheStore(storage: storage)
-        let client = APIClient(baseURL: server.url) { $0.cache = store }
-        await store.beginForeignChecks()
-        let sender = client.string.get("page").sender()
+        let (storage, sender) = try await slowLookup()
         let result = Task { await sender.result }
-        await asked.wait()
+        await storage.asked.wait()
         XCTAssertEqual(storage.reads.read, 0)
         storage.answer(nil)
         let value = try await result.value.get()
@@ -141,14 +139,10 @@ final class DiskHitTests: XCTestCase {
 /// A storage that answers when a test allows it.
 private final class SlowStorage: CallbackCacheStorage {
     private typealias Completion = @Sendable (Result<[CacheEntry], SluiceError>?) -> Void
-    private let asked: AsyncSignal
+    let asked = AsyncSignal()
     private let waiting = Shared<[Completion]>([])
     /// The number of reads by tasks.
     let reads = Shared(0)
-
-    init(asked: AsyncSignal) {
-        self.asked = asked
-    }
 
     func entries(
         for key: CacheKey,

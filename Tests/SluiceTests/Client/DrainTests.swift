@@ -124,6 +124,29 @@ final class DrainTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 2)
     }
 
+    func testRefreshThatNobodyWaitsForEndsBeforeTheDrain() async throws {
+        let (server, signal) = try server()
+        server.on(.post, "/token", .after(signal, .json(#"{"access_token":"new","token_type":"Bearer","refresh_token":"r1"}"#)))
+        let store = MemoryTokenStore()
+        let gate = OAuth2(.refreshToken("r0", id: "i"), tokenURL: "\(server.url)/token") { $0.store = store }
+        let client = client(server) { $0.gates = [gate] }
+        let sender = client.string.get("/").sender()
+        let task = Task { await sender.result }
+        await server.waitForRequests(1)
+        sender.cancel()
+        _ = await task.value
+        let draining = Task { await client.drain() }
+        try await waitUntilDraining(client)
+        let before = await store.load()
+        XCTAssertNil(before)
+        signal.fire()
+        let isComplete = await draining.value
+        XCTAssertTrue(isComplete)
+        // The server has replaced the refresh token, so the new one must not be lost.
+        let after = await store.load()
+        XCTAssertEqual(after?.refreshToken, "r1")
+    }
+
     func testStreamWithoutAnEndIsCancelledAtTheDeadline() async throws {
         let (server, _) = try server()
         server.on(
