@@ -126,7 +126,8 @@ final class DrainTests: XCTestCase {
 
     func testRefreshThatNobodyWaitsForEndsBeforeTheDrain() async throws {
         let (server, signal) = try server()
-        server.on(.post, "/token", .after(signal, .json(#"{"access_token":"new","token_type":"Bearer","refresh_token":"r1"}"#)))
+        let token = #"{"access_token":"new","token_type":"Bearer","refresh_token":"r1"}"#
+        server.on(.post, "/token", .after(signal, .json(token)))
         let store = MemoryTokenStore()
         let gate = OAuth2(.refreshToken("r0", id: "i"), tokenURL: "\(server.url)/token") { $0.store = store }
         let client = client(server) { $0.gates = [gate] }
