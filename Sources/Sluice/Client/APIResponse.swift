@@ -71,33 +71,19 @@ extension APIResponse {
 }
 
 extension APIResponse {
-    /// Creates a response from a transport outcome: validates the server's response and decodes the model or the error.
-    init(_ outcome: TransportOutcome, to request: SentRequest<Model, ErrorModel>) {
-        switch outcome {
-        case .failure(let error):
-            self.init(failure: error, of: request)
-        case .success(let response):
-            do {
-                let model = try request.client.pipeline.model(
-                    from: response,
-                    request.draft,
-                    request.serializer
-                )
-                self.init(
-                    request: response.request,
-                    head: response.head,
-                    body: response.body,
-                    trailers: response.trailers,
-                    metrics: response.metrics,
-                    source: response.source,
-                    result: .success(model),
-                    failure: nil,
-                    origin: ResponseOrigin(request)
-                )
-            } catch {
-                self.init(failure: error, of: request, response)
-            }
-        }
+    /// Creates a response from the server's and its model.
+    init(_ model: Model, _ response: ServerResponse, to request: SentRequest<Model, ErrorModel>) {
+        self.init(
+            request: response.request,
+            head: response.head,
+            body: response.body,
+            trailers: response.trailers,
+            metrics: response.metrics,
+            source: response.source,
+            result: .success(model),
+            failure: nil,
+            origin: ResponseOrigin(request)
+        )
     }
 
     /// Creates a response that carries a failure, and builds the error model from it.

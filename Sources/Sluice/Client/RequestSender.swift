@@ -16,8 +16,8 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     private nonisolated let flight: SingleFlight<CallOutcome>
     /// The data source lookup that may answer before the request is sent; nil if the request does not read the cache.
     private nonisolated let dataSource: DataSourceRequest?
-    /// The response, once a caller has received the outcome.
-    private var decoded: APIResponse<Model, ErrorModel>?
+    /// The decoded outcome, once a caller has received it.
+    private var decoded: DecodedOutcome?
 
     init(_ request: borrowing APIRequest<Model, ErrorModel>) {
         let shared = SentRequest(request)
@@ -27,8 +27,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             !pipeline.mayReadCache(shared.draft)
             ? nil
             : DataSourceRequest(pipeline, shared.draft, shared.meter) { stored in
-                let response = APIResponse(.success(stored), to: shared)
-                return response.failure == nil ? response : nil
+                (try? shared.model(in: stored)).map { ModelBox($0) }
             }
         self.dataSource = dataSource
         flight = SingleFlight(cancelled: CallOutcome.cancelled) { flight in
@@ -58,17 +57,22 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     ///
     /// - Throws: The request's error model, also on cancellation.
     public var value: Model {
-        get async throws(ErrorModel) { try response(to: await flight.value()).result.get() }
+        get async throws(ErrorModel) {
+            switch decoded(await flight.value()) {
+            case .model(let box, _): return model(in: box)
+            case .response(let box): return try response(in: box).result.get()
+            }
+        }
     }
 
     /// The model or the error.
     public var result: Result<Model, ErrorModel> {
-        get async { response(to: await flight.value()).result }
+        get async { response(from: decoded(await flight.value())).result }
     }
 
     /// The complete outcome: the request as it was sent, the response's head and body, the metrics, and the result.
     public var response: APIResponse<Model, ErrorModel> {
-        get async { response(to: await flight.value()) }
+        get async { response(from: decoded(await flight.value())) }
     }
 
     /// The models in order: the stored one followed by the server's if the request's ``DataSource`` gives both,
@@ -86,7 +90,10 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     /// Returns the stored response, if the request shows it before the server's.
     func firstResponse() async -> APIResponse<Model, ErrorModel>? {
-        await dataSource?.first()?.decoded as? APIResponse<Model, ErrorModel>
+        guard let first = await dataSource?.first(), let box = first.decoded,
+            case .success(let stored) = first.outcome
+        else { return nil }
+        return APIResponse(model(in: box), stored, to: shared)
     }
 
     /// Stops the transfer. All current and later callers get a cancellation error.
@@ -120,34 +127,79 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         (shared.meter.snapshot(.upload).progress, shared.meter.snapshot(.download).progress)
     }
 
-    /// Decodes the outcome for the first caller, and returns the same response to all later ones. A caller that was
-    /// cancelled before there was an outcome gets a cancellation error, which later callers do not get.
-    private func response(to callOutcome: CallOutcome?) -> APIResponse<Model, ErrorModel> {
+    /// Decodes the outcome for the first caller, and returns the same to all later ones. A caller that was cancelled
+    /// before there was an outcome gets a cancellation error, which later callers do not get.
+    private func decoded(_ callOutcome: CallOutcome?) -> DecodedOutcome {
         if let decoded { return decoded }
-        guard let callOutcome else { return APIResponse(failure: .cancelled, of: shared) }
-        let response =
-            callOutcome.decoded == nil
-            ? APIResponse(callOutcome.outcome, to: shared) : stored(callOutcome)
-        decoded = response
-        if let dataSource, callOutcome.decoded == nil, response.failure == nil,
-            case .success(let answer) = callOutcome.outcome
-        {
+        guard let callOutcome else { return .response(ResponseBox(APIResponse(failure: .cancelled, of: shared))) }
+        let decoded = decode(callOutcome)
+        self.decoded = decoded
+        var failure: SluiceError?
+        if case .response(let box) = decoded { failure = response(in: box).failure }
+        if let dataSource, callOutcome.decoded == nil, failure == nil, case .success(let answer) = callOutcome.outcome {
             dataSource.store(answer)
         }
         if let call = callOutcome.call {
-            call.finish(response.failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
+            call.finish(failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
             // Checked here, because a call with the generic result looks up metadata.
-            if !call.steps.plugins.isEmpty { call.notifyPlugins(response.result) }
+            if !call.steps.plugins.isEmpty { call.notifyPlugins(response(from: decoded).result) }
         }
         shared.leave()
-        return response
+        return decoded
     }
 
-    /// Returns the response that the data source has decoded. A separate function, because the cast looks up the metadata of an
-    /// optional response.
-    @inline(never)
-    private nonisolated func stored(_ callOutcome: CallOutcome) -> APIResponse<Model, ErrorModel> {
-        callOutcome.decoded as? APIResponse ?? APIResponse(callOutcome.outcome, to: shared)
+    private nonisolated func decode(_ callOutcome: CallOutcome) -> DecodedOutcome {
+        switch callOutcome.outcome {
+        case .failure(let error): return .response(ResponseBox(APIResponse(failure: error, of: shared)))
+        case .success(let answer):
+            if let box = callOutcome.decoded { return .model(box, answer) }
+            do throws(SluiceError) {
+                return .model(ModelBox(try shared.model(in: answer)), answer)
+            } catch {
+                return .response(ResponseBox(APIResponse(failure: error, of: shared, answer)))
+            }
+        }
+    }
+
+    private nonisolated func response(from decoded: DecodedOutcome) -> APIResponse<Model, ErrorModel> {
+        switch decoded {
+        case .model(let box, let answer): APIResponse(model(in: box), answer, to: shared)
+        case .response(let box): response(in: box)
+        }
+    }
+
+    // The casts are unchecked in a release build, because a checked cast looks up metadata. Only this sender creates the boxes of its
+    // outcome, with its own types.
+
+    private nonisolated func model(in box: AnyObject) -> Model { unsafeDowncast(box, to: ModelBox<Model>.self).model }
+
+    private nonisolated func response(in box: AnyObject) -> APIResponse<Model, ErrorModel> {
+        unsafeDowncast(box, to: ResponseBox<Model, ErrorModel>.self).response
+    }
+}
+
+/// The decoded outcome of a request, without generic parameters: each copy or release of a generic value makes the runtime look up its
+/// metadata. The response of a model is created when a caller reads it.
+private enum DecodedOutcome: Sendable {
+    /// A ``ModelBox`` and the response that it was decoded from.
+    case model(any AnyObject & Sendable, ServerResponse)
+    /// A ``ResponseBox``.
+    case response(any AnyObject & Sendable)
+}
+
+private final class ModelBox<Model: Sendable>: Sendable {
+    let model: Model
+
+    init(_ model: consuming Model) {
+        self.model = model
+    }
+}
+
+private final class ResponseBox<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
+    let response: APIResponse<Model, ErrorModel>
+
+    init(_ response: APIResponse<Model, ErrorModel>) {
+        self.response = response
     }
 }
 
@@ -190,6 +242,11 @@ final class SentRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendabl
     func leave() {
         guard let ticket = RunningRequests.Ticket(number: ticket.load(ordering: .relaxed)) else { return }
         client.pipeline.running.leave(ticket)
+    }
+
+    /// Validates a response and decodes the model.
+    func model(in response: ServerResponse) throws(SluiceError) -> Model {
+        try client.pipeline.model(from: response, draft, serializer)
     }
 
     /// Creates the error model of a failure.

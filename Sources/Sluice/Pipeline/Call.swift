@@ -389,22 +389,22 @@ struct CallStages: Sendable {
 
 // MARK: - Outcome
 
-/// The outcome that all waiting callers get. A class, so that passing it on copies a pointer.
-final class CallOutcome: Sendable {
+/// The outcome that all waiting callers get.
+struct CallOutcome: Sendable {
     static let cancelled = CallOutcome(.failure(.cancelled))
 
     let outcome: TransportOutcome
     /// The state shared by all attempts; nil if none was needed.
     let call: Call?
-    /// The ``APIResponse`` of the sender, if a stored response has already been decoded.
-    let decoded: (any Sendable)?
+    /// The ``ModelBox`` of the sender, if a stored response has already been decoded.
+    let decoded: (any AnyObject & Sendable)?
     /// True if other requests get the same outcome.
     let isShared: Bool
 
     init(
         _ outcome: TransportOutcome,
         _ call: Call? = nil,
-        decoded: (any Sendable)? = nil,
+        decoded: (any AnyObject & Sendable)? = nil,
         isShared: Bool = false
     ) {
         self.isShared = isShared

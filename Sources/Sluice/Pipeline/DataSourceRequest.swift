@@ -106,8 +106,8 @@ final class DataSourceRequest: Sendable {
 
 /// A lookup of the stored response for a request, and the decision that its data source makes.
 struct DataSourceLookup: Sendable {
-    /// Converts a response to the sender's type; nil if the conversion fails.
-    typealias Decode = @Sendable (ServerResponse) -> (any Sendable)?
+    /// Decodes the model of a response, as a ``ModelBox``; nil if that fails.
+    typealias Decode = @Sendable (ServerResponse) -> (any AnyObject & Sendable)?
 
     /// The decision about a request.
     enum Decision: Sendable {
@@ -178,7 +178,7 @@ struct DataSourceLookup: Sendable {
             "Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
         ]
         if partial.contains(where: request.headers.contains) { return nil }
-        let transfer = pipeline.transferContext(of: draft.options, request, nil)
+        let transfer = pipeline.transferContext(of: draft, request, nil)
         let identity = CacheIdentity(
             request,
             credentials: transfer.credentials,
@@ -213,7 +213,9 @@ struct DataSourceLookup: Sendable {
         )
     }
 
-    private func callOutcome(_ response: ServerResponse, _ decoded: (any Sendable)?, _ call: Call?) -> CallOutcome {
+    private func callOutcome(_ response: ServerResponse, _ decoded: (any AnyObject & Sendable)?, _ call: Call?)
+        -> CallOutcome
+    {
         call?.notify(.cached, 0) { .cached(response) }
         return CallOutcome(.success(response), call, decoded: decoded)
     }

@@ -281,7 +281,7 @@ final class Pipeline: Sendable {
         let completion = request.method.isSafe ? completion : invalidatingTransfers(after: completion)
         let stub = stub(of: draft)
         let transport: (any CallbackTransport)? = stub ?? callbackTransport
-        let timeouts = timeouts(of: draft.options, request)
+        let timeouts = timeouts(of: draft, request)
         let cache = stub == nil ? cache(for: draft) : nil
         // A stub that may redirect is excluded: this path would send the redirected request through the client's
         // transport.
@@ -289,11 +289,11 @@ final class Pipeline: Sendable {
             isBare && stub?.isFinal != false && transport != nil && !draft.options.changesSteps
             && !request.body.needsPreparation && timeouts.total.map { $0 > .zero } ?? true
         // Before the transfer context is created, which is large.
-        if isDirect, let cache, let hit = hit(in: cache, request, draft.options) {
+        if isDirect, let cache, let hit = hit(in: cache, request, draft) {
             completion(CallOutcome(.success(hit)))
             return {}
         }
-        let transfer = transferContext(of: draft.options, request, meter, within: timeouts)
+        let transfer = transferContext(of: draft, request, meter, within: timeouts)
         if isDirect, cache == nil, let transport {
             return SynchronousDriver(self, request, transfer, caller, completion).begin(on: transport)
         }
@@ -335,7 +335,7 @@ final class Pipeline: Sendable {
             steps.notifyUnsent(draft, nil, error, configuration)
             return CallOutcome(.failure(error))
         }
-        var transfer = transferContext(of: draft.options, request, meter)
+        var transfer = transferContext(of: draft, request, meter)
         // The client's limits on a whole body apply to bodies held in memory. The request's own limits always apply.
         var timeouts = configuration.timeouts
         timeouts.total = nil
@@ -352,7 +352,7 @@ final class Pipeline: Sendable {
 
     /// Returns the state for sending a request whose response body is collected in memory.
     func call(of request: HTTPRequest, _ draft: RequestDraft, _ meter: TransferMeter?) -> Call {
-        call(of: request, draft, transferContext(of: draft.options, request, meter))
+        call(of: request, draft, transferContext(of: draft, request, meter))
     }
 
     private func call(
@@ -431,47 +431,48 @@ final class Pipeline: Sendable {
         }
     }
 
+    /// Returns the settings for the transfer of a request. The functions take the draft, because the options are large and would be copied.
     func transferContext(
-        of options: RequestOptions,
+        of draft: RequestDraft,
         _ request: HTTPRequest,
         _ meter: TransferMeter?,
         within timeouts: Timeouts? = nil
     ) -> TransferContext {
         TransferContext(
-            timeouts: timeouts ?? self.timeouts(of: options, request),
-            limits: options.limits.applied(to: configuration.limits),
-            networkAccess: options.networkAccess,
-            cookies: cookies(for: options),
-            credentials: credentials(for: request, options),
+            timeouts: timeouts ?? self.timeouts(of: draft, request),
+            limits: draft.options.limits.applied(to: configuration.limits),
+            networkAccess: draft.options.networkAccess,
+            cookies: cookies(for: draft),
+            credentials: credentials(for: request, draft),
             connection: connection,
-            priority: options.priority,
+            priority: draft.options.priority,
             meter: meter
         )
     }
 
-    private func timeouts(of options: RequestOptions, _ request: HTTPRequest) -> Timeouts {
-        options.timeouts.applied(to: configuration.timeouts).changed(by: request)
-            .within(Deadline.earliest(options.deadline), on: clock)
+    private func timeouts(of draft: RequestDraft, _ request: HTTPRequest) -> Timeouts {
+        draft.options.timeouts.applied(to: configuration.timeouts).changed(by: request)
+            .within(Deadline.earliest(draft.options.deadline), on: clock)
     }
 
-    private func cookies(for options: RequestOptions) -> CookieJar? {
-        options.usesCookies ? configuration.cookies : nil
+    private func cookies(for draft: RequestDraft) -> CookieJar? {
+        draft.options.usesCookies ? configuration.cookies : nil
     }
 
-    private func credentials(for request: HTTPRequest, _ options: RequestOptions) -> ChallengeCredentials? {
-        options.credentials.map { $0?.bound(to: request.origin) } ?? credentials
+    private func credentials(for request: HTTPRequest, _ draft: RequestDraft) -> ChallengeCredentials? {
+        draft.options.credentials.map { $0?.bound(to: request.origin) } ?? credentials
     }
 
     /// Returns the fresh response to a request in memory, if there is one.
-    private func hit(in cache: HTTPCache, _ request: HTTPRequest, _ options: RequestOptions) -> ServerResponse? {
+    private func hit(in cache: HTTPCache, _ request: HTTPRequest, _ draft: RequestDraft) -> ServerResponse? {
         let lookup = CacheLookup(
             cache,
             request,
-            credentials: credentials(for: request, options),
-            cookies: cookies(for: options),
+            credentials: credentials(for: request, draft),
+            cookies: cookies(for: draft),
             steps
         )
-        return lookup.immediateResponse(within: options.limits.applied(to: configuration.limits))
+        return lookup.immediateResponse(within: draft.options.limits.applied(to: configuration.limits))
     }
 
     /// Creates a task that runs on this thread up to its first suspension, where the system supports it. This saves a

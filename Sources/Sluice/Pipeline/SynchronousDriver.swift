@@ -55,18 +55,20 @@ struct SynchronousDriver: Sendable {
         with admission: Admission = Admission(),
         _ completion: @escaping @Sendable (CallOutcome) -> Void
     ) {
-        let parts = Parts(
-            pipeline: pipeline,
-            machine: machine,
-            context: context,
-            admission: admission,
-            request: request,
-            transfer: transfer,
-            deadline: transfer.timeouts.total.map { ContinuousClock.now + $0 },
-            caller: caller,
-            completion: completion
+        state = LockedObject(
+            Parts(
+                pipeline: pipeline,
+                machine: machine,
+                context: context,
+                admission: admission,
+                request: request,
+                transfer: transfer,
+                deadline: transfer.timeouts.total.map { ContinuousClock.now + $0 },
+                caller: caller,
+                completion: completion
+            ),
+            .beginning
         )
-        state = LockedObject(parts, .beginning)
     }
 
     /// Performs the steps of a call, starting on the calling thread. Returns an action that stops them.

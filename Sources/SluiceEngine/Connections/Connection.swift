@@ -61,7 +61,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     func start(on thread: LoopThread) {
         var effects = Effects()
         state.withLock { setTimer(&$0, &effects, now: thread.now) }
-        perform(effects, on: thread)
+        perform(&effects, on: thread)
     }
 
     // MARK: Beginning
@@ -110,7 +110,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             return true
         }
         if let pinFailure, isAlive, case .report(let report) = call.plan.tls.pins?.mode { report(pinFailure) }
-        perform(effects, on: thread)
+        perform(&effects, on: thread)
         return isAlive
     }
 
@@ -142,7 +142,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         _ body: (inout State, inout Effects, UInt32) -> Void
     ) {
         var effects = Effects()
-        if state.withLockIfAvailable(events, { body(&$0, &effects, $1) }) { perform(effects, on: thread) }
+        if state.withLockIfAvailable(events, { body(&$0, &effects, $1) }) { perform(&effects, on: thread) }
     }
 
     private func turn(_ events: UInt32, _ state: inout State, _ effects: inout Effects, on thread: LoopThread) {
@@ -501,7 +501,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         state.withLock { state in
             if state.transaction == nil { close(&state, &effects) }
         }
-        perform(effects, on: nil)
+        perform(&effects, on: nil)
     }
 
     /// Returns the error for a lost connection.
@@ -533,7 +533,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         var wantsTurn = false
     }
 
-    private func perform(_ effects: Effects, on thread: LoopThread?) {
+    private func perform(_ effects: inout Effects, on thread: LoopThread?) {
         if thread == nil {
             let missed = state.takeMissedEvents()
             if missed != 0 { registration.loop.post { [self] in ready(missed, on: $0) } }
@@ -549,7 +549,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         if let isReusable = effects.release { pool.release(isReusable ? .http1(self) : nil, of: group, on: thread) }
         if let call = effects.resend { pool.resend(call, in: group, on: thread) }
         // Deliver last, so that the caller's next request finds the connection and the slot free.
-        if let (call, result) = effects.answer { call.answer(result) }
+        if let answer = effects.answer.take() { answer.call.answer(answer.result) }
         if let end = effects.bodyEnd { end.pipe.finish(end.result, trailers: end.trailers) }
     }
 

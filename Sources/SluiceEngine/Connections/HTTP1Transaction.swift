@@ -4,7 +4,7 @@ import SluiceHTTP
 
 /// One request on a connection of HTTP/1.1: the framing of the request and the parser of the response.
 final class HTTP1Transaction: Transaction {
-    private(set) var parser: ResponseParser
+    @exclusivity(unchecked) private(set) var parser: ResponseParser
     private var isChunked = false
 
     /// Creates the transaction of a request. See ``Transaction``.

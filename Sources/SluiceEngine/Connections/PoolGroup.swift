@@ -48,8 +48,6 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     /// The number of waiting requests per dial of HTTP/2, the usual limit of servers on concurrent requests.
     private static var usualCapacity: Int { 100 }
 
-    let origin: Int
-    let plan: ConnectionPlan
     var sharing: Sharing
     /// The maximum number of connections, including those that are being established.
     let maximumConnections: Int
@@ -98,6 +96,12 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         case .exclusive: max(0, min(count - counted - dials, room))
         case .unknown, .multiplexed: counted + dials == 0 ? min(count, 1, room) : 0
         }
+    }
+
+    /// Records that a request or a dial no longer uses the group. Returns true if the group can be removed.
+    mutating func removeUser() -> Bool {
+        users -= 1
+        return isUnused
     }
 
     /// True if the group can be removed.

@@ -29,6 +29,11 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         var groups: [GroupID] = []
     }
 
+    private struct GroupIdentity {
+        let origin: Int
+        let plan: ConnectionPlan
+    }
+
     /// A request without a connection.
     struct Pending {
         let call: Call
@@ -72,6 +77,10 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     var origins: [Int: Origin] = [:]
     private var lastOrigin = 0
     var groups: [Group?] = []
+    /// The origin and the policy of each group. Apart from the groups, which are large and would be copied to read them.
+    private var identities: [GroupIdentity] = []
+    /// The group of the last request, which the next one is usually for.
+    private var recent: (origin: HTTPOrigin, group: GroupID)?
     private var freeGroups: [GroupID] = []
     var pending: [ObjectIdentifier: Pending] = [:]
     var dials: [ObjectIdentifier: Dialing] = [:]
@@ -130,7 +139,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     ) -> (GroupID, Acquisition) {
         let group = group(origin, plan)
         let id = ObjectIdentifier(call)
-        switch queue.admit(call, id: id, host: groups[group]?.origin ?? 0, priority: priority) {
+        switch queue.admit(call, id: id, host: identities[group].origin, priority: priority) {
         case .admitted:
             groups[group]?.users += 1
             if let connection = groups[group]?.takeConnection() { return (group, .connection(connection)) }
@@ -403,6 +412,15 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     /// Returns the group for an origin and a policy, and creates it if there is none.
     mutating func group(_ origin: HTTPOrigin, _ plan: ConnectionPlan) -> GroupID {
+        if let recent, recent.origin == origin, identities[recent.group].plan.sharesConnections(with: plan) {
+            return recent.group
+        }
+        let group = findGroup(origin, plan)
+        recent = (origin, group)
+        return group
+    }
+
+    private mutating func findGroup(_ origin: HTTPOrigin, _ plan: ConnectionPlan) -> GroupID {
         let number: Int
         if let known = originNumbers[origin] {
             number = known
@@ -412,37 +430,40 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             originNumbers[origin] = number
             origins[number] = Origin(name: origin)
         }
-        if let known = origins[number]?.groups.first(where: { groups[$0]?.plan.sharesConnections(with: plan) == true })
-        {
-            return known
-        }
+        let known = origins[number]?.groups.first { identities[$0].plan.sharesConnections(with: plan) }
+        if let known { return known }
+        let identity = GroupIdentity(origin: number, plan: plan)
         let id: GroupID
         if let free = freeGroups.popLast() {
             id = free
+            identities[id] = identity
         } else {
             id = groups.count
             groups.append(nil)
+            identities.append(identity)
         }
         let host = HostPattern.normalized(origin.host)
         let maximum = HostPattern.value(for: host, in: connectionLimits).map { max(1, $0) } ?? .max
-        groups[id] = Group(origin: number, plan: plan, sharing: .init(origin, plan), maximumConnections: maximum)
+        groups[id] = Group(sharing: .init(origin, plan), maximumConnections: maximum)
         origins[number]?.groups.append(id)
         return id
     }
 
     /// Records that a request or a dial no longer uses a group.
     mutating func releaseUse(of group: GroupID) {
-        groups[group]?.users -= 1
-        removeIfUnused(group)
+        // Does not read the group, which would copy it.
+        if groups[group]?.removeUser() == true { removeIfUnused(group) }
     }
 
     mutating func removeIfUnused(_ id: GroupID) {
         guard let group = groups[safe: id] ?? nil, group.isUnused else { return }
         groups[id] = nil
         freeGroups.append(id)
-        origins[group.origin]?.groups.removeAll { $0 == id }
-        if let origin = origins[group.origin], origin.groups.isEmpty {
-            origins[group.origin] = nil
+        if recent?.group == id { recent = nil }
+        let number = identities[id].origin
+        origins[number]?.groups.removeAll { $0 == id }
+        if let origin = origins[number], origin.groups.isEmpty {
+            origins[number] = nil
             originNumbers[origin.name] = nil
         }
     }
@@ -575,7 +596,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     /// Releases a slot, and passes it to the next request.
     private mutating func releaseSlot(of group: GroupID, at now: MonotonicTime, _ actions: inout [Action]) {
-        let next = queue.release(host: groups[group]?.origin ?? 0)
+        let next = queue.release(host: identities[group].origin)
         releaseUse(of: group)
         guard let next else { return }
         let id = ObjectIdentifier(next)

@@ -43,52 +43,55 @@ class Transaction {
         case withCredentials
     }
 
+    // The runtime does not check the properties for overlapping accesses, because a check costs as much as an access. The connection's lock
+    // excludes other threads, and no property is used during a change of the same one.
+
     let call: Call
     let isReused: Bool
     private unowned let carrier: any RequestCarrier
-    final var sending = Sending.body
-    private(set) final var head: HTTPResponse?
+    @exclusivity(unchecked) final var sending = Sending.body
+    @exclusivity(unchecked) private(set) final var head: HTTPResponse?
     /// True once a byte of the request has been written to the socket.
-    var hasWritten = false
+    @exclusivity(unchecked) var hasWritten = false
     /// True while the reader exerts back-pressure.
-    private(set) var isPaused = false
+    @exclusivity(unchecked) private(set) var isPaused = false
     /// True while the request body has no bytes available.
-    var awaitsBody = false
-    var lastActivity: MonotonicTime
+    @exclusivity(unchecked) var awaitsBody = false
+    @exclusivity(unchecked) var lastActivity: MonotonicTime
 
     /// The time at which the request received a connection, or began to wait for its own.
     final let began: MonotonicTime
     private let timings: ConnectionTimings
-    final var body: UploadBody
-    private var sent: Int64 = 0
-    final var firstByte: MonotonicTime?
+    @exclusivity(unchecked) final var body: UploadBody
+    @exclusivity(unchecked) private var sent: Int64 = 0
+    @exclusivity(unchecked) final var firstByte: MonotonicTime?
     /// The head as it was sent; nil unless the request is recorded.
     final var sentHead: (fields: HTTPHeaders, length: Int?)?
     /// The time at which the last byte of the request was written; nil before, and unless the request is recorded.
     private var sendEnd: MonotonicTime?
-    private(set) final var decoder: ContentDecoder?
+    @exclusivity(unchecked) private(set) final var decoder: ContentDecoder?
     /// Encoded bytes that were received but not decoded in their turn.
-    private var encoded: [UInt8] = []
+    @exclusivity(unchecked) private var encoded: [UInt8] = []
     private var encodedPosition = 0
     /// Body bytes that have not been delivered.
-    private var pending = Data()
+    @exclusivity(unchecked) private var pending = Data()
     /// True if a drain was requested before `pending` was delivered. The request is repeated after the delivery.
     private var awaitsDrain = false
     /// The number of body bytes after decoding.
-    private var received: Int64 = 0
+    @exclusivity(unchecked) private var received: Int64 = 0
     /// The number of body bytes before decoding.
-    final var receivedEncoded: Int64 = 0
-    private var pipe: ResponsePipe?
-    private var reporter: TransferMeter.Reporter?
+    @exclusivity(unchecked) final var receivedEncoded: Int64 = 0
+    @exclusivity(unchecked) private var pipe: ResponsePipe?
+    @exclusivity(unchecked) private var reporter: TransferMeter.Reporter?
     /// The reason why the request must be sent again, or nil if the response is for the caller.
-    private(set) final var resendReason: ResendReason?
+    @exclusivity(unchecked) private(set) final var resendReason: ResendReason?
     /// The number of body bytes of a discarded response.
     private var drained = 0
-    private(set) final var isComplete = false
+    @exclusivity(unchecked) private(set) final var isComplete = false
     /// True if the connection has carried requests of other calls before.
     private let hasServedOtherCalls: Bool
     /// True if the body is not sent before a challenge has been received.
-    private(set) final var holdsBodyBack = false
+    @exclusivity(unchecked) private(set) final var holdsBodyBack = false
 
     /// Creates the transaction of a request on a connection.
     ///
@@ -361,7 +364,7 @@ class Transaction {
 
     // MARK: Delivery
 
-    private var answer: Result<TransportResponse, SluiceError>?
+    @exclusivity(unchecked) private var answer: Result<TransportResponse, SluiceError>?
 
     /// The end of a body that is delivered through a pipe.
     struct BodyEnd {
@@ -370,7 +373,7 @@ class Transaction {
         let trailers: HTTPHeaders
     }
 
-    private var bodyEnd: BodyEnd?
+    @exclusivity(unchecked) private var bodyEnd: BodyEnd?
 
     /// Takes the end of the body. Delivering it may cause the reader to send its next request at once.
     func takeBodyEnd() -> BodyEnd? { bodyEnd.take() }

@@ -45,13 +45,13 @@ package final class LoopThread {
 
     package let loop: EventLoop
     /// The time at the start of the current round.
-    package private(set) var now = MonotonicTime.now
+    @exclusivity(unchecked) package private(set) var now = MonotonicTime.now
     /// A buffer that is valid for one turn.
     package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: slice, alignment: 64)
     /// Large buffers for bodies, which are passed to their readers without a copy.
     package let buffers = ReadBuffers(size: 256 << 10)
     /// True once the process exits. The thread then runs no further job or handler.
-    var isHalted = false
+    @exclusivity(unchecked) var isHalted = false
     /// The processor time of the longest turn of any handler since the last reset.
     package var longestTurn = Duration.zero
 
@@ -66,7 +66,7 @@ package final class LoopThread {
     /// Empty except while deferred jobs run.
     @exclusivity(unchecked) private var deferredNow: [EventLoop.StoredJob] = []
     /// True if the next post wakes the thread.
-    private var maySleep = false
+    @exclusivity(unchecked) private var maySleep = false
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
 
     init(_ loop: EventLoop) {

@@ -50,18 +50,18 @@ package enum RequestWriter {
             request.method.rawValue.utf8.count + request.path.utf8.count + request.authority.utf8.count
             + request.headers.byteCount + added.byteCount + (codings?.utf8CodeUnitCount ?? 0) + 128
         buffer.reserveCapacity(buffer.count + size)
-        buffer.append(text: request.method.rawValue)
+        buffer.append(string: request.method.rawValue)
         buffer.append(UInt8(ascii: " "))
         var proxyAuthorization: String?
         var omitsProxyAuthorization = true
         if case .absolute(let authorization) = target {
             proxyAuthorization = authorization
             omitsProxyAuthorization = authorization != nil
-            buffer.append(text: request.scheme)
+            buffer.append(string: request.scheme)
             buffer.append(text: "://")
             buffer.append(hostOf: request)
         }
-        buffer.append(text: request.path)
+        buffer.append(string: request.path)
         buffer.append(text: " HTTP/1.1\r\n")
         if !request.headers.contains(.host) {
             buffer.append(text: "Host: ")
@@ -70,7 +70,7 @@ package enum RequestWriter {
         }
         if let proxyAuthorization {
             buffer.append(text: "Proxy-Authorization: ")
-            buffer.append(text: proxyAuthorization)
+            buffer.append(string: proxyAuthorization)
             buffer.append(text: "\r\n")
         }
         let present = appendFields(
@@ -164,9 +164,9 @@ extension [UInt8] {
         append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    fileprivate mutating func append(text: String) {
-        var text = text
-        text.withUTF8 { append(contentsOf: $0) }
+    fileprivate mutating func append(string: String) {
+        var string = string
+        string.withUTF8 { append(contentsOf: $0) }
     }
 
     /// Appends the host and port of a request without the default port of the scheme, and without the zone of an IPv6

@@ -189,6 +189,16 @@ extension UnsafeRawBufferPointer {
     }
 }
 
+extension String {
+    /// Returns true if a byte of the text in UTF-8 satisfies a condition. Faster than the view `utf8`, which decodes each byte by itself.
+    @inlinable
+    @inline(__always)
+    package func containsByte(where condition: (UInt8) -> Bool) -> Bool {
+        var text = self
+        return text.withUTF8 { $0.contains(where: condition) }
+    }
+}
+
 extension Collection<UInt8> {
     /// True if the bytes are a token (RFC 9110 §5.6.2).
     @inlinable

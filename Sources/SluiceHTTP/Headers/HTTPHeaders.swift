@@ -234,6 +234,15 @@ extension HTTPHeaders {
         return (Int(slot.start), Int(slot.nameEnd - slot.start), Int(slot.end), isEmpty)
     }
 
+    /// Returns the value of a field as a decimal number, without creating a string; nil if it is not one, or if the field is absent or
+    /// occurs more than once.
+    package func number(of name: HTTPHeaderName) -> Int64? {
+        guard let index = firstIndex(of: name, from: 0), firstIndex(of: name, from: index + 1) == nil else {
+            return nil
+        }
+        return valueBytes(at: index).decimalNumber()
+    }
+
     /// The first field that must not be sent: its name is not a token, or its value contains CR, LF or NUL
     /// (RFC 9110 §5.5).
     package var firstInvalidField: Field? {

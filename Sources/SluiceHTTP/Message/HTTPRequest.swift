@@ -217,7 +217,8 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates an origin. Normalizes case and removes the scheme's default port.
     public init(scheme: String, authority: String) {
-        self.scheme = scheme.isLowercaseASCII ? scheme : scheme.lowercased()
+        let isUsual = scheme == "https" || scheme == "http"
+        self.scheme = isUsual || scheme.isLowercaseASCII ? scheme : scheme.lowercased()
         var host = authority
         let defaultPort: StaticString = self.scheme == "https" ? ":443" : ":80"
         if host.hasUTF8Suffix(defaultPort) { host.removeLast(defaultPort.utf8CodeUnitCount) }
@@ -232,8 +233,7 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
 extension String {
     /// True if the text has no ASCII letter in uppercase.
     fileprivate var isLowercaseASCII: Bool {
-        var text = self
-        return text.withUTF8 { $0.allSatisfy { $0 == $0.asciiLowercased } }
+        !containsByte { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
     }
 
     fileprivate func hasUTF8Suffix(_ suffix: StaticString) -> Bool {

@@ -44,6 +44,6 @@ extension HTTPResponse {
     package func bodyLength(of method: HTTPMethod) -> Int64? {
         if method == .head || status == .noContent || status == .notModified { return 0 }
         if headers.contains(.contentEncoding) || headers.contains(.transferEncoding) { return nil }
-        return headers[.contentLength]?.utf8.decimalNumber()
+        return headers.number(of: .contentLength)
     }
 }

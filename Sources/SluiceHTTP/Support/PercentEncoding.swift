@@ -3,7 +3,7 @@ package enum PercentEncoding {
     /// Encodes the bytes that are not allowed in a URL, including a `%` that starts no triplet. Existing triplets are
     /// kept.
     package static func completed(_ text: String) -> String {
-        if text.utf8.allSatisfy({ isAllowed($0) && $0 != UInt8(ascii: "%") }) { return text }
+        if !text.containsByte(where: { !isAllowed($0) || $0 == UInt8(ascii: "%") }) { return text }
         let bytes = Array(text.utf8)
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count + 16)

@@ -121,7 +121,7 @@ extension HTTPRequest {
             )
         }
         // An interceptor may have changed the path, so that the parts form another URL than they show.
-        if path.utf8.first != UInt8(ascii: "/") || path.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
+        if path.utf8.first != UInt8(ascii: "/") || path.containsByte(where: { $0 <= 0x20 || $0 == 0x7F }) {
             throw SluiceError(
                 .invalidURL,
                 "The path must begin with a slash, and must not contain spaces or control characters.",

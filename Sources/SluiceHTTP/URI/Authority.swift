@@ -11,6 +11,7 @@ package enum Authority {
     }
 
     private static func problem(in bytes: Bytes) -> String? {
+        if isPlain(bytes) { return nil }
         if bytes.contains(UInt8(ascii: "@")) {
             return "it contains a user name; send credentials in an Authorization header instead"
         }
@@ -21,6 +22,12 @@ package enum Authority {
             return "its host contains a colon; write an IPv6 address in brackets, as in http://[::1]:8080"
         }
         return problem(inName: bytes[..<colon]) ?? problem(inPort: bytes[colon...])
+    }
+
+    /// Returns true for a name or an IPv4 address, optionally with a port. One pass is enough for the usual authority.
+    private static func isPlain(_ bytes: Bytes) -> Bool {
+        let name = bytes.prefix(while: \.isUnreserved)
+        return !name.isEmpty && problem(inPort: bytes[name.endIndex...]) == nil
     }
 
     private static func problem(inName name: Bytes) -> String? {
@@ -67,12 +74,8 @@ package enum Authority {
 extension UInt8 {
     /// True if the byte is an unreserved character, allowed anywhere in a URL (RFC 3986 §2.3).
     @inlinable package var isUnreserved: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
+        // One bit for each ASCII character: digits, letters and "-._~".
+        let bits: UInt64 = self < 64 ? 0x03FF_6000_0000_0000 : 0x47FF_FFFE_87FF_FFFE
+        return self < 128 && bits >> UInt64(self & 63) & 1 == 1
     }
 }

@@ -39,34 +39,26 @@ package struct JSONDocument: Sendable {
 
     /// Parses a UTF-8 text, which may begin with a byte order mark.
     package init(_ data: Data, maximumDepth: Int = JSONParser.maximumDepth) throws(JSONSyntaxError) {
-        try self.init(length: data.count, maximumDepth: maximumDepth) { target in
-            // Faster than `copyBytes`, which is generic.
-            data.withUnsafeBytes { UnsafeMutableRawBufferPointer(target).copyMemory(from: $0) }
-        }
+        try self.init(data.withUnsafeBytes { JSONDocument.padded($0) }, maximumDepth)
     }
 
     /// Parses the JSON text of a string. The caller reduces the nesting limit by the depth of that string.
     package init(_ text: String, maximumDepth: Int = JSONParser.maximumDepth) throws(JSONSyntaxError) {
-        let utf8 = text.utf8
-        try self.init(length: utf8.count, maximumDepth: maximumDepth) { target in
-            _ = target.update(fromContentsOf: utf8)
-        }
+        var text = text
+        try self.init(text.withUTF8 { JSONDocument.padded(UnsafeRawBufferPointer($0)) }, maximumDepth)
     }
 
-    private init(
-        length: Int,
-        maximumDepth: Int,
-        copyingTo copy: (UnsafeMutableBufferPointer<UInt8>) -> Void
-    ) throws(JSONSyntaxError) {
-        let storage = ContiguousArray<UInt8>(unsafeUninitializedCapacity: length + JSONParser.padding) {
-            buffer,
-            count in
-            count = length + JSONParser.padding
-            copy(UnsafeMutableBufferPointer(rebasing: buffer[..<length]))
-            UnsafeMutableBufferPointer(rebasing: buffer[length..<count]).initialize(repeating: 0)
-        }
+    private static func padded(_ text: UnsafeRawBufferPointer) -> ContiguousArray<UInt8> {
+        var storage = ContiguousArray<UInt8>()
+        storage.reserveCapacity(text.count + JSONParser.padding)
+        storage.append(contentsOf: text)
+        storage.append(contentsOf: repeatElement(0, count: JSONParser.padding))
+        return storage
+    }
+
+    private init(_ storage: ContiguousArray<UInt8>, _ maximumDepth: Int) throws(JSONSyntaxError) {
         tape = try storage.withUnsafeBufferPointer { (bytes) throws(JSONSyntaxError) in
-            try JSONParser.parse(bytes, length: length, maximumDepth: maximumDepth)
+            try JSONParser.parse(bytes, length: bytes.count - JSONParser.padding, maximumDepth: maximumDepth)
         }
         self.storage = storage
     }
