@@ -142,7 +142,7 @@ extension EngineTests {
                 let transport = SocketTransport()
                 for host in ["127.0.0.1", "localhost"] {
                     for isReused in [false, true] {
-                        let answers = [
+                        let answers: [ReadResponse] = [
                             try await transport.exchange(plain.request("/", host: host)),
                             try await transport.exchange(secure.request("/", host: host), context),
                         ]

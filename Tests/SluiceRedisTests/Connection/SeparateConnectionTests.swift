@@ -8,14 +8,14 @@ import Testing
 struct SeparateConnectionTests {
     @Test func largeReplyDoesNotHoldUpSmallCommands() async throws {
         let hasArrived = Locked(false)
-        let isReleased = Locked(false)
+        let release = DispatchSemaphore(value: 0)
         let fake = try ScriptedServer { connection, _ in
             connection.greet()
             while let words = connection.command() {
                 if words[1] == "large" {
                     connection.write("$1000000\r\n")
                     hasArrived.withLock { $0 = true }
-                    while !isReleased.withLock({ $0 }) { sched_yield() }
+                    release.wait()
                     connection.write(String(repeating: "x", count: 1_000_000) + "\r\n")
                 } else {
                     connection.write("+small\r\n")
@@ -28,7 +28,7 @@ struct SeparateConnectionTests {
         let large = Task { [command] in try await client.send(command).data?.count }
         while !hasArrived.withLock({ $0 }) { await Task.yield() }
         for _ in 0..<10 { #expect(try await client.send(RedisCommand("GET", "a")) == .text("small")) }
-        isReleased.withLock { $0 = true }
+        release.signal()
         #expect(try await large.value == 1_000_000)
         #expect(fake.connections == 2)
     }

@@ -36,27 +36,30 @@ import Testing
     }
 
     /// A chain of URLs, and the last request's use of Basic and of Digest.
-    @Test(arguments: [
-        // The origin chooses its own paths.
-        ("/shop/x", "/admin", true, true), ("/shop/x", "/one /admin", true, true),
-        // Another origin may lead back to the caller's space,
-        ("/shop/x", "b /shop/x", true, true), ("/shop/x", "b /shop/", true, true),
-        ("/shop/x", "b /shop/y/z?q", true, true),
-        ("/x", "b /admin", true, true), ("/", "b /admin/x", true, true), ("/shop/x?p=/admin/", "b /shop/y", true, true),
-        // but to no other path with Basic,
-        ("/shop/x", "b /admin", false, true), ("/shop/x", "b /shop", false, true),
-        ("/shop/x", "b /shopping/x", false, true),
-        ("/shop/x", "b /shop/../admin", false, true), ("/shop/x", "b /shop/%2e%2e/admin", false, true),
-        ("/shop/x", "b /shop/..%2fadmin", false, true), ("/shop/x", "b /shop/..;/admin", false, true),
-        ("/shop/x?p=/admin/", "b /admin/y", false, true),
-        // not by a detour either,
-        ("/shop/x", "b c /admin", false, true), ("/shop/x", "b /shop/y /admin", false, true),
-        ("/shop/x", "b /admin /other", false, true), ("/shop/x", "b /admin /shop/y", true, true),
-        ("/shop/x", "/shop/y b /admin", false, true), ("/shop/x", "b /shop/y b /admin", false, true),
-        // and to no path if the caller's own URL has another origin.
-        ("b", "/shop/x", false, false), ("b", "/", false, false), ("b", "c /shop/x", false, false),
-        ("http://a.test/shop/x", "/shop/x", false, false), ("https://a.test:8443/", "/", false, false),
-    ])
+    @Test(
+        arguments: [
+            // The origin chooses its own paths.
+            ("/shop/x", "/admin", true, true), ("/shop/x", "/one /admin", true, true),
+            // Another origin may lead back to the caller's space,
+            ("/shop/x", "b /shop/x", true, true), ("/shop/x", "b /shop/", true, true),
+            ("/shop/x", "b /shop/y/z?q", true, true),
+            ("/x", "b /admin", true, true), ("/", "b /admin/x", true, true),
+            ("/shop/x?p=/admin/", "b /shop/y", true, true),
+            // but to no other path with Basic,
+            ("/shop/x", "b /admin", false, true), ("/shop/x", "b /shop", false, true),
+            ("/shop/x", "b /shopping/x", false, true),
+            ("/shop/x", "b /shop/../admin", false, true), ("/shop/x", "b /shop/%2e%2e/admin", false, true),
+            ("/shop/x", "b /shop/..%2fadmin", false, true), ("/shop/x", "b /shop/..;/admin", false, true),
+            ("/shop/x?p=/admin/", "b /admin/y", false, true),
+            // not by a detour either,
+            ("/shop/x", "b c /admin", false, true), ("/shop/x", "b /shop/y /admin", false, true),
+            ("/shop/x", "b /admin /other", false, true), ("/shop/x", "b /admin /shop/y", true, true),
+            ("/shop/x", "/shop/y b /admin", false, true), ("/shop/x", "b /shop/y b /admin", false, true),
+            // and to no path if the caller's own URL has another origin.
+            ("b", "/shop/x", false, false), ("b", "/", false, false), ("b", "c /shop/x", false, false),
+            ("http://a.test/shop/x", "/shop/x", false, false), ("https://a.test:8443/", "/", false, false),
+        ] as [(String, String, Bool, Bool)]
+    )
     func basicReturnsOnlyToTheSpaceOfTheCallersURL(_ first: String, _ rest: String, _ basic: Bool, _ digest: Bool)
         throws
     {

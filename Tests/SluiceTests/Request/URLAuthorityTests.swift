@@ -16,7 +16,7 @@ import Testing
         #expect(request.path == "/v1/c")
     }
 
-    static let flaws = [
+    static let flaws: [(String, String)] = [
         ("", "has no host"), (":80", "has no host"), (":", "has no host"),
         ("u:secret@a.b", "user name"), ("@a.b", "user name"), ("u@[::1]", "user name"),
         ("[::1", "not closed"), ("[", "not closed"), ("[::1:80", "not closed"),

@@ -15,7 +15,7 @@ import Testing
             ("{var:0}", 5), ("{var:01}", 5), ("{var:10000}", 5), ("{var:-1}", 5), ("{var:+1}", 5),
             ("{var:99999999999999999999}", 5), ("{hello:2*}", 7), ("{x*:2}", 3), ("{x**}", 3), ("{x:1:2}", 3),
             ("{x:٣}", 3),
-        ]
+        ] as [(String, Int)]
     )
     func malformedTemplateReportsPosition(_ template: String, _ position: Int) {
         let failure = #expect(throws: URITemplateFailure.self) { try URITemplate(template).expand(["x": 1]) }
