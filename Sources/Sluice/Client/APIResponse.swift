@@ -71,7 +71,7 @@ extension APIResponse {
 }
 
 extension APIResponse {
-    /// Creates a response from the server's and its model.
+    /// Creates a response with the model that was decoded from it.
     init(_ model: Model, _ response: ServerResponse, to request: SentRequest<Model, ErrorModel>) {
         self.init(
             request: response.request,

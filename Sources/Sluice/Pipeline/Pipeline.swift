@@ -431,7 +431,8 @@ final class Pipeline: Sendable {
         }
     }
 
-    /// Returns the settings for the transfer of a request. The functions take the draft, because the options are large and would be copied.
+    // These functions take the draft, because the options alone are large and would be copied.
+
     func transferContext(
         of draft: RequestDraft,
         _ request: HTTPRequest,

@@ -31,7 +31,10 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     private struct GroupIdentity {
         let origin: Int
-        let plan: ConnectionPlan
+        /// Nil once the group has been removed.
+        var plan: ConnectionPlan?
+
+        func isShared(with plan: ConnectionPlan) -> Bool { self.plan?.sharesConnections(with: plan) == true }
     }
 
     /// A request without a connection.
@@ -77,9 +80,9 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     var origins: [Int: Origin] = [:]
     private var lastOrigin = 0
     var groups: [Group?] = []
-    /// The origin and the policy of each group. Apart from the groups, which are large and would be copied to read them.
+    /// The origin and the policy of each group, stored separately from the groups, which are large and would be copied to read them.
     private var identities: [GroupIdentity] = []
-    /// The group of the last request, which the next one is usually for.
+    /// The group that was last looked up, which is usually that of the next request, too.
     private var recent: (origin: HTTPOrigin, group: GroupID)?
     private var freeGroups: [GroupID] = []
     var pending: [ObjectIdentifier: Pending] = [:]
@@ -412,7 +415,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     /// Returns the group for an origin and a policy, and creates it if there is none.
     mutating func group(_ origin: HTTPOrigin, _ plan: ConnectionPlan) -> GroupID {
-        if let recent, recent.origin == origin, identities[recent.group].plan.sharesConnections(with: plan) {
+        if let recent, recent.origin == origin, identities[recent.group].isShared(with: plan) {
             return recent.group
         }
         let group = findGroup(origin, plan)
@@ -430,7 +433,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             originNumbers[origin] = number
             origins[number] = Origin(name: origin)
         }
-        let known = origins[number]?.groups.first { identities[$0].plan.sharesConnections(with: plan) }
+        let known = origins[number]?.groups.first { identities[$0].isShared(with: plan) }
         if let known { return known }
         let identity = GroupIdentity(origin: number, plan: plan)
         let id: GroupID
@@ -460,6 +463,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         groups[id] = nil
         freeGroups.append(id)
         if recent?.group == id { recent = nil }
+        identities[id].plan = nil
         let number = identities[id].origin
         origins[number]?.groups.removeAll { $0 == id }
         if let origin = origins[number], origin.groups.isEmpty {

@@ -43,8 +43,8 @@ class Transaction {
         case withCredentials
     }
 
-    // The runtime does not check the properties for overlapping accesses, because a check costs as much as an access. The connection's lock
-    // excludes other threads, and no property is used during a change of the same one.
+    // The runtime does not check the marked properties for overlapping accesses, because a check costs as much as an access. The lock of
+    // the connection excludes other threads, and none of the properties is used during a change of the same one.
 
     let call: Call
     let isReused: Bool

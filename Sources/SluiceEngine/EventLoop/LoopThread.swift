@@ -43,6 +43,9 @@ package final class LoopThread {
     /// True to measure the processor time of each turn. Set by tests only.
     package static let measuresTurns = Atomic(false)
 
+    // The runtime does not check the marked properties for overlapping accesses, because a check costs as much as an access. No other thread
+    // uses them. No handler or job runs during an access. A deinit may run, but no object stores a loop thread.
+
     package let loop: EventLoop
     /// The time at the start of the current round.
     @exclusivity(unchecked) package private(set) var now = MonotonicTime.now
@@ -55,8 +58,6 @@ package final class LoopThread {
     /// The processor time of the longest turn of any handler since the last reset.
     package var longestTurn = Duration.zero
 
-    // The runtime does not check these properties for overlapping accesses, because a check costs as much as an access. They are private, and
-    // no other thread uses them. No handler or job runs during an access. A deinit may run, but no object stores a loop thread.
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeEntries: [UInt32] = []
     @exclusivity(unchecked) private var timers = TimerHeap<Registration>()

@@ -190,7 +190,8 @@ extension UnsafeRawBufferPointer {
 }
 
 extension String {
-    /// Returns true if a byte of the text in UTF-8 satisfies a condition. Faster than the view `utf8`, which decodes each byte by itself.
+    /// Returns true if a byte of the text in UTF-8 satisfies a condition. Faster than the view `utf8`, which checks the text's storage for
+    /// each byte.
     @inlinable
     @inline(__always)
     package func containsByte(where condition: (UInt8) -> Bool) -> Bool {
