@@ -187,6 +187,7 @@ private enum DecodedOutcome: Sendable {
     case response(any AnyObject & Sendable)
 }
 
+/// A model as an object.
 private final class ModelBox<Model: Sendable>: Sendable {
     let model: Model
 
@@ -195,6 +196,7 @@ private final class ModelBox<Model: Sendable>: Sendable {
     }
 }
 
+/// A response as an object, for an outcome that is not just a model.
 private final class ResponseBox<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
     let response: APIResponse<Model, ErrorModel>
 

@@ -147,4 +147,40 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         return shared[index].connection
     }
 }
+
+// MARK: - Requests and dials of groups
+
+extension PoolState {
+    /// A request without a connection.
+    struct Pending {
+        let call: Call
+        let group: GroupID
+        let total: MonotonicTime
+        var connectTimeout: Duration?
+        /// True once the request has a slot.
+        var isConnecting = false
+        /// True from the decision to start a dial for the request until the dial ends or has another owner.
+        var hasDial = false
+        var dial: Dial?
+        /// The time since which the request needs a connection: it has a slot, and the limits allow it one.
+        var since = MonotonicTime.distantFuture
+        /// The time by which the request must have a connection.
+        var deadline = MonotonicTime.distantFuture
+        var timer: TimerHeap<ObjectIdentifier>.ID?
+    }
+
+    /// A dial in progress.
+    struct Dialing {
+        let dial: Dial
+        let group: GroupID
+        /// The time since which its first owner needed a connection.
+        let since: MonotonicTime
+        /// The request that the dial belongs to. Nil once that request has another connection.
+        var owner: Call?
+        /// The deadline of a dial that was started without a request. It continues if its owner leaves.
+        var deadline: MonotonicTime?
+        /// The deadline of a dial without an owner.
+        var timer: TimerHeap<ObjectIdentifier>.ID?
+    }
+}
 #endif

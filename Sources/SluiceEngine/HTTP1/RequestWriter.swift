@@ -164,6 +164,7 @@ extension [UInt8] {
         append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    /// Has another label than the function for static strings, because a literal would prefer this one.
     fileprivate mutating func append(string: String) {
         var string = string
         string.withUTF8 { append(contentsOf: $0) }
