@@ -213,15 +213,29 @@ package final class Call: Sendable {
 
     /// Answers the caller, unless the request has already been answered.
     func answer(_ result: Result<TransportResponse, SluiceError>) {
-        let isFirst = state.withLockUnchecked { state in
+        let (isFirst, body): (Bool, UploadBody?) = state.withLockUnchecked { state in
             switch state.stage {
             case .waiting, .running:
                 state.stage = .answered
+                return (true, state.attempt.body.take())
+            case .answered, .cancelled, .replaced: return (false, nil)
+            }
+        }
+        body?.close()
+        if isFirst { completion(result) }
+    }
+
+    /// Keeps a rewound body for the next attempt. Closes it if there will be none, because the request has ended.
+    func keepBody(_ body: UploadBody) {
+        let isKept = state.withLockUnchecked { state in
+            switch state.stage {
+            case .waiting, .running:
+                state.attempt.body = body
                 return true
             case .answered, .cancelled, .replaced: return false
             }
         }
-        if isFirst { completion(result) }
+        if !isKept { body.close() }
     }
 
     /// Takes the lock once, so that the thread sanitizer orders writes before the answer before the caller's reads.
@@ -236,14 +250,16 @@ package final class Call: Sendable {
 
     /// Cancels the request, unless it has already been answered. Removes it from its connection or from the pool first.
     func cancel() {
-        let before = state.withLockUnchecked { state in
+        let (before, body): (Stage, UploadBody?) = state.withLockUnchecked { state in
             let before = state.stage
             switch before {
-            case .waiting, .running: state.stage = .cancelled
-            case .answered, .cancelled, .replaced: break
+            case .waiting, .running:
+                state.stage = .cancelled
+                return (before, state.attempt.body.take())
+            case .answered, .cancelled, .replaced: return (before, nil)
             }
-            return before
         }
+        body?.close()
         switch before {
         case .waiting: pool.removeWaiting(self)
         case .running(let connection): connection.abandon(self)

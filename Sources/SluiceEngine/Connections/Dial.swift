@@ -40,8 +40,8 @@ package final class Dial: LoopHandler {
         var ticket: Resolver.Ticket?
         /// The registration of the dial on the loop, for the timer of the race.
         var registration: LoopThread.Registration?
-        /// The attempt to repeat after a short time, because there was no descriptor or the backlog was full.
-        var postponed: (index: Int, address: Target)?
+        /// The attempts to repeat after a short time, because there was no descriptor or the backlog was full.
+        var postponed: [(index: Int, address: Target)] = []
         /// True once the socket is readable or closed. The loop reports this only once.
         var hasInput = false
         var tlsContext: TLSContext?
@@ -286,9 +286,12 @@ package final class Dial: LoopHandler {
     package func ready(_ events: UInt32, on thread: LoopThread) {}
 
     package func deadlinePassed(on thread: LoopThread) {
-        if let (index, target) = withState({ $0.postponed.take() }) {
-            guard attempt(index, target, on: thread) else { return }
+        let postponed = withState { state in
+            defer { state.postponed = [] }
+            return state.postponed
         }
+        let isPostponed = postponed.reduce(false) { !attempt($1.index, $1.address, on: thread) || $0 }
+        if isPostponed { return }
         if withState({ $0.race != nil }) { advance(on: thread) }
     }
 
@@ -334,7 +337,7 @@ package final class Dial: LoopHandler {
         let registration = withState { $0.registration } ?? thread.register(self)
         withState { state in
             state.registration = registration
-            state.postponed = (index, target)
+            state.postponed.append((index, target))
         }
         thread.setTimer(registration, at: .now + Dial.postponement)
     }

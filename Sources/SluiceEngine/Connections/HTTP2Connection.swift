@@ -175,7 +175,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     private func turn(_ events: UInt32, _ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
         if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
-        state.stream.recordEvents(events)
+        // The descriptor of a closed connection may belong to another one.
+        if state.isOpen { state.stream.recordEvents(events) }
         guard state.isOpen || state.session.count > 0 else { return }
         effects.isGone = !state.isOpen
         state.awaitsTurn = false
@@ -186,6 +187,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             state.session.forEach { stream in
                 guard stream.isDeferred else { return }
                 state.session.resume(stream)
+                stream.stopWaitingForBody(now: thread.now)
                 setTimer(for: stream, &state, &effects, now: thread.now)
             }
         }

@@ -192,7 +192,7 @@ final class HTTP2Session {
         guard let stream = streams[id] else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
         switch stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: length), now: now) {
         case .bytes(let count):
-            floodGuard.reward()
+            floodGuard.rewardSent(count)
             if stream.sending == .sent { flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
             return count
         case .end:
@@ -376,8 +376,10 @@ final class HTTP2Session {
         case NGHTTP2_HEADERS.rawValue where unansweredResets > 0: unansweredResets -= 1
         case NGHTTP2_DATA.rawValue where header.length > 0 && !isPadded || ends:
             floodGuard.reward()
+        case NGHTTP2_WINDOW_UPDATE.rawValue:
+            guard takeFloodToken({ $0.takeUpdate(at: now) }) else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
         default:
-            guard takeFloodToken() else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
+            guard takeFloodToken({ $0.takeToken(at: now) }) else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
         }
         return 0
     }
@@ -388,13 +390,13 @@ final class HTTP2Session {
         if discardedBytes >= header.length {
             discardedBytes -= header.length
         } else {
-            _ = takeFloodToken()
+            _ = takeFloodToken({ $0.takeToken(at: now) })
         }
     }
 
     /// Takes a token for a frame without content. Fails the connection if there is none.
-    private func takeFloodToken() -> Bool {
-        if floodGuard.takeToken(at: now) { return true }
+    private func takeFloodToken(_ take: (inout FloodGuard) -> Bool) -> Bool {
+        if take(&floodGuard) { return true }
         failure =
             failure ?? SluiceError(.invalidResponse, "The server sent too many HTTP/2 frames without content.")
         return false

@@ -74,6 +74,12 @@ final class HTTP2Stream: Transaction {
         return (head, hasBody)
     }
 
+    /// Ends the wait for more of the request body. The idle time-out applies from now on.
+    func stopWaitingForBody(now: MonotonicTime) {
+        awaitsBody = false
+        lastActivity = now
+    }
+
     /// Copies the next bytes of the request body into a buffer.
     func read(into buffer: UnsafeMutableRawBufferPointer, now: MonotonicTime) -> UploadPipe.Piece {
         switch sending {
@@ -103,7 +109,7 @@ final class HTTP2Stream: Transaction {
     func appendField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> SluiceError? {
         fieldBytes += name.count + value.count + 4
         fieldCount += 1
-        let limit = call.context.limits.headers
+        let limit = min(max(call.context.limits.headers, 0), Int(Int32.max))
         if fieldBytes > limit || fieldCount > HTTP2Stream.fieldLimit {
             exceedsSkipLimit = fieldBytes > 2 * limit || fieldCount > 2 * HTTP2Stream.fieldLimit
             return fieldBytes > limit
@@ -119,7 +125,8 @@ final class HTTP2Stream: Transaction {
         if firstByte == nil { firstByte = now }
         if ends { hasEnded = true }
         guard failure == nil else { return }
-        if head != nil {
+        // A response with a reason to send the request again has no head here.
+        if head != nil || resendReason != nil {
             trailerFields = fields.takeTrailers()
             return
         }

@@ -464,7 +464,7 @@ class Transaction {
         if resendReason == .withCredentials { call.withAttempt { $0.began = began } }
         if holdsBodyBack { return true }
         guard body.rewind() else { return false }
-        call.withAttempt { $0.body = body }
+        call.keepBody(body)
         body = .none
         return true
     }

@@ -83,11 +83,13 @@ struct CallAuthentication: Sendable {
 
     /// Returns the message with the request target: an absolute URL if a proxy forwards the request.
     private func message(_ isForProxy: Bool, _ upload: UploadSource) -> AuthenticatedMessage {
-        AuthenticatedMessage(
-            method: request.method.rawValue,
-            uri: isForProxy ? request.url : request.path,
-            upload: upload
-        )
+        var uri = request.path
+        if isForProxy {
+            var target: [UInt8] = []
+            RequestWriter.appendAbsoluteTarget(of: request, to: &target)
+            uri = String(decoding: target, as: UTF8.self)
+        }
+        return AuthenticatedMessage(method: request.method.rawValue, uri: uri, upload: upload)
     }
 }
 #endif

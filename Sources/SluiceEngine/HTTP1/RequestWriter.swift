@@ -57,11 +57,10 @@ package enum RequestWriter {
         if case .absolute(let authorization) = target {
             proxyAuthorization = authorization
             omitsProxyAuthorization = authorization != nil
-            buffer.append(string: request.scheme)
-            buffer.append(text: "://")
-            buffer.append(hostOf: request)
+            appendAbsoluteTarget(of: request, to: &buffer)
+        } else {
+            buffer.append(string: request.path)
         }
-        buffer.append(string: request.path)
         buffer.append(text: " HTTP/1.1\r\n")
         if !request.headers.contains(.host) {
             buffer.append(text: "Host: ")
@@ -99,6 +98,14 @@ package enum RequestWriter {
             if request.method.announcesNoContent { buffer.append(text: "Content-Length: 0\r\n") }
         }
         buffer.append(text: "\r\n")
+    }
+
+    /// Appends the absolute form of the request target (RFC 9112 §3.2.2).
+    package static func appendAbsoluteTarget(of request: HTTPRequest, to buffer: inout [UInt8]) {
+        buffer.append(string: request.scheme)
+        buffer.append(text: "://")
+        buffer.append(hostOf: request)
+        buffer.append(string: request.path)
     }
 
     /// Returns the fields of a head that ``appendHead(of:target:framing:decodes:omitsExpect:adding:to:)`` has written.

@@ -14,8 +14,15 @@ struct FloodGuard {
     /// The number of tokens that a frame with content returns.
     static let reward = 2
 
+    /// The maximum number of WINDOW_UPDATE frames that take no token.
+    static let updateCapacity = 1 << 16
+
     private var tokens = FloodGuard.capacity
     private var refilled: MonotonicTime
+    /// The number of WINDOW_UPDATE frames that take no token.
+    private var updates = 0
+    /// The number of sent bytes that have not been counted in ``updates``.
+    private var sentBytes = 0
 
     init(at now: MonotonicTime) {
         refilled = now
@@ -24,6 +31,22 @@ struct FloodGuard {
     /// Returns tokens for a frame with content for a request, or for a sent piece of a request body.
     mutating func reward() {
         tokens = min(FloodGuard.capacity, tokens + FloodGuard.reward)
+    }
+
+    /// Allows one WINDOW_UPDATE frame for each KiB of a request body. A server may send two for each 4 KiB that it reads, one of the stream
+    /// and one of the connection, and those for a whole window after the end of the body.
+    mutating func rewardSent(_ bytes: Int) {
+        reward()
+        sentBytes += bytes
+        updates = min(FloodGuard.updateCapacity, updates + sentBytes >> 10)
+        sentBytes &= 1023
+    }
+
+    /// Takes a token for a WINDOW_UPDATE frame, unless sent bytes allow it. Returns false if there is none.
+    mutating func takeUpdate(at now: MonotonicTime) -> Bool {
+        guard updates > 0 else { return takeToken(at: now) }
+        updates -= 1
+        return true
     }
 
     /// Takes a token for a frame without content. Returns false if there is none.

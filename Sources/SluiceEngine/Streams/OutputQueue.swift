@@ -23,6 +23,9 @@ package struct OutputQueue {
     private static let smallPiece = 8 << 10
     /// The maximum capacity of the buffer that an empty queue retains.
     private static let retainedCapacity = 2 << 10
+    /// The number of written bytes and of written segments from which their memory is released before the queue is empty.
+    private static let releasedBytes = 64 << 10
+    private static let releasedSegments = 64
 
     private var buffer: [UInt8] = []
     /// All pieces in order. Empty if all bytes are in the buffer.
@@ -87,6 +90,38 @@ package struct OutputQueue {
             written -= segments[first].count
             segments[first] = .range(0..<0)
             first += 1
+        }
+        if hasMuchWritten { removeWritten() }
+    }
+
+    /// True if much memory is occupied by bytes and segments that have been written. A queue to a slow receiver is never empty.
+    private var hasMuchWritten: Bool {
+        if first >= OutputQueue.releasedSegments { return true }
+        guard first < segments.count else { return written >= OutputQueue.releasedBytes }
+        guard case .range(let range) = segments[first] else { return false }
+        return range.lowerBound + written >= OutputQueue.releasedBytes
+    }
+
+    private mutating func removeWritten() {
+        segments.removeFirst(first)
+        first = 0
+        if case .range(let range) = segments.first {
+            segments[0] = .range(range.lowerBound + written..<range.upperBound)
+            written = 0
+        } else if segments.isEmpty {
+            buffer.removeFirst(written)
+            written = 0
+            return
+        }
+        var start = buffer.count
+        for case .range(let range) in segments {
+            start = range.lowerBound
+            break
+        }
+        buffer.removeFirst(start)
+        for index in segments.indices {
+            guard case .range(let range) = segments[index] else { continue }
+            segments[index] = .range(range.lowerBound - start..<range.upperBound - start)
         }
     }
 

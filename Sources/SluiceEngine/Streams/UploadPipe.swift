@@ -169,6 +169,9 @@ extension UploadPipe.State {
         if first == chunks.count {
             chunks.removeAll(keepingCapacity: true)
             first = 0
+        } else if first >= 64, first * 2 >= chunks.count {
+            chunks.removeFirst(first)
+            first = 0
         }
     }
 

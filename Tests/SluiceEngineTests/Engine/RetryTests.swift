@@ -62,6 +62,36 @@ extension EngineTests {
             #expect(server.connections == 1)
         }
 
+        /// The server goes away during the upload, so the body was opened again in vain.
+        @Test func bodyIsClosedIfThereIsNoFurtherAttempt() async throws {
+            let stopped = Locked<TestListener?>(nil)
+            let listener = try TestListener { descriptor in
+                guard TestListener.readHead(descriptor) != nil else { return }
+                TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                guard TestListener.readHead(descriptor) != nil else { return }
+                stopped.withLock(\.self)?.stop()
+            }
+            stopped.withLock { $0 = listener }
+            defer { stopped.withLock { $0 = nil } }
+            _ = try await transport.exchange(listener.request())
+            let (opened, ended) = (Locked(0), Locked(0))
+            let stream = RequestBody.Stream {
+                let (chunks, source) = AsyncStream<Data>.makeStream()
+                opened.withLock { $0 += 1 }
+                source.onTermination = { _ in ended.withLock { $0 += 1 } }
+                source.yield(Data("first".utf8))
+                var iterator = chunks.makeAsyncIterator()
+                return {
+                    _ = source
+                    return await iterator.next()
+                }
+            }
+            let body = RequestBody.stream(stream, length: nil, isReplayable: true)
+            #expect(await transport.failure(of: listener.request(method: .put, body: body)) != nil)
+            try await waitUntil("the body is closed") { ended.withLock(\.self) == opened.withLock(\.self) }
+            #expect(opened.withLock(\.self) > 0)
+        }
+
         @Test func failureOnTheNewConnectionIsFinal() async throws {
             server.on("/second", .drop)
             #expect(try await sendOnReusedConnection(.get).error?.code == .connectionLost)

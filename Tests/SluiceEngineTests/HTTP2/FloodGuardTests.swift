@@ -43,6 +43,22 @@ import Testing
         expect(admitted(at: 0), FloodGuard.reward)
     }
 
+    @Test mutating func sentBytesAllowWindowUpdates() {
+        _ = admitted(at: 0)
+        for _ in 0..<64 { floodGuard.rewardSent(16 << 10) }
+        for _ in 0..<1024 { expect(floodGuard.takeUpdate(at: Self.time(0)), true) }
+        // From here on they take the tokens that the pieces have returned.
+        for _ in 0..<64 * FloodGuard.reward { expect(floodGuard.takeUpdate(at: Self.time(0)), true) }
+        expect(floodGuard.takeUpdate(at: Self.time(0)), false)
+    }
+
+    @Test mutating func smallPiecesAddUpToWindowUpdates() {
+        for _ in 0..<1024 { floodGuard.rewardSent(7) }
+        _ = admitted(at: 0)
+        for _ in 0..<7 { expect(floodGuard.takeUpdate(at: Self.time(0)), true) }
+        expect(floodGuard.takeUpdate(at: Self.time(0)), false)
+    }
+
     @Test mutating func earlierTimeRefillsNothing() {
         floodGuard = FloodGuard(at: Self.time(1000))
         _ = admitted(at: 1000)

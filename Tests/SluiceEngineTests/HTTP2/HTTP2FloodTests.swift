@@ -112,8 +112,9 @@ extension EngineTests {
             #expect(error?.code == .headersTooLarge)
         }
 
-        @Test func headWithTooManyFieldsFailsTheRequest() async throws {
-            let error = try await failure { peer, frame in
+        @Test(arguments: [ResponseLimits(), ResponseLimits(headers: .max)])
+        func headWithTooManyFieldsFailsTheRequest(_ limits: ResponseLimits) async throws {
+            let error = try await failure(limits: limits) { peer, frame in
                 peer.head(frame.stream, 200, (0..<1500).map { HTTP2Field("x", "\($0)") }, ends: true)
                 peer.close()
             }
@@ -184,6 +185,24 @@ extension EngineTests {
             peer.head(1)
             let data = HTTP2Frame(.data, stream: 1, [UInt8](repeating: 0x61, count: 500)).bytes
             for _ in 0..<(FlowWindow.largeInitialSize / 500) { peer.write(data) }
+            #expect(try await transport.exchange(request, .http2()).text == "ok")
+            #expect(server.connections == 1)
+        }
+
+        /// The server grants credit for each 4 KiB that it reads, to the stream and to the connection.
+        @Test func windowUpdatesOfAnUploadAreAllowed() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .data else { return }
+                for start in stride(from: 0, to: frame.payload.count, by: 4096) {
+                    let count = UInt32(min(4096, frame.payload.count - start))
+                    for stream in [0, frame.stream] {
+                        peer.windowUpdate(stream, count)
+                    }
+                }
+                if frame.endsStream { peer.answer(frame.stream, "ok") }
+            }
+            let body = RequestBody.data(Data(count: 6 << 20))
+            let request = server.request(method: .put, body: body)
             #expect(try await transport.exchange(request, .http2()).text == "ok")
             #expect(server.connections == 1)
         }

@@ -18,6 +18,21 @@ extension EngineTests {
             Task { [transport] in await transport.result(of: request, .http2(timeouts)) }
         }
 
+        /// The server stops reading after the source of the body has paused.
+        @Test func idleTimeoutAppliesAfterASilenceOfTheSource() async throws {
+            let server = try ScriptedHTTP2Server()
+            let (chunks, source) = AsyncStream<Data>.makeStream()
+            defer { source.finish() }
+            let start = ContinuousClock.now
+            let task = send(server.request(method: .put, body: .stream(chunks)), Timeouts(idle: .milliseconds(300)))
+            _ = try await server.seen()
+            // More than the server's initial window.
+            source.yield(Data(count: 1 << 20))
+            #expect(await task.value.error?.code == .idleTimedOut)
+            let time = ContinuousClock.now - start
+            #expect(time < .seconds(5), "\(time)")
+        }
+
         @Test func unansweredPingFailsTheConnection() async throws {
             let server = try ScriptedHTTP2Server(answersPings: false)
             let task = send(server.request(method: .post))

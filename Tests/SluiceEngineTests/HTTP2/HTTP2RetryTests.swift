@@ -118,6 +118,26 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// The challenge, its body and its trailer section arrive at once.
+        @Test func challengeWithTrailersIsAnswered() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                if frame["authorization"] != nil { return peer.answer(frame.stream, "ok") }
+                let head = HTTP2Frame.block([":status: 401", "www-authenticate: Basic realm=r"])
+                let frames = [
+                    HTTP2Frame(.headers, flags: 4, stream: frame.stream, head),
+                    HTTP2Frame(.data, stream: frame.stream, Array("who".utf8)),
+                    HTTP2Frame(.headers, flags: 5, stream: frame.stream, HTTP2Frame.block(["x-sum: 1"])),
+                ]
+                peer.write(frames.flatMap(\.bytes))
+            }
+            var context = TransferContext.http2()
+            let origin = HTTPOrigin(scheme: "http", authority: server.authority)
+            context.credentials = ChallengeCredentials(user: "ada", password: "pw", origin: origin)
+            #expect(try await transport.exchange(server.request(), context).text == "ok")
+            #expect(try await server.peer().requests.count == 2)
+        }
+
         @Test func repeatedlyRefusedRequestFails() async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
                 if frame.kind == .headers { peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }

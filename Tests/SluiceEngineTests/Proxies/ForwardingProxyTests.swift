@@ -67,6 +67,29 @@ extension EngineTests {
             )
         }
 
+        @Test func digestIsOfTheTargetAsItIsSent() async throws {
+            let heads = Locked<[String]>([])
+            let proxy = try TestProxy { client in
+                while let head = client.readHead() {
+                    heads.withLock { $0.append(head) }
+                    let challenge = "407 Who\r\nProxy-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\""
+                    let status = head.contains("Proxy-Authorization") ? "200 OK" : challenge
+                    client.write("HTTP/1.1 \(status)\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+            let context = try TransferContext.by(.http(proxy.address, user: "ada", password: "pw", methods: .digest))
+            for host in ["web.test:80", "[fe80::1%25eth0]"] {
+                let response = try await transport.exchange(Self.request("/?a", host: host), context)
+                #expect(response.text == "ok")
+            }
+            let answered = heads.withLock { $0 }.filter { $0.contains("Digest ") }
+            #expect(answered.count == 2)
+            for head in answered {
+                let target = head.split(separator: " ")[1]
+                #expect(head.contains("uri=\"\(target)\""), "\(head)")
+            }
+        }
+
         @Test func proxyCredentialsReplaceTheFieldOfTheRequest() async throws {
             let heads = Locked<[String]>([])
             let proxy = try proxy(nil, heads)
