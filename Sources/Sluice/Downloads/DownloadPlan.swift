@@ -47,7 +47,7 @@ enum DownloadPlan: Equatable {
         var spans = missing
         while spans.count < options.segments,
             let widest = spans.indices.max(by: { spans[$0].count < spans[$1].count }),
-            spans[widest].count >= 2 * max(1, options.minimumSegment)
+            spans[widest].count / 2 >= max(1, options.minimumSegment)
         {
             let span = spans[widest]
             let middle = span.lowerBound + Int64(span.count / 2)

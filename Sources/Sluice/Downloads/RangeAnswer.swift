@@ -40,7 +40,8 @@ enum RangeAnswer: Equatable {
             self = Self.partial(head, requested, request)
         case 416 where requested.first != nil:
             let length = head.headers[.contentRange].flatMap(ContentRange.init)?.length
-            let isWhole = length == requested.completed && length == requested.resource?.length ?? length
+            // Without a known resource, an empty file is requested again as a whole, which gives its properties.
+            let isWhole = length == requested.completed && length == requested.resource.flatMap { $0.length ?? length }
             self = isWhole ? .complete : .changed
         case let status where status.class == .success:
             let isSegment = requested.end != nil && requested.resource != nil

@@ -219,8 +219,8 @@ extension ConstraintGate {
             let first = state.constraint.firstWaiting
             return (state.satisfactionNumber, first.flatMap { state.pending[$0]?.request })
         }
-        // All waiting requests have been cancelled meanwhile.
-        guard let request else { return satisfactionEnded(number, nil) }
+        // All waiting requests have been cancelled meanwhile. A request that arrives now begins another satisfaction.
+        guard let request else { return satisfactionEnded(number, .cancelled) }
         let bypass = GateBypass(from: self, for: request)
         let work = Deadline.$current.withValue(nil) {
             Task { [self] in

@@ -52,6 +52,7 @@ struct AsynchronousDriver: Sendable {
     /// Performs the remaining steps of a request that another driver has begun, within the total time.
     func finalOutcome() async -> TransportOutcome {
         var driver = self
+        let hasBegun = Locked(machine.next != .admit)
         switch machine.next {
         case .admit: break
         case .cache, .send:
@@ -71,9 +72,16 @@ struct AsynchronousDriver: Sendable {
             await driver.run(until: .decide)
         }
         let outcome = await pipeline.within(call) { [driver] in
+            hasBegun.withLock { $0 = true }
             var driver = driver
             await driver.run(until: .end)
             return driver.outcome
+        }
+        if !hasBegun.withLock(\.self) {
+            // The task was cancelled before it began. The other driver may have obtained permits.
+            driver.outcome = outcome
+            driver.machine.skipToRelease()
+            await driver.run(until: .decide)
         }
         return outcome.after(call.lastFailure)
     }

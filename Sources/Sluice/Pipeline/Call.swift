@@ -116,8 +116,13 @@ final class Call: Sendable {
     /// True if a retry policy may ask for another attempt.
     var mayBeRetried: Bool { draft.options.retry?.isActive ?? client.pipeline.retries }
 
-    /// True if the request may be sent more than once, by its own option or its method.
-    var isIdempotent: Bool { draft.options.isIdempotent ?? request.method.isIdempotent }
+    /// Checks the request's own option, or its method.
+    ///
+    /// - Parameter sent: The request as it was sent. An interceptor or a redirect may have changed its method.
+    /// - Returns: True if the request may be sent again.
+    func isIdempotent(sentAs sent: HTTPRequest?) -> Bool {
+        draft.options.isIdempotent ?? (request.method.isIdempotent && sent?.method.isIdempotent != false)
+    }
 
     /// True if a second attempt may run in parallel with the first.
     var isHedged: Bool {

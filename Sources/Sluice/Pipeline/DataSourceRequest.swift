@@ -53,7 +53,10 @@ final class DataSourceRequest: Sendable {
             switch await decision.value() {
             case nil: completion(.cancelled)
             case .answered(let callOutcome): completion(callOutcome)
-            case .sent(let call, _): completion(CallOutcome(await lookup.pipeline.outcome(of: call), call))
+            case .sent(let call, _):
+                let outcome = await lookup.pipeline.outcome(of: call)
+                if !call.request.method.isSafe { lookup.pipeline.transfers.removeAll() }
+                completion(CallOutcome(outcome, call))
             }
         }
         return { task.cancel() }

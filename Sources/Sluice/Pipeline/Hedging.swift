@@ -7,7 +7,7 @@ extension Pipeline {
     }
 
     /// Runs an attempt, and extra attempts in parallel while there is no response. The others are cancelled once there
-    /// is one.
+    /// is one, or once a gate asks to send the request again, which it does only once.
     func hedged(_ first: RequestContext, _ call: Call) async -> AttemptEnd {
         let policy = call.hedging
         return await withTaskGroup(of: Event.self) { group in
@@ -52,9 +52,11 @@ extension Pipeline {
 }
 
 extension AttemptEnd {
-    /// Returns true if the outcome is final: a response that the policy does not retry.
+    /// Returns true if the other attempts are not awaited: after a response that the policy does not retry, or for a
+    /// replay.
     fileprivate func isFinal(by policy: RetryPolicy) -> Bool {
-        guard case .success(let response) = outcome, !isReplayed else { return false }
+        if isReplayed { return true }
+        guard case .success(let response) = outcome else { return false }
         return !policy.statuses.contains(response.head.status)
     }
 }

@@ -38,7 +38,7 @@ extension Pipeline {
                 attempt: tries,
                 elapsed: (call.sink?.lastProgress ?? call.began).duration(to: now),
                 left: call.deadline.map { now.duration(to: $0) },
-                isIdempotent: call.isIdempotent,
+                isIdempotent: call.isIdempotent(sentAs: outcome.request),
                 date: clock.date,
                 random: configuration.randomness()
             )
@@ -63,7 +63,7 @@ extension Pipeline {
 extension Call {
     /// Returns the delay before an interrupted response is resumed; nil for no resumption.
     fileprivate func resumption(after outcome: TransportOutcome) -> Duration? {
-        guard let sink, isIdempotent, request.body.isReplayable else { return nil }
+        guard let sink, isIdempotent(sentAs: outcome.request), request.body.isReplayable else { return nil }
         return sink.resumption(after: outcome)
     }
 }

@@ -250,7 +250,8 @@ extension JSONNumber {
     fileprivate init?(lenient text: String) {
         let utf8 = text.utf8[...].trimmingWhiteSpace
         let trimmed = String(Substring(utf8))
-        if let number = JSONNumber(trimmed) {
+        // Not by way of `Double`, which has 53 bits for the digits of an integer.
+        if let number = JSONNumber(trimmed) ?? JSONNumber(Self.literal(utf8)) {
             self = number
             return
         }
@@ -258,5 +259,18 @@ extension JSONNumber {
         let isDecimal = utf8.allSatisfy { $0.isDecimalDigit || "+-.eE".utf8.contains($0) }
         guard isDecimal, let number = Double(trimmed).flatMap(JSONNumber.init) else { return nil }
         self = number
+    }
+
+    /// Returns the text of a number without its plus sign and its leading zeros, which JSON does not allow; an empty text
+    /// if it does not begin with a digit then.
+    private static func literal(_ text: Substring.UTF8View) -> String {
+        let isNegative = text.first == UInt8(ascii: "-")
+        var digits = text
+        if isNegative || text.first == UInt8(ascii: "+") { digits.removeFirst() }
+        guard digits.first?.isDecimalDigit == true else { return "" }
+        while digits.first == UInt8(ascii: "0"), digits.dropFirst().first?.isDecimalDigit == true {
+            digits.removeFirst()
+        }
+        return (isNegative ? "-" : "") + String(Substring(digits))
     }
 }

@@ -36,6 +36,17 @@ import Testing
         )
     }
 
+    @Test(
+        arguments: [
+            ("+9007199254740993", 9_007_199_254_740_993), ("0010000000000000001", 10_000_000_000_000_001),
+            ("-0009007199254740993", -9_007_199_254_740_993), (" +0 ", 0), ("-0", 0), ("007.9", 7), ("+.5", 0),
+            ("+-1", 0), ("--1", 0),
+        ] as [(String, Int)]
+    )
+    func integersInTextsAreExact(_ text: String, _ number: Int) {
+        #expect(JSON.string(text).intValue == number)
+    }
+
     static let rows: [Row] = [
         Row(json: .null),
         Row(json: true, bool: true, stringValue: "true", intValue: 1, uint64Value: 1, doubleValue: 1, boolValue: true),

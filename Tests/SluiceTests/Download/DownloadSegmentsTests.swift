@@ -33,6 +33,26 @@ final class DownloadSegmentsTests: XCTestCase {
         XCTAssertEqual(fixture.names, ["file.bin"])
     }
 
+    func testEmptyFileIsDownloaded() async throws {
+        let fixture = try DownloadFixture(bytes: 0)
+        // RFC 9110 §15.5.17: no range of an empty representation can be satisfied.
+        fixture.server.on("/file") { request in
+            request.headers["Range"] == nil
+                ? .text("") : .status(HTTPStatus(416), headers: ["Content-Range": "bytes */0"])
+        }
+        let file = try await segmentedDownload(fixture).sender().value
+        XCTAssertEqual(file.length, 0)
+        XCTAssertEqual(fixture.saved, Data())
+        XCTAssertEqual(fixture.ranges, ["bytes=0-99999", nil])
+    }
+
+    func testSegmentsOfAnyLengthAreAllowed() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on("/file", .resource(fixture.resource))
+        _ = try await fixture.download().segments(4, ofAtLeast: .max).sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
     func testServerWithoutRangesSendsOneResponse() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .resource(LoopbackResource(fixture.contents, eTag: "\"1\"", acceptsRanges: false)))

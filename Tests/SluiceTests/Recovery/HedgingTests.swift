@@ -62,6 +62,43 @@ final class HedgingTests: XCTestCase {
         XCTAssertEqual(text, "ok")
     }
 
+    func testReplayOfAGateEndsOtherAttempts() async throws {
+        struct Renewing: Gate {
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+                Permit { outcome in
+                    guard case .success(let response) = outcome, response.head.status == .unauthorized else {
+                        return .settled
+                    }
+                    // Only once for a request, as with OAuth 2.0.
+                    let first = request.value(forKey: "first") { request.attempt }
+                    return first == request.attempt ? .replay : .settled
+                }
+            }
+        }
+        for earlier in 0..<2 {
+            let server = try LoopbackServer()
+            let clock = TestClock()
+            let signals = [LoopbackSignal(), LoopbackSignal()]
+            server.on(
+                "/",
+                .after(signals[0], .status(.unauthorized)),
+                .after(signals[1], .status(.unauthorized)),
+                .text("ok")
+            )
+            let client = client(server, clock) { $0.gates = [Renewing()] }
+            let request = Task { await client.string.request("").sender().result }
+            await server.waitForRequests(1)
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(2))
+            await server.waitForRequests(2)
+            signals[earlier].fire()
+            let text = try await request.value.get()
+            XCTAssertEqual(text, "ok")
+            XCTAssertEqual(server.requestCount, 3)
+            for signal in signals { signal.fire() }
+        }
+    }
+
     func testDoesNotHedgeUnsafeRequest() async throws {
         let server = try LoopbackServer()
         let clock = TestClock()

@@ -72,6 +72,18 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(Set(sent.map { $0.headers["X-Sending"] }).count, 1)
     }
 
+    func testRequestSentWithUnsafeMethodIsNotRetried() async throws {
+        struct Posting: RequestAdapter {
+            func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.method = .post }
+        }
+        let server = try LoopbackServer()
+        server.on("/", .status(.serviceUnavailable), .text("ok"))
+        let client = client(server, TestClock()) { $0.requestInterceptors = [Posting()] }
+        let error = await client.string.get("").sender().result.failure
+        XCTAssertEqual(error?.response?.status, .serviceUnavailable)
+        XCTAssertEqual(server.requests(to: "/").map(\.method), [.post])
+    }
+
     func testLastOutcomeIsOutcomeOfRequest() async throws {
         let server = try LoopbackServer()
         let clock = TestClock()
