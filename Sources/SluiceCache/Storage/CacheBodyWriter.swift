@@ -89,7 +89,7 @@ package final class CacheBodyWriter: Sendable {
 
     /// Makes the entry visible, in the place of the previous entry with its key and variant.
     ///
-    /// - Parameter ticket: The fetch that has received the body. If a removal has outdated it, nothing is stored.
+    /// - Parameter ticket: The fetch that has received the body. If something has outdated it, nothing is stored.
     /// - Returns: True if a tier stores the entry. A small entry is in memory at once. If the body was sent to storage
     ///   piece by piece, the call returns when storage has committed it.
     @discardableResult
@@ -113,7 +113,7 @@ package final class CacheBodyWriter: Sendable {
             return store.insert(whole, of: ticket)
         }
         let name = CacheStore.EntryName(key: entry.key, variant: entry.variant)
-        let isStored = await store.commit(writer, name, tags: entry.tags, entry: whole, of: ticket)
+        let isStored = await store.commit(writer, name, head: entry, entry: whole, of: ticket)
         return isStored.map { $0 || whole != nil } ?? false
     }
 

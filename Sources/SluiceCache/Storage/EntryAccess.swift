@@ -299,7 +299,7 @@ extension CacheStore {
         insert(entry, of: nil, isAwaited: isAwaited).number
     }
 
-    /// Stores the response of a fetch, unless a removal has outdated the fetch.
+    /// Stores the response of a fetch, unless a removal or the response to a later request has outdated the fetch.
     ///
     /// - Returns: True if the fetch is current.
     @discardableResult
@@ -323,7 +323,7 @@ extension CacheStore {
         let isWritten = isForStorage && !entry.isMemoryOnly && isLive
         let isAdmitted = isWritten && configuration.disk.admits(bytes: bytes)
         let (isInMemory, number, startsDraining) = state.withLock { state -> (Bool?, Int?, Bool) in
-            if let ticket, !state.isCurrent(ticket, entry.key, tags: entry.tags) { return (nil, nil, false) }
+            if let ticket, !state.isCurrent(ticket, of: entry, at: date) { return (nil, nil, false) }
             let isInMemory = state.memory.insert(entry, isStored: false, at: date.timeIntervalSinceReferenceDate)
             // Accesses to the previous entry do not apply to this one.
             state.touches[EntryName(key: entry.key, variant: entry.variant)] = nil
@@ -383,20 +383,21 @@ extension CacheStore {
     /// - Parameters:
     ///   - writer: The storage writer that has received the body.
     ///   - name: The key and variant of the entry.
-    ///   - tags: The tags of the entry.
+    ///   - head: The entry without its body.
     ///   - entry: The entry with its body, if it fits into memory.
     ///   - ticket: The fetch that has received the body; nil for none.
-    /// - Returns: True if storage has committed the entry; nil if a removal has outdated the fetch.
+    /// - Returns: True if storage has committed the entry; nil if something has outdated the fetch.
     nonisolated func commit(
         _ writer: any CacheWriter,
         _ name: EntryName,
-        tags: Set<String>,
+        head: CacheEntry,
         entry: CacheEntry?,
         of ticket: FetchTicket?
     ) async -> Bool? {
+        let date = self.date
         let now = date.timeIntervalSinceReferenceDate
         let begun: (Int, Bool)? = state.withLock { state in
-            if let ticket, !state.isCurrent(ticket, name.key, tags: tags) { return nil }
+            if let ticket, !state.isCurrent(ticket, of: head, at: date) { return nil }
             if let entry {
                 state.memory.insert(entry, isStored: false, at: now)
             } else {
@@ -429,5 +430,28 @@ extension CacheStore {
             }
             if let outcome { continuation.resume(returning: outcome) }
         }
+    }
+}
+
+extension CacheStore.State {
+    /// Returns true if neither a removal nor the response to a later request has outdated a fetch. Responses may arrive in another order
+    /// than their requests were sent.
+    ///
+    /// - Parameters:
+    ///   - ticket: The fetch.
+    ///   - entry: Its response.
+    ///   - date: The current date. A request from a later one was sent before the clock was set back.
+    /// - Returns: True if the response can be stored.
+    fileprivate func isCurrent(_ ticket: FetchTicket, of entry: CacheEntry, at date: Date) -> Bool {
+        guard isCurrent(ticket, entry.key, tags: entry.tags) else { return false }
+        guard let requested = entry.response?.requested else { return true }
+        func isLater(_ other: CacheEntry?) -> Bool {
+            guard let time = other?.response?.requested else { return false }
+            return time > requested && time <= date
+        }
+        let index = memory.index(of: entry.key, variant: entry.variant)
+        if let index, isLater(memory.entries[index]) { return false }
+        guard pending.hasChange(to: entry.key) else { return true }
+        return !pending.unwritten(entry.key).contains { $0.variant == entry.variant && isLater($0) }
     }
 }

@@ -73,6 +73,8 @@ struct PendingChanges {
     var failedRemovals: [Int: Item] = [:]
     /// The queued changes that later changes have superseded.
     var superseded: Set<Int> = []
+    /// The queued changes that a removal of everything has replaced, so that they were not made.
+    var abandoned: Set<Int> = []
     /// The number of the last change passed to storage.
     var taken = 0
     /// The number of reads in progress, by the number at which they began.
@@ -392,6 +394,9 @@ extension PendingChanges {
         let replaced = failedRemovals.values + queue[..<end]
         let numbers = Set(replaced.map(\.number))
         for item in replaced { bytes -= item.bytes }
+        for item in queue[..<end] where item.number != last && !superseded.contains(item.number) {
+            abandoned.insert(item.number)
+        }
         superseded.subtract(numbers)
         failedRemovals = [:]
         removals = 0

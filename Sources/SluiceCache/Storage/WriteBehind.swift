@@ -204,14 +204,16 @@ extension CacheStore.State {
     ) -> [(UnsafeContinuation<SluiceError?, Never>, SluiceError?)] {
         var woken: [(UnsafeContinuation<SluiceError?, Never>, SluiceError?)] = []
         for (number, change) in awaited where number <= pending.taken {
+            let failure = failures[number] ?? (pending.abandoned.contains(number) ? .cacheOverflow : nil)
             switch change {
-            case .open: awaited[number] = .settled(failures[number])
+            case .open: awaited[number] = .settled(failure)
             case .waiting(let continuation):
                 awaited[number] = nil
-                woken.append((continuation, failures[number]))
+                woken.append((continuation, failure))
             case .settled: break
             }
         }
+        if !pending.abandoned.isEmpty { pending.abandoned = pending.abandoned.filter { $0 > pending.taken } }
         return woken
     }
 
@@ -298,4 +300,13 @@ enum WriteBehindExit {
     private static func wait() {
         for _ in 0..<limitMilliseconds where writing.withLock({ $0 > 0 }) { usleep(1000) }
     }
+}
+
+extension SluiceError {
+    /// The error of a change that was not made, because so many failed that storage is cleared instead.
+    fileprivate static let cacheOverflow = SluiceError(
+        .cacheFailed,
+        "Too many changes failed, so all entries in the storage of the cache will be removed instead.",
+        step: .cache
+    )
 }

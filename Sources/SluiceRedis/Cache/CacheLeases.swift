@@ -39,7 +39,14 @@ struct CacheLeases: Sendable {
         let deadline = clock.now + duration
         if waits { feed.begin() }
         while true {
-            let reply = try await redis.send(RedisCommand("SET", name, owner, "NX", "PX", lifetime))
+            let reply: RedisValue
+            do {
+                reply = try await redis.send(RedisCommand("SET", name, owner, "NX", "PX", lifetime))
+            } catch {
+                // The server may have executed the command. Without a release, other processes would wait for the lease to expire.
+                if error.code != .unavailable, error.code != .queueFull { release(name, of: owner) }
+                throw error
+            }
             if reply != .null { return lease(name, of: owner) }
             guard waits, clock.now < deadline, !Task.isCancelled else { return nil }
             let jitter = Duration.milliseconds(Int.random(in: 0...20))
@@ -55,12 +62,17 @@ struct CacheLeases: Sendable {
                 _ = try? await redis.run(CacheScripts.renew, keys: [name], arguments: [owner, lifetime])
             }
         }
-        return CacheLease { [redis, feed] in
+        return CacheLease { [self] in
             renewal.cancel()
-            Task.detached {
-                let reply = try? await redis.run(CacheScripts.release, keys: [name], arguments: [owner])
-                if reply?.int == 1 { try? await feed.publish([.released(name)]) }
-            }
+            release(name, of: owner)
+        }
+    }
+
+    /// Releases a lease in a separate task, and notifies the processes that wait for it.
+    private func release(_ name: String, of owner: String) {
+        Task.detached { [redis, feed] in
+            let reply = try? await redis.run(CacheScripts.release, keys: [name], arguments: [owner])
+            if reply?.int == 1 { try? await feed.publish([.released(name)]) }
         }
     }
 }

@@ -29,8 +29,10 @@ enum CacheScripts {
         isIdempotent: true
     )
 
-    /// Stores a record, unless its key was removed after its request was sent. `KEYS`: the entry. `ARGV`: the field, the record, the
-    /// reference of its body or an empty text, the lifetime in milliseconds, the time of the request in microseconds, this process.
+    /// Stores a record, unless its key was removed after its request was sent, or the record there is of a later request. A request that
+    /// is later than now is of a server whose clock was set back. `KEYS`: the entry. `ARGV`: the field, the record, the reference of its
+    /// body or an empty text, the lifetime in milliseconds, the time of the request in microseconds, this process, the error of such a
+    /// time.
     ///
     /// Returns 1 and the reference of the replaced body, or 0 if nothing was stored.
     static let store = RedisScript(
@@ -39,9 +41,16 @@ enum CacheScripts {
         if removed and tonumber(removed) >= tonumber(ARGV[5]) and redis.call('HGET', KEYS[1], 'o') ~= ARGV[6] then
             return {0}
         end
+        local latest = tonumber(redis.call('HGET', KEYS[1], 'q' .. ARGV[1]) or '0')
+        if latest > tonumber(ARGV[5]) + tonumber(ARGV[7]) then
+            local time = redis.call('TIME')
+            if latest <= time[1] * 1000000 + time[2] then return {0} end
+        end
         local left = redis.call('PTTL', KEYS[1])
         local before = redis.call('HGET', KEYS[1], 'b' .. ARGV[1])
-        redis.call('HSET', KEYS[1], 'v' .. ARGV[1], ARGV[2])
+        -- The script has run before, and its reply was lost.
+        if before == ARGV[3] then before = false end
+        redis.call('HSET', KEYS[1], 'v' .. ARGV[1], ARGV[2], 'q' .. ARGV[1], ARGV[5])
         redis.call('HDEL', KEYS[1], 'x' .. ARGV[1])
         if ARGV[3] == '' then
             if before then redis.call('HDEL', KEYS[1], 'b' .. ARGV[1]) end
@@ -62,7 +71,7 @@ enum CacheScripts {
         """
         if ARGV[1] ~= '' then
             local body = redis.call('HGET', KEYS[1], 'b' .. ARGV[1])
-            redis.call('HDEL', KEYS[1], 'v' .. ARGV[1], 'b' .. ARGV[1], 'x' .. ARGV[1])
+            redis.call('HDEL', KEYS[1], 'v' .. ARGV[1], 'b' .. ARGV[1], 'x' .. ARGV[1], 'q' .. ARGV[1])
             return body and {body} or {}
         end
         local bodies = {}

@@ -128,7 +128,7 @@ final class ChangeFeed: Sendable {
             let reply = try await redis.sendBlocking(command, timeout: Self.patience + redis.server.commandTimeout)
             guard let messages = Self.messages(in: reply) else { throw .unexpectedReply }
             for message in messages {
-                if let last = position.number, message.number != last + 1 { lose() }
+                if let last = position.number, message.number != last &+ 1 { lose() }
                 position = Position(id: message.id, number: message.number)
                 receive(message)
             }

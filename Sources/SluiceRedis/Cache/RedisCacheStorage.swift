@@ -336,7 +336,10 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
             try await redis.run(
                 CacheScripts.store,
                 keys: [name.key],
-                arguments: [field, sealed, blob?.reference ?? "", lifetime, Int(time), feed.sender]
+                arguments: [
+                    field, sealed, blob?.reference ?? "", lifetime, Int(time), feed.sender,
+                    Int(CacheGeneration.clockTolerance * 2e6),
+                ]
             )
         }
         guard let elements = reply.elements, let isStored = elements.first?.int else {

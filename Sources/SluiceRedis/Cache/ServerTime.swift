@@ -20,7 +20,7 @@ struct ServerTime: Sendable {
     init?(_ reply: RedisValue, sent: ContinuousClock.Instant, received: ContinuousClock.Instant) {
         guard let elements = reply.elements, elements.count == 2, let seconds = elements[0].int,
             let microseconds = elements[1].int,
-            seconds > 0
+            (1..<1 << 40).contains(seconds), (0..<1_000_000).contains(microseconds)
         else { return nil }
         self.seconds = Double(seconds) + Double(microseconds) / 1e6
         taken = sent + (received - sent) / 2

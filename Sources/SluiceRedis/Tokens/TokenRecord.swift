@@ -70,9 +70,9 @@ struct HeldToken: Sendable {
     init?(_ reply: RedisValue, owner: String, until: ContinuousClock.Instant) throws(RedisError) {
         guard let elements = reply.elements else { throw HeldToken.invalid }
         if elements.isEmpty { return nil }
-        guard elements.count == 2, let fence = elements[0].string, let version = Int(fence) else {
-            throw HeldToken.invalid
-        }
+        guard elements.count == 2, let fence = elements[0].string, let version = Int(fence),
+            version < 1 << 53
+        else { throw HeldToken.invalid }
         self.owner = owner
         self.fence = fence
         self.version = version

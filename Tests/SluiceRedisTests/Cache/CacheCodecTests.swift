@@ -148,6 +148,7 @@ struct CacheCodecTests {
         #expect(time.isRecent(at: sent + .seconds(59)) && !time.isRecent(at: sent + .seconds(61)))
         for reply in [
             RedisValue.null, .array([]), .array([.integer(0), .integer(0)]), .array([.integer(5)]), .integer(4),
+            .array([.integer(.max), .integer(0)]), .array([.integer(1), .integer(.max)]),
         ] {
             #expect(ServerTime(reply, sent: sent, received: sent) == nil)
         }

@@ -1,10 +1,11 @@
 #if os(Linux)
 import Foundation
 import Sluice
-import SluiceRedis
 import SluiceTesting
 import Synchronization
 import Testing
+
+@testable import SluiceRedis
 
 /// The storage with a real server.
 @Suite(.enabled(if: RedisProcess.canRun))
@@ -165,6 +166,51 @@ struct RedisCacheStorageTests {
             let left = try await client.send(RedisCommand("PTTL", try #require(piece.string))).int ?? -1
             #expect(left > 0 && left <= 3_600_000)
         }
+    }
+
+    /// The time of the request in microseconds is the fifth argument.
+    @Test func laterRequestsAndRepeatedScriptsKeepTheirBodies() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let now = Int(Date().timeIntervalSince1970 * 1e6)
+        func store(_ body: String, _ time: Int) async throws -> [RedisValue] {
+            let arguments: [any RedisArgument] = ["-", "record", body, 100_000, time, "sender", 1000]
+            return try await client.run(CacheScripts.store, keys: ["entry"], arguments: arguments).elements ?? []
+        }
+        #expect(try await store("first", now - 10_000_000).map(\.string) == [nil, ""])
+        // The reply was lost, and the command is sent again.
+        #expect(try await store("first", now - 10_000_000).map(\.string) == [nil, ""])
+        #expect(try await store("second", now - 5_000_000).map(\.string) == [nil, "first"])
+        #expect(try await store("late", now - 6_000_000) == [.integer(0)])
+        #expect(try await store("third", now - 5_000_500).map(\.string) == [nil, "second"])
+        // The clock of the server was set back.
+        #expect(try await store("future", now + 100_000_000).map(\.string) == [nil, "third"])
+        #expect(try await store("fourth", now).map(\.string) == [nil, "future"])
+    }
+
+    /// Anybody who may write to the server can add messages.
+    @Test(.timeLimit(.minutes(2))) func forgedMessagesAreGaps() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal())
+        let other = RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal())
+        var news = try #require(storage.invalidations()).makeAsyncIterator()
+        #expect(await news.next() == .everything)
+        for number in [Int.max, .max, .min] {
+            let command = RedisCommand("XADD", "sluice:{feed}", "*", "s", "x", "n", "\(number)", "m", "x")
+            _ = try await client.send(command)
+        }
+        #expect(await news.next() == .everything)
+        try await other.apply([.store(Self.entry("a", "1"))])
+        var next = await news.next()
+        while next == .everything { next = await news.next() }
+        #expect(next == .stored(CacheKey("a")))
+        // Another process begins after the forged messages.
+        let late = RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal())
+        var lateNews = try #require(late.invalidations()).makeAsyncIterator()
+        #expect(await lateNews.next() == .everything)
+        try await other.apply([.store(Self.entry("b", "1"))])
+        #expect(await lateNews.next() == .stored(CacheKey("b")))
     }
 
     @Test func entriesExpireOnTheServer() async throws {

@@ -52,7 +52,7 @@ struct TokenRecordTests {
         #expect(held?.version == 17 && held?.fence == "17" && held?.stored == .missing)
         for reply in [
             .null, .integer(1), .text("1"), .array([.text("1")]), .array([.text("inf"), .null]),
-            .array([.null, .null]),
+            .array([.null, .null]), .array([.text("9223372036854775807"), .null]),
             .array([.text("1"), .integer(1)]), .array([.text("1"), .null, .null]),
         ] as [RedisValue] {
             #expect(throws: RedisError.self) { try HeldToken(reply, owner: "o", until: now) }

@@ -80,6 +80,32 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 2)
     }
 
+    /// The answer to the first of two requests is delayed until the resource has changed.
+    func testLate304DoesNotReplaceALaterResponse() async throws {
+        let (client, signal) = (try client(), LoopbackSignal())
+        let fields: HTTPHeaders = ["Cache-Control": "max-age=1000", "ETag": "\"a\""]
+        server?.on(
+            "/page",
+            .text("a", headers: ["Cache-Control": "max-age=10", "ETag": "\"a\""]),
+            .after(signal, .status(.notModified, headers: fields)),
+            .text("b", headers: ["Cache-Control": "max-age=1000", "ETag": "\"b\""])
+        )
+        _ = try await read(client)
+        clock.advance(by: .seconds(20))
+        let late = client.string.get("page").sender()
+        async let lateText = late.value
+        await server?.waitForRequests(2)
+        clock.advance(by: .seconds(1))
+        let changed = try await read(client, ["Cache-Control": "no-cache"])
+        XCTAssertEqual(try changed.result.get(), "b")
+        signal.fire()
+        let text = try await lateText
+        XCTAssertEqual(text, "a")
+        let next = try await read(client)
+        XCTAssertEqual(try next.result.get(), "b")
+        XCTAssertEqual(server?.requests.count, 3)
+    }
+
     func testVarySelectsTheStoredResponse() async throws {
         let client = try client()
         server?.on("/page") { request in

@@ -51,6 +51,25 @@ import Testing
         #expect(store.entriesInMemory(for: entry.key).count == 1)
     }
 
+    @Test func responseToAnEarlierRequestDoesNotReplaceALaterOne() {
+        let store = CacheStore(storage: nil)
+        let now = Date()
+        func entry(_ text: String, sent age: TimeInterval) -> CacheEntry {
+            let head = HTTPResponse(status: .ok)
+            let response = StoredResponse(method: .get, url: "n", head: head, requested: now - age, received: now)
+            let key = CacheKey("n", in: .http)
+            return CacheEntry(key: key, response: response, body: Data(text.utf8), stored: now)
+        }
+        let (slow, fast) = (store.beginFetch(), store.beginFetch())
+        #expect(store.insert(entry("new", sent: 1), of: fast))
+        #expect(!store.insert(entry("old", sent: 2), of: slow))
+        #expect(store.entriesInMemory(for: CacheKey("n", in: .http)).map(\.text) == ["new"])
+        // The clock may have been set back.
+        #expect(store.insert(entry("of a later clock", sent: -1000), of: store.beginFetch()))
+        #expect(store.insert(entry("newest", sent: 0), of: store.beginFetch()))
+        #expect(store.entriesInMemory(for: CacheKey("n", in: .http)).map(\.text) == ["newest"])
+    }
+
     @Test(arguments: [10, 500_000])
     func bodyInPiecesIsNotStoredAfterARemoval(count: Int) async throws {
         let folder = CacheFolder()

@@ -38,6 +38,23 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertEqual(storage.names, ["a", "b"])
     }
 
+    func testChangesReplacedByARemovalOfEverythingFail() async {
+        let store = makeStore()
+        let gate = AsyncSignal()
+        storage.hold(writes: gate)
+        store.insert(CacheEntry(of: "first"))
+        await eventually { [storage] in storage.state.read.writes == 1 }
+        let number = store.insert(CacheEntry(of: "a"), isAwaited: true)
+        for number in 0...PendingChanges.removalLimit { store.remove(CacheSelection(.of("\(number)"))) }
+        let next = store.insert(CacheEntry(of: "b"), isAwaited: true)
+        gate.open()
+        let failure = await store.failure(of: number ?? 0)
+        XCTAssertEqual(failure?.code, .cacheFailed)
+        let none = await store.failure(of: next ?? 0)
+        XCTAssertNil(none)
+        XCTAssertEqual(storage.names, ["b"])
+    }
+
     func testEntriesStoredDuringAWriteAreBatched() async {
         let store = makeStore()
         let gate = AsyncSignal()
