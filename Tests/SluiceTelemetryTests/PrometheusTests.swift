@@ -89,6 +89,22 @@ import Testing
         #expect(page.contains("sluice_overflowed_requests_total 47\n"))
     }
 
+    @Test func phasesOfHostsBeyondTheLimitAreThoseOfOneHost() async throws {
+        let metrics = PrometheusMetrics(maximumSeries: 12)
+        let client = APIClient(baseURL: server.url) {
+            $0.observers = [metrics]
+            $0.connection.hostAddresses = ["*": [IPAddress(127, 0, 0, 1)]]
+        }
+        for name in ["a", "b", "c", "d"] {
+            _ = try await client.string.get("http://\(name).test:\(server.port)/users/1").sender().value
+        }
+        let counts = text(metrics.page()).split(separator: "\n").filter {
+            $0.hasPrefix("sluice_phase_duration_seconds_count") && $0.contains(#"phase="wait""#)
+        }
+        #expect(counts.count == 3)
+        #expect(counts.contains { $0.contains(#"host="other""#) && $0.hasSuffix(" 2") })
+    }
+
     @Test func requestsInFlightAreAGauge() async throws {
         let metrics = PrometheusMetrics()
         let stubs = StubTransport()

@@ -12,7 +12,8 @@ final class SpanExporter: Sendable {
         var worker: Task<Void, Never>?
         /// The pause in which spans gather, which a whole batch and a flush end early.
         var gathering: Task<Void, Never>?
-        var flushes = 0
+        /// The callers that wait until all spans have been exported or refused.
+        var flushes: [Waiter<Void>] = []
         /// True after the end: nothing is accepted.
         var isOver = false
         /// True if no failed export is repeated.
@@ -63,15 +64,21 @@ final class SpanExporter: Sendable {
         gathering?.cancel()
     }
 
-    /// Waits until all spans have been exported or refused.
+    /// Waits until all spans have been exported or refused, or until the task is cancelled.
     func flush() async {
-        let (worker, gathering) = state.withLock { state in
-            state.flushes += 1
-            return (state.worker, state.gathering)
+        await state.wait(cancelled: ()) { waiter in
+            let (isOver, gathering) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+                if state.worker == nil || Task.isCancelled { return (true, nil) }
+                state.flushes.append(waiter)
+                return (false, state.gathering)
+            }
+            gathering?.cancel()
+            if isOver { waiter.resume() }
+        } leave: { id in
+            state.withLock { state in
+                state.flushes.firstIndex { $0.id == id }.map { state.flushes.remove(at: $0) }
+            }
         }
-        gathering?.cancel()
-        await worker?.value
-        state.withLock { $0.flushes -= 1 }
     }
 
     /// Ends the exports. Spans that wait have been dropped and counted when it returns.
@@ -109,7 +116,7 @@ final class SpanExporter: Sendable {
     /// Waits until a whole batch has gathered, or for the delay.
     private func gather() async {
         let task = state.withLock { state -> Task<Void, Never>? in
-            let isHurried = state.isOver || state.givesUp || state.flushes > 0
+            let isHurried = state.isOver || state.givesUp || !state.flushes.isEmpty
             if isHurried || state.queue.hasBatch || state.queue.count == 0 { return nil }
             let task = Task { [clock, delay] in _ = try? await clock.sleep(for: delay) }
             state.gathering = task
@@ -121,14 +128,17 @@ final class SpanExporter: Sendable {
 
     /// Returns the next batch; nil after the last, with which the task ends.
     private func take() -> SpanQueue.Batch? {
-        state.withLock { state in
+        let (batch, flushes) = state.withLock { state -> (SpanQueue.Batch?, [Waiter<Void>]) in
             if state.isOver {
                 while let rest = state.queue.take() { state.statistics.droppedSpans += rest.spans.count }
             }
-            let batch = state.queue.take()
-            if batch == nil { state.worker = nil }
-            return batch
+            if let batch = state.queue.take() { return (batch, []) }
+            defer { state.flushes = [] }
+            state.worker = nil
+            return (nil, state.flushes)
         }
+        for waiter in flushes { waiter.resume() }
+        return batch
     }
 
     /// Counts an outcome, and returns the pause before the next export; nil for none.

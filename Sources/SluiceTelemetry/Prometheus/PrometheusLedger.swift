@@ -118,6 +118,8 @@ extension PrometheusLedger {
     private mutating func record(_ metrics: TransferMetrics, _ host: String) {
         // A stub or a stored response involves no transfer.
         guard metrics.total > .zero else { return }
+        let hasRoom = phases[host] != nil || phases.count * Phase.allCases.count < maximumSeries
+        let host = hasRoom ? host : PrometheusTarget.other.host
         let empty = histogram
         var histograms = phases.removeValue(forKey: host) ?? [:]
         for phase in Phase.allCases {

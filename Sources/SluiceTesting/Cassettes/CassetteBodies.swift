@@ -124,6 +124,16 @@ struct CassetteBodies: Sendable {
         var digest: SHA256Stream?
         var file: BodyFile?
         var length: Int64 = 0
+        // A search reads the whole body, so the next one follows when it is twice as long.
+        var searched = Self.limit
+        /// Begins the file with the bytes in memory.
+        func begin() async throws(SluiceError) {
+            digest = SHA256Stream()
+            digest?.append(data)
+            file = try await BodyFile.create(in: folder, isPrivate: false)
+            try await file?.append(data)
+            data = Data()
+        }
         var iterator = response.body.makeAsyncIterator()
         while let piece = try await iterator.next(isolation: nil) {
             length += Int64(piece.count)
@@ -134,12 +144,15 @@ struct CassetteBodies: Sendable {
                 continue
             }
             data.append(piece)
-            guard data.count > Self.limit, !redaction.mustSearch(data, response.head.headers) else { continue }
-            digest = SHA256Stream()
-            digest?.append(data)
-            file = try await BodyFile.create(in: folder, isPrivate: false)
-            try await file?.append(data)
-            data = Data()
+            guard data.count > searched else { continue }
+            guard !redaction.mustSearch(data, response.head.headers) else {
+                searched = data.count * 2
+                continue
+            }
+            try await begin()
+        }
+        if file == nil, data.count > Self.limit, !redaction.mustSearch(data, response.head.headers) {
+            try await begin()
         }
         guard let file else { return .data(data) }
         guard let text = digest?.hexDigest, let digest = BodyDigest(length: length, sha256: text) else {
