@@ -52,7 +52,8 @@ struct AsynchronousDriver: Sendable {
     /// Performs the remaining steps of a request that another driver has begun, within the total time.
     func finalOutcome() async -> TransportOutcome {
         var driver = self
-        let hasBegun = Locked(machine.next != .admit)
+        // Either the rest of the attempt releases the permits, or this function if that does not begin.
+        let claim = Locked(false)
         switch machine.next {
         case .admit: break
         case .cache, .send:
@@ -72,13 +73,13 @@ struct AsynchronousDriver: Sendable {
             await driver.run(until: .decide)
         }
         let outcome = await pipeline.within(call) { [driver] in
-            hasBegun.withLock { $0 = true }
+            guard claim.take() else { return .failure(.cancelled) }
             var driver = driver
             await driver.run(until: .end)
             return driver.outcome
         }
-        if !hasBegun.withLock(\.self) {
-            // The task was cancelled before it began. The other driver may have obtained permits.
+        if machine.next == .admit, claim.take() {
+            // The other driver may have obtained permits.
             driver.outcome = outcome
             driver.machine.skipToRelease()
             await driver.run(until: .decide)
@@ -236,5 +237,15 @@ extension Pipeline {
             return driver.outcome
         }
         return outcome.after(call.lastFailure)
+    }
+}
+
+extension Locked<Bool> {
+    /// Sets the value to true. Returns true if it was false.
+    fileprivate func take() -> Bool {
+        withLock { value in
+            defer { value = true }
+            return !value
+        }
     }
 }

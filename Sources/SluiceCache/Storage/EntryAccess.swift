@@ -315,7 +315,8 @@ extension CacheStore {
         let date = self.date
         let isLive = entry.isLive(at: date)
         guard isLive || entry.memory != nil else {
-            if ticket?.isCurrent(entry.key, tags: entry.tags) == false { return (nil, false) }
+            let isCurrent = ticket.map { ticket in state.withLock { $0.isCurrent(ticket, of: entry, at: date) } }
+            if isCurrent == false { return (nil, false) }
             return (remove(CacheSelection(entry.key, variant: entry.variant), isAwaited: isAwaited), true)
         }
         let bytes = entry.byteCount
@@ -330,7 +331,7 @@ extension CacheStore {
             guard isForStorage else { return (isInMemory, nil, false) }
             let number: Int
             if isAdmitted, isAwaited || state.pending.bytes <= configuration.pendingBytes {
-                number = state.pending.store(entry, bytes: bytes)
+                number = state.pending.store(entry, bytes: bytes, isAwaited: isAwaited)
             } else {
                 if isAdmitted {
                     state.dropped.count += 1

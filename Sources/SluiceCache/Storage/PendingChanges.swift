@@ -22,6 +22,8 @@ struct PendingChanges {
         let bytes: Int
         /// True for a removal that failed before.
         var isRetry = false
+        /// True if the caller waits for the change.
+        var isAwaited = false
 
         var isRemoval: Bool {
             if case .change(.remove) = write { true } else { false }
@@ -73,7 +75,7 @@ struct PendingChanges {
     var failedRemovals: [Int: Item] = [:]
     /// The queued changes that later changes have superseded.
     var superseded: Set<Int> = []
-    /// The queued changes that a removal of everything has replaced, so that they were not made.
+    /// The awaited entries that a removal of everything has replaced, so that they are not stored.
     var abandoned: Set<Int> = []
     /// The number of the last change passed to storage.
     var taken = 0
@@ -117,8 +119,15 @@ struct PendingChanges {
     }
 
     /// Adds an entry, which replaces the one with its key and variant.
-    mutating func store(_ entry: CacheEntry, bytes: Int) -> Int {
-        add(.change(.store(entry)), to: entry.key, variant: entry.variant, entry: entry, bytes: bytes)
+    mutating func store(_ entry: CacheEntry, bytes: Int, isAwaited: Bool = false) -> Int {
+        add(
+            .change(.store(entry)),
+            to: entry.key,
+            variant: entry.variant,
+            entry: entry,
+            bytes: bytes,
+            isAwaited: isAwaited
+        )
     }
 
     /// Adds the commit of an entry whose body has been written to storage. `entry` is the complete entry if it fits
@@ -129,7 +138,8 @@ struct PendingChanges {
             to: key,
             variant: variant,
             entry: entry,
-            bytes: entry?.body.count ?? 0
+            bytes: entry?.body.count ?? 0,
+            isAwaited: true
         )
     }
 
@@ -155,7 +165,8 @@ struct PendingChanges {
         to key: CacheKey,
         variant: String?,
         entry: CacheEntry?,
-        bytes: Int
+        bytes: Int,
+        isAwaited: Bool = false
     ) -> Int {
         counter += 1
         var changes = keyed.removeValue(forKey: key) ?? []
@@ -166,7 +177,7 @@ struct PendingChanges {
         }
         changes.append(KeyChange(number: counter, variant: variant, entry: entry))
         keyed[key] = changes
-        append(Item(number: counter, write: write, bytes: bytes))
+        append(Item(number: counter, write: write, bytes: bytes, isAwaited: isAwaited))
         return counter
     }
 
@@ -394,7 +405,7 @@ extension PendingChanges {
         let replaced = failedRemovals.values + queue[..<end]
         let numbers = Set(replaced.map(\.number))
         for item in replaced { bytes -= item.bytes }
-        for item in queue[..<end] where item.number != last && !superseded.contains(item.number) {
+        for item in queue[..<end] where item.isAwaited && !superseded.contains(item.number) {
             abandoned.insert(item.number)
         }
         superseded.subtract(numbers)

@@ -303,10 +303,10 @@ enum WriteBehindExit {
 }
 
 extension SluiceError {
-    /// The error of a change that was not made, because so many failed that storage is cleared instead.
+    /// The error of an entry that was not stored, because so many changes wait or have failed that storage is cleared.
     fileprivate static let cacheOverflow = SluiceError(
         .cacheFailed,
-        "Too many changes failed, so all entries in the storage of the cache will be removed instead.",
+        "Too many changes wait or have failed, so all entries in the storage of the cache will be removed.",
         step: .cache
     )
 }

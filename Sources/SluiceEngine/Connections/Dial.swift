@@ -393,8 +393,13 @@ package final class Dial: LoopHandler {
 
     private func connected(_ index: Int, on thread: LoopThread) {
         guard let attempt = withState({ $0.attempts[index] }) else { return }
-        if let registration = withState({ $0.registration.take() }) { thread.unregister(registration) }
-        withState { $0.timings.connect = MonotonicTime.now.since(began) }
+        let registration = withState { state in
+            state.timings.connect = MonotonicTime.now.since(began)
+            // The other addresses are no longer needed.
+            state.postponed = []
+            return state.registration.take()
+        }
+        if let registration { thread.unregister(registration) }
         guard let route, let context = withState({ $0.proxyContext }) else {
             return startProxyHandshake(attempt, on: thread)
         }

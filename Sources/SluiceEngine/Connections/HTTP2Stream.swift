@@ -76,6 +76,7 @@ final class HTTP2Stream: Transaction {
 
     /// Ends the wait for more of the request body. The idle time-out applies from now on.
     func stopWaitingForBody(now: MonotonicTime) {
+        guard awaitsBody else { return }
         awaitsBody = false
         lastActivity = now
     }

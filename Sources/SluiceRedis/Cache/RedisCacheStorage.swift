@@ -310,7 +310,8 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
 
     /// Stores an entry whose body is in it or in a blob.
     ///
-    /// - Returns: The message for the other processes; nil if another process has removed the entry since its request was sent.
+    /// - Returns: The message for the other processes; nil if another process has removed the entry since its request was sent, or has
+    ///   stored the response to a later one.
     func store(_ entry: CacheEntry, _ blob: CacheRecord.Blob?) async throws(SluiceError) -> ChangeMessage? {
         let name = try name(of: entry.key)
         let offset = try await requesting { () throws(RedisError) in try await feed.clockOffset() }
@@ -356,7 +357,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
         return .stored(entry.key)
     }
 
-    /// Drops an entry that another process has removed, also from the memory of this process, which may have missed the news.
+    /// Drops an entry that another process has removed or replaced, also from the memory of this process, which may have missed the news.
     private func refuse(_ entry: CacheEntry, _ blob: CacheRecord.Blob?, _ name: Name) async {
         feed.drop(CacheSelection(entry.key, variant: entry.variant))
         await removePieces(blob.map { [$0] } ?? [], of: name)

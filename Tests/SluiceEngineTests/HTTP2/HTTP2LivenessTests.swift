@@ -20,12 +20,19 @@ extension EngineTests {
 
         /// The server stops reading after the source of the body has paused.
         @Test func idleTimeoutAppliesAfterASilenceOfTheSource() async throws {
-            let server = try ScriptedHTTP2Server()
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers, frame.endsStream { peer.answer(frame.stream, "first") }
+            }
+            // With the usual interval between pings, which is longer than the time-out.
+            let transport = SocketTransport()
+            // The calling thread begins the upload on the open connection.
+            _ = try await transport.exchange(server.request(), .http2())
             let (chunks, source) = AsyncStream<Data>.makeStream()
             defer { source.finish() }
             let start = ContinuousClock.now
-            let task = send(server.request(method: .put, body: .stream(chunks)), Timeouts(idle: .milliseconds(300)))
-            _ = try await server.seen()
+            let request = server.request(method: .put, body: .stream(chunks))
+            let task = Task { await transport.result(of: request, .http2(Timeouts(idle: .milliseconds(300)))) }
+            _ = try await server.seen(1)
             // More than the server's initial window.
             source.yield(Data(count: 1 << 20))
             #expect(await task.value.error?.code == .idleTimedOut)
