@@ -75,6 +75,8 @@ extension Charset {
         let isSpace = { (byte: UInt8) in [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) }
         var bytes = label.utf8.drop(while: isSpace)
         while let last = bytes.last, isSpace(last) { bytes = bytes.dropLast() }
+        // Comparing a text normalizes it, which takes quadratic time for many combining characters in a row.
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
         let name = String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)
         if name == Charset.utf8.name {
             self = .utf8

@@ -107,8 +107,11 @@ struct SingleByteCharset: Sendable {
 
 /// EUC-JP (WHATWG Encoding §12.1). Its two-byte characters are those of Shift_JIS in another form. The system's EUC-JP has
 /// other characters in their place.
-struct EUCJPDecoder {
+struct EUCJPDecoder: ~Copyable {
     private var text = ""
+    /// The converters of the characters in Shift_JIS and of those of JIS X 0212, once they are needed.
+    private var shiftedConverter: SystemConverter?
+    private var tripleConverter: SystemConverter?
     /// The characters from ``start`` on, in Shift_JIS.
     private var shifted: [UInt8] = []
     private var start = 0
@@ -153,7 +156,8 @@ struct EUCJPDecoder {
         named name: String,
         iconvName: String
     ) -> TextConversion? {
-        let conversion = SystemConversion.decode(character, named: name, iconvName: iconvName)
+        if tripleConverter == nil { tripleConverter = SystemConverter(named: name, iconvName: iconvName) }
+        let conversion = tripleConverter?.decode(character) ?? .unavailable
         guard case .text(let part) = conversion else {
             return if case .invalid = conversion { .invalid(at: start) } else { conversion }
         }
@@ -164,10 +168,10 @@ struct EUCJPDecoder {
 
     /// Decodes the characters in Shift_JIS. Returns the failure, if any.
     private mutating func flush() -> TextConversion? {
+        if shifted.isEmpty { return nil }
+        if shiftedConverter == nil { shiftedConverter = SystemConverter(named: "shift_jis", iconvName: "CP932") }
         defer { shifted.removeAll(keepingCapacity: true) }
-        let conversion = shifted.withUnsafeBytes {
-            SystemConversion.decode($0, named: "shift_jis", iconvName: "CP932")
-        }
+        let conversion = shifted.withUnsafeBytes { bytes in shiftedConverter?.decode(bytes) ?? .unavailable }
         switch conversion {
         case .text(let part):
             text += part

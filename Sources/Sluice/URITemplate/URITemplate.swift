@@ -211,7 +211,7 @@ extension URITemplate {
             if let failure { throw failure }
             do {
                 let path = try template.expand(variables)
-                if Expansion.hasDotSegments(path), !Expansion.hasDotSegments(template.description) {
+                if Expansion.dotSegments(path) > Expansion.dotSegments(template.description) {
                     throw SluiceError.invalidURL("a template variable expands to a path segment of only dots")
                 }
                 return RequestDraft(path: path)
@@ -227,9 +227,8 @@ extension URITemplate {
             }
         }
 
-        private static func hasDotSegments(_ reference: String) -> Bool {
-            let path = URIReference(reference).path
-            return DotSegments.removing(from: path) != path
+        private static func dotSegments(_ reference: String) -> Int {
+            DotSegments.count(in: URIReference(reference).path)
         }
     }
 

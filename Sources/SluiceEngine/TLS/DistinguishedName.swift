@@ -6,20 +6,19 @@ import SluiceHTTP
 /// The key contains the letters and digits of all values in lower case. Names that are equal according to RFC 5280 §7.1 have the same key.
 /// Names with the same key may still differ, so a match is only a candidate.
 struct DistinguishedNameKey: Hashable {
-    /// The characters of the key. Nil for a name with two-byte or four-byte characters, which might equal any other name.
-    let text: [UInt8]?
+    private let text: [UInt8]
 
     /// Creates the key of a DER-encoded name.
     init(_ name: some Collection<UInt8>) {
         var reader = DERReader(Array(name)[...])
-        var text: [UInt8]? = []
+        var text: [UInt8] = []
         if let sequence = reader.next() {
             DistinguishedNameKey.collect(sequence.contents, into: &text, depth: 0)
         }
         self.text = text
     }
 
-    private static func collect(_ bytes: ArraySlice<UInt8>, into text: inout [UInt8]?, depth: Int) {
+    private static func collect(_ bytes: ArraySlice<UInt8>, into text: inout [UInt8], depth: Int) {
         var reader = DERReader(bytes)
         while let element = reader.next() {
             switch element.tag {
@@ -27,11 +26,23 @@ struct DistinguishedNameKey: Hashable {
                 if depth < 4 { collect(element.contents, into: &text, depth: depth + 1) }
             // UTF8String, NumericString, PrintableString, TeletexString, IA5String and VisibleString.
             case 0x0C, 0x12, 0x13, 0x14, 0x16, 0x1A:
-                for byte in element.contents where byte.isLetterOrDigit { text?.append(byte | 0x20) }
-            // The type of an attribute.
-            case 0x06: continue
-            default: text = nil
+                appendCharacters(of: element.contents, width: 1, to: &text)
+            // BMPString and UniversalString, whose values may equal those of the other types.
+            case 0x1E: appendCharacters(of: element.contents, width: 2, to: &text)
+            case 0x1C: appendCharacters(of: element.contents, width: 4, to: &text)
+            // The type of an attribute, and values that only equal those of the same type.
+            default: continue
             }
+        }
+    }
+
+    private static func appendCharacters(of bytes: ArraySlice<UInt8>, width: Int, to text: inout [UInt8]) {
+        for start in stride(from: bytes.startIndex, through: bytes.endIndex - width, by: width) {
+            let character = bytes[start..<start + width]
+            guard let last = character.last, last.isLetterOrDigit, character.dropLast().allSatisfy({ $0 == 0 }) else {
+                continue
+            }
+            text.append(last | 0x20)
         }
     }
 }

@@ -10,8 +10,6 @@ import SluiceHTTP
 final class SystemCertificates: Sendable {
     private let certificates: [[UInt8]]
     private let subjects: [DistinguishedNameKey: [Int]]
-    /// The certificates whose subject cannot be indexed.
-    private let others: [Int]
     /// The X509_STORE of contexts that trust only the system's authorities. It is never freed.
     private let sharedStore = Locked<UInt>(0)
 
@@ -45,20 +43,13 @@ final class SystemCertificates: Sendable {
     init(_ candidates: [[UInt8]]) {
         var certificates: [[UInt8]] = []
         var subjects: [DistinguishedNameKey: [Int]] = [:]
-        var others: [Int] = []
         for candidate in candidates {
             guard let subject = DERReader.subject(ofCertificate: candidate[...]) else { continue }
-            let key = DistinguishedNameKey(subject)
-            if key.text == nil {
-                others.append(certificates.count)
-            } else {
-                subjects[key, default: []].append(certificates.count)
-            }
+            subjects[DistinguishedNameKey(subject), default: []].append(certificates.count)
             certificates.append(candidate)
         }
         self.certificates = certificates
         self.subjects = subjects
-        self.others = others
     }
 
     var count: Int { certificates.count }
@@ -111,9 +102,8 @@ final class SystemCertificates: Sendable {
         var count = 0
         guard X509_NAME_get0_der(name, &start, &count) == 1, let start else { return false }
         let key = DistinguishedNameKey(UnsafeBufferPointer(start: start, count: count))
-        let candidates = key.text == nil ? Array(certificates.indices) : (subjects[key] ?? []) + others
         var hasAdded = false
-        for candidate in candidates {
+        for candidate in subjects[key] ?? [] {
             let certificate = certificates[candidate].withUnsafeBufferPointer { bytes in
                 var position = bytes.baseAddress
                 return d2i_X509_AUX(nil, &position, bytes.count)

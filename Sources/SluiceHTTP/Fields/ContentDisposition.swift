@@ -63,7 +63,7 @@ private struct ExtendedValue {
     /// Characters that should have been encoded are accepted as they are, because many servers do not encode them.
     init?(_ value: String) {
         let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[2].allSatisfy({ (0x21...0x7E).contains($0) }),
+        guard parts.count == 3, parts[0].allSatisfy({ $0 < 0x80 }), parts[2].allSatisfy({ (0x21...0x7E).contains($0) }),
             let bytes = PercentEncoding.strictlyDecoded(parts[2]), !bytes.isEmpty
         else { return nil }
         switch Substring(parts[0]).lowercased() {

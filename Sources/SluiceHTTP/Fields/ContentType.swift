@@ -24,7 +24,7 @@ public struct ContentType: Sendable, Hashable {
     /// Parses a field's value; nil if the type or subtype is missing or is not a token.
     ///
     /// As the WHATWG MIME Sniffing Standard requires, malformed parameters are skipped, and an unclosed quoted string
-    /// ends with the text.
+    /// ends with the text. Parameters after the hundredth are ignored.
     ///
     /// - Parameter text: The value of one `Content-Type` field.
     public init?(_ text: String) {
@@ -36,7 +36,7 @@ public struct ContentType: Sendable, Hashable {
         self.type = Substring(type).lowercased()
         self.subtype = Substring(subtype).lowercased()
         var parameters: [Parameter] = []
-        while let parameter = parser.nextParameter() {
+        while parameters.count < 100, let parameter = parser.nextParameter() {
             let name = Substring(parameter.name).lowercased()
             guard parameter.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }),
                 !parameters.contains(where: { $0.name == name })

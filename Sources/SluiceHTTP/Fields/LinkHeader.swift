@@ -30,7 +30,10 @@ public struct LinkHeader: Sendable, Hashable {
     /// Links with an ``WebLink/anchor`` have another context and are skipped.
     public subscript(relation: String) -> WebLink? {
         let relation = relation.lowercased()
-        return links.first { $0.anchor == nil && $0.relations.contains(relation) }
+        // Comparing bytes does not normalize, which takes quadratic time for many combining characters in a row.
+        return links.first { link in
+            link.anchor == nil && link.relations.contains { $0.utf8.elementsEqual(relation.utf8) }
+        }
     }
 }
 
@@ -116,7 +119,7 @@ private struct LinkReader {
         return WebLink(target: String(Substring(target)), attributes: parameters)
     }
 
-    /// Parses a parameter after its semicolon. Returns nil if it is empty.
+    /// Parses a parameter after its semicolon. Returns nil if its name is empty or not ASCII.
     private mutating func parameter() -> WebLink.Parameter? {
         parser.skipSpace()
         let name = parser.take { $0.isBlank || $0 == UInt8(ascii: "=") || $0.endsParameter }
@@ -126,7 +129,8 @@ private struct LinkReader {
             parser.skipSpace()
             value = parser.value(until: \.endsParameter).text
         }
-        return name.isEmpty ? nil : WebLink.Parameter(name: Substring(name).lowercased(), value: value)
+        guard !name.isEmpty, name.allSatisfy({ $0 < 0x80 }) else { return nil }
+        return WebLink.Parameter(name: Substring(name).lowercased(), value: value)
     }
 }
 

@@ -181,10 +181,28 @@ public struct HTTPHeaders: Sendable {
     }
 
     private mutating func remove(_ name: HTTPHeaderName, from start: Int) {
-        while let index = firstIndex(of: name, from: start) {
-            splice(index, with: EmptyCollection())
-            slots.remove(at: index)
+        guard let first = firstIndex(of: name, from: start) else { return }
+        var next = firstIndex(of: name, from: first + 1)
+        guard next != nil else {
+            splice(first, with: EmptyCollection())
+            slots.remove(at: first)
+            return
         }
+        // Copies the fields that remain once, so that any number of fields is removed in linear time.
+        var kept = HTTPHeaders()
+        kept.bytes = Array(bytes[..<Int(slots[first].start)])
+        kept.slots = Array(slots[..<first])
+        for index in slots.indices.dropFirst(first + 1) {
+            if index == next {
+                next = firstIndex(of: name, from: index + 1)
+                continue
+            }
+            let slot = slots[index]
+            let position = kept.bytes.count
+            kept.bytes.append(contentsOf: bytes[Int(slot.start)..<Int(slot.end)])
+            kept.close(start: position, nameEnd: position + Int(slot.nameEnd - slot.start))
+        }
+        self = kept
     }
 
     private mutating func replace(_ name: HTTPHeaderName, with value: String) {

@@ -12,6 +12,11 @@ package enum DotSegments {
         return hasDots ? String(decoding: removing(from: Array(path.utf8)), as: UTF8.self) : path
     }
 
+    /// Returns the number of dot segments of a path without query and fragment.
+    package static func count(in path: String) -> Int {
+        path.utf8.split(separator: UInt8(ascii: "/")).count { dotCount($0) > 0 }
+    }
+
     private static func hasDotSegment<Path: Collection<UInt8>>(_ path: Path) -> Bool {
         var start = path.startIndex
         while true {

@@ -49,7 +49,7 @@ import Testing
         var queue = OutputQueue()
         var (next, expected) = (UInt8(0), UInt8(0))
         var isInOrder = true
-        for _ in 0..<(1 << 20) / taken {
+        for _ in 0..<(384 << 10) / taken {
             Self.fill(&queue, upTo: 64 << 10, sizes, &next)
             var left = taken
             while left > 0 {

@@ -19,7 +19,12 @@ import Testing
         #expect(plain == name(0x0C, Array("some  ROOT ".utf8)))
         #expect(plain != name(0x13, Array("Some Roof".utf8)))
         let wide = name(0x1E, "Some Root".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] })
-        #expect(wide.text == nil)
+        #expect(wide == plain)
+        let widest = name(0x1C, "some root".unicodeScalars.flatMap { [0, 0, 0, UInt8($0.value)] })
+        #expect(widest == plain)
+        // Units whose bytes are letters are other characters.
+        #expect(name(0x1E, Array("SomeRoot".utf8)) == name(0x13, []))
+        #expect(name(2, Array("Some Root".utf8)) == name(0x13, []))
     }
 
     @Test(

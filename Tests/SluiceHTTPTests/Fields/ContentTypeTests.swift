@@ -47,6 +47,13 @@ import Testing
         #expect(type.parameters.map(\.name) == ["x", "charset"])
     }
 
+    @Test func parametersBeyondTheLimitAreIgnored() throws {
+        let text = (0..<5000).reduce(into: "a/b") { $0 += ";p\($1)=\($1)" }
+        let type = try #require(ContentType(text))
+        #expect(type.parameters.count == 100)
+        #expect(type["p99"] == "99" && type["p100"] == nil)
+    }
+
     @Test func randomTextsRoundTripWithoutATrap() {
         var generator = SeededGenerator(seed: 9110)
         let pieces = ["a", "/", ";", "=", "\"", "\\", " ", "\t", "ü", "\u{301}", "\0", ","]

@@ -53,6 +53,16 @@ import Testing
         #expect(headers.byteCount == 0)
     }
 
+    @Test(.timeLimit(.minutes(1))) func anyNumberOfFieldsIsRemoved() {
+        var headers = HTTPHeaders()
+        for number in 0..<60_000 { headers.append(number % 3 == 0 ? "B" : "A", value: FieldValue("\(number)")) }
+        headers.append("C", "last")
+        headers.remove("a")
+        #expect(headers.count == 20_001)
+        #expect(headers["C"] == "last" && headers["A"] == nil)
+        #expect(headers.values(for: "b").first == "0" && headers.values(for: "B").last == "59997")
+    }
+
     /// A sequence of edits has the same result as on an array of pairs.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func randomEditsEqualThoseOfAnArray(seed: UInt64) throws {

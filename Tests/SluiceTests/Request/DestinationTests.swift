@@ -160,6 +160,13 @@ final class DestinationTests: XCTestCase {
             let error = await client.data.get(template.expanding(["id": "\(id)"])).sender().result.failure
             XCTAssertEqual(error?.code, .invalidURL)
         }
+        for (text, id) in [("./files/{id}", ".."), ("../{id}", "."), (".{id}/x", "")] {
+            let template = URITemplate(text)
+            let error = await client.data.get(template.expanding(["id": "\(id)"])).sender().result.failure
+            XCTAssertEqual(error?.code, .invalidURL)
+        }
+        let relative = URITemplate("./x/../files/{id}").expanding(["id": "7"])
+        XCTAssertEqual(try client.data.get(relative).httpRequest().url, "http://a.b/v1/files/7")
         XCTAssertEqual(
             try client.data.get(template.expanding(["id": "..."])).httpRequest().url,
             "http://a.b/v1/users/.../repos"

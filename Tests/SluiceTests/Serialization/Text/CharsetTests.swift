@@ -168,6 +168,8 @@ import Testing
         let bytes: [UInt8] = [0xAD, 0xA1, 0xF9, 0xA1, 0xFC, 0xFE, 0x8E, 0xB1, 0x8F, 0xA2, 0xC3, 0x8F, 0xB0, 0xA1, 0x41]
         let text = try charset.decode(Data(bytes), from: 0)
         #expect(text == "①纊＂ｱ¦丂A")
+        let triples = Data(repeatElement([0x8F, 0xB0, 0xA1, 0xAD, 0xA1], count: 2000).joined())
+        #expect(try charset.decode(triples, from: 0) == String(repeating: "丂①", count: 2000))
     }
 
     static let invalid: [(String, [UInt8], Int)] = [
@@ -236,6 +238,12 @@ import Testing
     ])
     func rejectsUnknownLabels(_ label: String) {
         #expect(Charset(label: label) == nil)
+    }
+
+    /// Comparing such a text with another takes more than a second, because Swift sorts the combining characters.
+    @Test(.timeLimit(.minutes(1))) func combiningCharactersInALabelAreNotSorted() {
+        let label = "latin1" + String(repeating: "\u{301}\u{323}", count: 60_000)
+        for _ in 0..<20 { #expect(Charset(label: label) == nil) }
     }
 
     @Test func randomBytesDoNotTrapOrHang() {
