@@ -84,6 +84,20 @@ struct TelemetryTests {
         #expect(types.count { $0 == "cancelled" } == 2)
     }
 
+    /// The span ends when the deadline is over.
+    @Test func deadlinesOfCallersDoNotApplyToExports() async throws {
+        let telemetry = telemetry()
+        let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
+        let result = try await Deadline.withDeadline(.milliseconds(50)) {
+            await client.string.get("never").sender().result
+        }
+        #expect((try? result.get()) == nil)
+        #expect(await telemetry.flush(within: .seconds(60)))
+        #expect(await telemetry.shutdown())
+        #expect(try spans().count == 2)
+        #expect(server.requests.contains { $0.path == "/v1/metrics" })
+    }
+
     @Test func theServerSeesTheDecisionOfTheSampler() async throws {
         let telemetry = telemetry { $0.sampler = .alwaysOff }
         let client = APIClient(baseURL: server.url) {

@@ -97,6 +97,9 @@ struct Download: Sendable {
     /// Sends requests until all bytes are there, and returns the last response.
     private func fetch(_ part: PartialDownload) async throws(Failure) -> WrittenResponse {
         let configuration = pipeline.configuration
+        var options = options
+        // Segments are several requests.
+        if !(draft.options.isIdempotent ?? draft.method.isIdempotent) { options.segments = 1 }
         let timeouts = configuration.limitsDownloadTime ? configuration.timeouts : Timeouts()
         let deadline = draft.options.timeouts.applied(to: timeouts).total.map { pipeline.clock.now + $0 }
         var last: WrittenResponse?

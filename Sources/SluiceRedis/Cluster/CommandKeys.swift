@@ -24,8 +24,8 @@ package enum CommandKeys: Sendable, Hashable {
         case counted(at: Int)
         /// The second word, and those that the number after it counts.
         case countedAndDestination
-        /// The first half of the words after `STREAMS`.
-        case streams
+        /// The first half of the words after `STREAMS`, which is searched from an index on.
+        case streams(from: Int)
     }
 
     /// Finds the keys of a command. Of an unknown command, the first argument is the key.
@@ -65,8 +65,10 @@ package enum CommandKeys: Sendable, Hashable {
         case .pairs: return Array(stride(from: 1, to: end, by: 2))
         case .counted(let index): return clamped(index + 1, count(at: index))
         case .countedAndDestination: return clamped(1, 1) + clamped(3, count(at: 2))
-        case .streams:
-            let mark = words.firstIndex { String(decoding: $0, as: UTF8.self).uppercased() == "STREAMS" }
+        case .streams(let start):
+            let mark = words.indices.dropFirst(start).first {
+                String(decoding: words[$0], as: UTF8.self).uppercased() == "STREAMS"
+            }
             return mark.map { clamped($0 + 1, (end - $0 - 1) / 2) } ?? []
         }
     }
@@ -96,7 +98,9 @@ package enum CommandKeys: Sendable, Hashable {
             ("LMPOP SINTERCARD ZDIFF ZINTER ZINTERCARD ZMPOP ZUNION", .counted(at: 1)),
             ("BLMPOP BZMPOP EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO", .counted(at: 2)),
             ("ZDIFFSTORE ZINTERSTORE ZUNIONSTORE", .countedAndDestination),
-            ("XREAD XREADGROUP", .streams),
+            ("XREAD", .streams(from: 1)),
+            // After the names of the group and of the consumer.
+            ("XREADGROUP", .streams(from: 4)),
         ]
         let pairs = names.flatMap { names, layout in names.split(separator: " ").map { (String($0), layout) } }
         return Dictionary(pairs) { first, _ in first }

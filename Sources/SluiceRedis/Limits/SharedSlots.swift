@@ -19,8 +19,8 @@ struct SlotsReply: Sendable, Equatable {
 ///     fallback  requests take slots that are held until the lease is over, or those of the fallback
 ///               the server works, and has its data for a lease        → shared
 ///
-/// A call tells the server how many slots are in use and how many are wanted. So it may be repeated, and it restores what the server has
-/// lost.
+/// A call tells the server how many slots are wanted and how many the machine may use until the reply. So it may be repeated, and it
+/// restores what the server has lost. The server gives no slot to another machine that this one may still use.
 struct SharedSlots<Waiting: Sendable>: LimitState {
     struct Settings: Sendable {
         let limit: Int
@@ -31,7 +31,8 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
 
     struct Call: Sendable, Equatable {
         let wanted: Int
-        let running: Int
+        /// The number of slots that the machine may use until the reply.
+        let usable: Int
     }
 
     typealias Reply = SlotsReply
@@ -92,7 +93,10 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
     mutating func release(now: Instant) -> Released {
         running = max(0, running - 1)
         // A slot beyond the fair share goes to another machine with the next call.
-        if held > max(running, fairShare) { held -= 1 }
+        if held > max(running, fairShare) {
+            held -= 1
+            renewsAt = min(renewsAt, now + Self.shortestWait)
+        }
         return wake(now: now)
     }
 
@@ -113,9 +117,9 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
         }
         if looksAt <= now { look(now: now) }
         isCalling = true
-        // Before the call, because the server may give what is not wanted to others at once.
-        held = min(held, wanted)
-        return Call(wanted: wanted, running: running)
+        // Before the call, because the server may give the other slots to other machines at once.
+        held = min(held, wanted, max(running, fairShare))
+        return Call(wanted: wanted, usable: max(running, now < heldUntil ? held : 0))
     }
 
     mutating func finished(_ call: Call, _ reply: SlotsReply?, sentAt: Instant, now: Instant) -> Released {
@@ -129,7 +133,7 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
         held = reply.held
         fairShare = reply.fairShare
         heldUntil = sentAt + settings.lease
-        renewsAt = sentAt + settings.lease / 3
+        renewsAt = held > max(running, fairShare) ? now + Self.shortestWait : sentAt + settings.lease / 3
         settlesUntil = now + reply.settling
         let released = wake(now: now)
         if reply.settling > .zero {
@@ -153,7 +157,7 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
     func nextWake(now: Instant) -> Instant? {
         guard !isCalling else { return nil }
         if !queue.isEmpty { return max(now, nextTry) }
-        if held > running { return max(nextTry, looksAt) }
+        if held > running { return max(nextTry, min(looksAt, renewsAt)) }
         return held > 0 || running > 0 ? max(nextTry, renewsAt) : nil
     }
 

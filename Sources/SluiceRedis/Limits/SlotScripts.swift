@@ -6,8 +6,8 @@ enum SlotScripts {
     /// Sets the number of slots of a machine.
     ///
     /// The keys are the slots and the time since which the server has the data of the limit. The arguments are the machine, the number of
-    /// slots that are wanted, the number that is in use, the limit, and the lease in milliseconds. The reply is the number of slots that
-    /// the machine holds, its fair share, and the time in milliseconds for which no slots are given.
+    /// slots that are wanted, the number that the machine may use until the reply, the limit, and the lease in milliseconds. The reply is
+    /// the number of slots that the machine holds, its fair share, and the time in milliseconds for which no slots are given.
     ///
     /// The hash has for each machine its number of slots, the end of its lease, and the number wanted. If the server has lost its data,
     /// machines may use slots that it does not know. They tell it before their leases would have ended, and only then it gives slots. A
@@ -16,7 +16,7 @@ enum SlotScripts {
         """
         local time = redis.call('TIME')
         local now = time[1] * 1000 + math.floor(time[2] / 1000)
-        local id, wanted, running, limit, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+        local id, wanted, usable, limit, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
         local since = tonumber(redis.call('GET', KEYS[2]) or '')
         if not since or since > now then
             since = now
@@ -48,7 +48,7 @@ enum SlotScripts {
         local held = math.max(0, math.min(wanted, limit - others, share))
         local settling = math.max(0, since + lease - now)
         if settling > 0 then held = math.min(held, own) end
-        held = math.max(held, running)
+        held = math.max(held, usable)
         if held > 0 or wanted > 0 then
             -- A machine that only waits calls often.
             local ends = now + lease
@@ -70,12 +70,12 @@ extension SlotsReply {
     /// - Parameters:
     ///   - value: The value.
     ///   - wanted: The number of slots that were wanted.
-    ///   - running: The number of slots in use.
+    ///   - usable: The number of slots that the machine may use until the reply.
     ///   - lease: The lease.
     /// - Throws: A ``RedisError`` with code ``RedisError/Code/invalidReply`` for a value that the script does not return.
-    init(_ value: RedisValue, wanted: Int, running: Int, lease: Duration) throws(RedisError) {
+    init(_ value: RedisValue, wanted: Int, usable: Int, lease: Duration) throws(RedisError) {
         let numbers = value.elements?.compactMap(\.int) ?? []
-        guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }), (running...max(wanted, running)).contains(numbers[0])
+        guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }), (usable...max(wanted, usable)).contains(numbers[0])
         else {
             throw RedisError(.invalidReply, "The Redis server sent something else than slots.")
         }

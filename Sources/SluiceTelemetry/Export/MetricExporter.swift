@@ -50,7 +50,8 @@ final class MetricExporter: Sendable {
             if state.isOver { return }
             state.ledger.record(max(0, duration / .seconds(1)), attributes)
             if state.reader != nil { return }
-            state.reader = Task { [weak self, clock, interval] in
+            // Detached, so that the deadline of a caller does not apply.
+            state.reader = Task.detached { [weak self, clock, interval] in
                 while (try? await clock.sleep(for: interval)) != nil {
                     guard let self else { return }
                     // A failure is not repeated before the next interval, whose export has the same durations too.

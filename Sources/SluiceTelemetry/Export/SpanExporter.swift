@@ -58,7 +58,8 @@ final class SpanExporter: Sendable {
                 return nil
             }
             for span in spans { state.queue.append(span) }
-            if state.worker == nil { state.worker = Task { [self] in await run() } }
+            // Detached, so that the deadline of a caller does not apply.
+            if state.worker == nil { state.worker = Task.detached { [self] in await run() } }
             return state.queue.hasBatch ? state.gathering : nil
         }
         gathering?.cancel()

@@ -14,7 +14,8 @@ struct CommandKeysTests {
         ZUNIONSTORE k 2 k2 k3 WEIGHTS 1 2 | ZINTERSTORE k 1 k2 | ZDIFFSTORE k 2 k2 k3 | LMPOP 2 k k2 LEFT | \
         ZMPOP 1 k MIN | BLMPOP 1 2 k k2 LEFT | BZMPOP 1 1 k MIN | EVAL source 2 k k2 a | EVALSHA hash 1 k a | \
         EVAL source 0 a | EVAL_RO source 1 k | FCALL name 1 k a | XREAD BLOCK 5 STREAMS k k2 0 0 | \
-        XREAD COUNT 1 streams k $ | XREADGROUP GROUP g c STREAMS k > | XGROUP CREATE k g $ | XINFO STREAM k | \
+        XREAD COUNT 1 streams k $ | XREADGROUP GROUP g c STREAMS k > | \
+        XREADGROUP GROUP streams c STREAMS k > | XGROUP CREATE k g $ | XINFO STREAM k | \
         OBJECT ENCODING k | MEMORY USAGE k | GEOSEARCHSTORE k k2 FROMMEMBER m BYRADIUS 1 m | \
         ZRANGESTORE k k2 0 1 | PING | ECHO v | INFO memory | SCAN 0 | PUBLISH c m | CLIENT LIST | \
         CONFIG GET a | SCRIPT LOAD source | WAIT 1 5 | DBSIZE | FLUSHALL | TIME

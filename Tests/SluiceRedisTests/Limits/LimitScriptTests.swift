@@ -137,7 +137,7 @@ struct LimitScriptTests {
             keys: ["{a}s", "{a}since"],
             arguments: [machine, wanted, running, limit, 1_000_000]
         )
-        return try SlotsReply(value, wanted: wanted, running: running, lease: .seconds(1000))
+        return try SlotsReply(value, wanted: wanted, usable: running, lease: .seconds(1000))
     }
 
     /// Lets the server forget that it is new.

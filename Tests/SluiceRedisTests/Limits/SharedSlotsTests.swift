@@ -46,7 +46,7 @@ struct SharedSlotsTests {
         var scenario = Scenario(100)
         for waiter in 1...8 { #expect(scenario.arrive(waiter) == .waiting) }
         let call = scenario.call()
-        #expect(call == .init(wanted: 10, running: 0), "some more are taken ahead")
+        #expect(call == .init(wanted: 10, usable: 0), "some more are taken ahead")
         #expect(scenario.call() == nil)
         let released = scenario.slots.finished(
             call!,
@@ -104,7 +104,7 @@ struct SharedSlotsTests {
                 now: scenario.now
             )
         }
-        #expect(calls.last == .init(wanted: 1, running: 1))
+        #expect(calls.last == .init(wanted: 1, usable: 1))
         #expect(scenario.release() == [])
         for _ in 0..<4 {
             guard let wake = scenario.wakeAfter else { break }
@@ -149,7 +149,34 @@ struct SharedSlotsTests {
         #expect(scenario.release() == [11])
         scenario.pass(.milliseconds(20))
         let call = scenario.call()
-        #expect(call?.running == 8)
+        #expect(call?.usable == 8)
+    }
+
+    @Test func slotsThatAreUsedDuringACallAreNotGivenAway() throws {
+        var scenario = Scenario()
+        for waiter in 1...10 { _ = scenario.arrive(waiter) }
+        #expect(scenario.reply(10).count == 10)
+        for _ in 1...8 { #expect(scenario.release() == []) }
+        scenario.pass(.seconds(4))
+        let due = scenario.call()
+        let call = try #require(due)
+        #expect(call == .init(wanted: 10, usable: 10))
+        for _ in 1...8 { #expect(scenario.take() == true) }
+        // Another machine has begun to wait.
+        let reply = SlotsReply(held: 10, fairShare: 5)
+        _ = scenario.slots.finished(call, reply, sentAt: scenario.now, now: scenario.now)
+        for _ in 1...6 { #expect(scenario.release() == []) }
+        let wake = try #require(scenario.wakeAfter)
+        #expect(wake <= .milliseconds(20))
+        scenario.pass(.milliseconds(20))
+        #expect(scenario.call() == .init(wanted: 5, usable: 5))
+        // Without a lease, the server may have given the slots to others.
+        scenario = Scenario()
+        for waiter in 1...4 { _ = scenario.arrive(waiter) }
+        #expect(scenario.reply(8).count == 4)
+        scenario.pass(.seconds(10))
+        let late = scenario.call()
+        #expect(late?.usable == 4)
     }
 
     @Test func fallbackAppliesUntilTheServerHasItsDataForALease() {
@@ -171,7 +198,7 @@ struct SharedSlotsTests {
         for _ in 0..<20 { #expect(allowing.take() == true) }
         #expect(allowing.call() == nil)
         allowing.pass(.milliseconds(250))
-        #expect(allowing.call() == .init(wanted: 21, running: 21))
+        #expect(allowing.call() == .init(wanted: 21, usable: 21))
         var refusing = Scenario(4, .refuse)
         for waiter in 1...2 { _ = refusing.arrive(waiter) }
         #expect(refusing.reply(2) == [1, 2])

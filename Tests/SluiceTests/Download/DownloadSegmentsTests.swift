@@ -46,6 +46,15 @@ final class DownloadSegmentsTests: XCTestCase {
         XCTAssertEqual(fixture.ranges, ["bytes=0-99999", nil])
     }
 
+    func testUnsafeRequestIsSentOnce() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on("/file", .text("exported", headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes"]))
+        let request = fixture.client.data.post("file").download(to: .file(fixture.file))
+        _ = try await request.segments(4, ofAtLeast: 2).sender().value
+        XCTAssertEqual(fixture.saved, Data("exported".utf8))
+        XCTAssertEqual(fixture.ranges, [nil])
+    }
+
     func testSegmentsOfAnyLengthAreAllowed() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on("/file", .resource(fixture.resource))

@@ -106,7 +106,11 @@ extension OAuth2 {
                 case .failure(let error): failure = failure ?? error
                 }
             }
-            let known = shared.withLock { $0.state.signOut() }
+            let known = shared.withLock { shared in
+                // The store has an older token, which the server may have replaced.
+                if shared.state.isUnsaved { stored = nil }
+                return shared.state.signOut()
+            }
             if case .failure(let error) = await self.callStore({ try await $0.delete() }) {
                 failure = failure ?? error
                 shared.withLock { $0.state.ignoresStore = true }

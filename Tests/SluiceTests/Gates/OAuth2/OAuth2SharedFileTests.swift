@@ -106,6 +106,30 @@ final class OAuth2SharedFileTests: XCTestCase {
         XCTAssertEqual(server.spentCount.read, 0)
     }
 
+    func testSignOutRevokesTokenThatCouldNotBeSaved() async throws {
+        let server = try RotatingServer()
+        server.guarded.server.on(.post, "/revoke", .status(.ok))
+        let failing = Shared(false)
+        let gate = server.guarded.gate(.refreshToken("r0", id: "i")) {
+            $0.store = FailingStore(file: FileTokenStore(file), isFailing: failing)
+            $0.revocationURL = "\(server.guarded.server.url)/revoke"
+        }
+        let token = try await gate.token()
+        XCTAssertEqual(token.accessToken, "t1")
+        server.guarded.refuse("t1")
+        failing.change { $0 = true }
+        let unsaved = await server.guarded.client(gate).get("x")
+        XCTAssertEqual(unsaved.oauth2?.code, .storeFailed)
+        failing.change { $0 = false }
+        try await gate.signOut()
+        let revoked = server.guarded.server.requests(to: "/revoke").map(\.text)
+        XCTAssertEqual(revoked.count, 2)
+        XCTAssertEqual(revoked.first?.contains("token=r2&"), true)
+        XCTAssertEqual(revoked.last?.contains("token=t2&"), true)
+        let stored = try await FileTokenStore(file).load()
+        XCTAssertNil(stored)
+    }
+
     func testLockIsKeptWhileTheNewTokenIsNotSaved() async throws {
         let server = try RotatingServer()
         let failing = Shared(true)
