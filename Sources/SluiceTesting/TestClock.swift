@@ -21,13 +21,13 @@ public final class TestClock: SluiceClock {
     private struct State {
         var elapsed = Duration.zero
         var sleepers: [Int: Sleeper] = [:]
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [(count: Int, waiter: Waiter<Void>)] = []
 
-        /// Removes and returns the continuations of the watchers that wait for at most the current number of sleepers.
-        mutating func satisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
+        /// Removes and returns the watchers that wait for at most the current number of sleepers.
+        mutating func satisfiedWatchers() -> [Waiter<Void>] {
             let count = sleepers.count
             defer { watchers.removeAll { $0.count <= count } }
-            return watchers.filter { $0.count <= count }.map(\.continuation)
+            return watchers.filter { $0.count <= count }.map(\.waiter)
         }
     }
 
@@ -69,7 +69,7 @@ public final class TestClock: SluiceClock {
         guard duration > .zero else { return }
         let hasElapsed = await state.wait(cancelled: false) { waiter in
             let (isCancelled, watchers) = state.withLock { state in
-                if Task.isCancelled { return (true, [CheckedContinuation<Void, Never>]()) }
+                if Task.isCancelled { return (true, [Waiter<Void>]()) }
                 let end = start + state.elapsed + duration
                 state.sleepers[waiter.id] = Sleeper(end: end, duration: duration, waiter: waiter)
                 return (false, state.satisfiedWatchers())
@@ -82,15 +82,19 @@ public final class TestClock: SluiceClock {
         if !hasElapsed { throw CancellationError() }
     }
 
-    /// Waits until at least `count` sleeps are pending.
+    /// Waits until at least `count` sleeps are pending. Also returns if the task is cancelled.
     public func waitForSleepers(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isSatisfied = state.withLock { state in
-                if state.sleepers.count >= count { return true }
-                state.watchers.append((count, continuation))
+        await state.wait(cancelled: ()) { waiter in
+            let isOver = state.withLock { state in
+                if state.sleepers.count >= count || Task.isCancelled { return true }
+                state.watchers.append((count, waiter))
                 return false
             }
-            if isSatisfied { continuation.resume() }
+            if isOver { waiter.resume() }
+        } leave: { id in
+            state.withLock { state in
+                state.watchers.firstIndex { $0.waiter.id == id }.map { state.watchers.remove(at: $0).waiter }
+            }
         }
     }
 }

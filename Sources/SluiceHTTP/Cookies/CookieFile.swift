@@ -12,6 +12,8 @@ final class CookieFile: Sendable {
     private struct State {
         var reading = Reading.pending
         var isScheduled = false
+        /// True if a write was omitted because the file could not be read.
+        var owesWrite = false
         /// The time of the last scheduled write.
         var lastWrite: DispatchTime?
         /// The contents last written, and the number of the snapshot that they came from.
@@ -83,7 +85,9 @@ final class CookieFile: Sendable {
                 state.isScheduled = false
                 state.lastWrite = .now()
             }
-            guard case .success = readNow(for: jar, isAgain: false) else { return }
+            guard case .success = readNow(for: jar, isAgain: false) else {
+                return state.withLock { $0.owesWrite = true }
+            }
             jar.takeSnapshot { [self] number, lines in
                 queue.async { [self] in
                     if case .failure(let error) = writeNow(lines, number, isForced: false) { onFailure(error) }
@@ -101,7 +105,12 @@ final class CookieFile: Sendable {
         do throws(PrivateFile.Failure) {
             let contents = try file.read() ?? Data()
             jar.addMissing(Self.lines(contents))
-            state.withLock { $0.reading = .done }
+            let owesWrite = state.withLock { state in
+                state.reading = .done
+                defer { state.owesWrite = false }
+                return state.owesWrite
+            }
+            if owesWrite { scheduleWrite(of: jar) }
             return .success(())
         } catch {
             let error = SluiceError.cookieFile(error)

@@ -89,6 +89,7 @@ final class LenientDecoder: JSONValueDecoder {
 
     /// The decoder of the model whose defaults apply to the members of this value; nil if it has none.
     var modelOfDefaults: LenientDecoder? {
+        if input.mirrorsJSONDecoder { return nil }
         if type is any DefaultInitializable.Type { return self }
         return isPartOfModel ? parent?.modelOfDefaults : nil
     }

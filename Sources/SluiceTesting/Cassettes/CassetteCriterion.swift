@@ -32,7 +32,7 @@ public struct CassetteCriterion: Sendable {
         }
         return items[0] == items[1]
     }
-    /// Matches requests whose bodies have the same bytes, or are equal as JSON or as multipart forms. The boundaries of
+    /// Matches requests whose bodies have the same bytes, or are equal as JSON or as forms. The boundaries of multipart
     /// forms are not compared. Bodies of more than 1 MiB are compared by length and SHA-256.
     public static let body = CassetteCriterion("body") { one, other in
         if one.digest != nil || other.digest != nil {
@@ -40,6 +40,7 @@ public struct CassetteCriterion: Sendable {
         }
         if one.body == other.body { return true }
         if let one = one.form, let other = other.form { return one.hasSameParts(as: other) }
+        if let one = one.formItems, let other = other.formItems { return one == other }
         guard let one = try? JSON(parsing: one.body), let other = try? JSON(parsing: other.body) else { return false }
         return one == other
     }
@@ -66,6 +67,14 @@ public struct CassetteCriterion: Sendable {
 }
 
 extension RecordedRequest {
+    /// The decoded names and values of the body if it is a form whose items are encoded like those of a query; nil
+    /// otherwise.
+    fileprivate var formItems: [[String]]? {
+        guard let text, headers[.contentType].flatMap(ContentType.init)?.essence == "application/x-www-form-urlencoded"
+        else { return nil }
+        return FormItems.items(of: text).map { [$0.name, $0.value ?? ""] }
+    }
+
     /// The parts of the body if it is a multipart form; nil otherwise.
     fileprivate var form: MultipartParts? {
         guard let type = headers[.contentType].flatMap(ContentType.init), type.type == "multipart",

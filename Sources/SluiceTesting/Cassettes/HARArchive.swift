@@ -83,10 +83,16 @@ package struct HARArchive: Sendable {
         guard let node else { return Data() }
         let text = try text(of: node)
         if !text.isEmpty { return text }
-        let pairs = (node["params"]?.array ?? []).compactMap { item in
-            item["name"]?.string.map { "\($0)=\(item["value"]?.string ?? "")" }
+        // The names and the values of a form are decoded in HAR.
+        var body: [UInt8] = []
+        for item in node["params"]?.array ?? [] {
+            guard let name = item["name"]?.string else { continue }
+            if !body.isEmpty { body.append(UInt8(ascii: "&")) }
+            PercentEncoding.append(component: name, to: &body)
+            body.append(UInt8(ascii: "="))
+            PercentEncoding.append(component: item["value"]?.string ?? "", to: &body)
         }
-        return Data(pairs.joined(separator: "&").utf8)
+        return Data(body)
     }
 
     private static func text(of node: JSONNode?) throws(RecordingFailure) -> Data {

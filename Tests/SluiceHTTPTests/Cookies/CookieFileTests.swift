@@ -165,6 +165,20 @@ private final class Folder: Sendable {
         #expect(await CookieJar(file: folder.path).cookies.map(\.name) == ["a", "id"])
     }
 
+    @Test func changesAreWrittenOnceTheFileCanBeRead() async throws {
+        let folder = try Folder()
+        try folder.write(String(repeating: "#", count: 17 << 20))
+        let failures = Locked<[SluiceError]>([])
+        let jar = CookieJar(file: folder.path) { error in failures.withLock { $0.append(error) } }
+        try await jar.set(Self.cookie)
+        _ = await #expect(throws: SluiceError.self) { try await jar.save() }
+        try await waitUntil(within: .seconds(600)) { failures.withLock { $0.count } > 0 }
+        try folder.write(Self.line("a", "1"))
+        try await jar.load()
+        try await waitUntil(within: .seconds(600)) { folder.text.contains("id") && folder.text.contains("a") }
+        #expect(await CookieJar(file: folder.path).cookies.map(\.name) == ["a", "id"])
+    }
+
     @Test func missingFolderFailsSavingAndIsReported() async throws {
         let folder = try Folder()
         let failures = Locked<[SluiceError]>([])

@@ -40,6 +40,32 @@ import Testing
         return direct != nil
     }
 
+    /// Only lenient decoding applies the defaults of such a model.
+    @Test(arguments: [
+        "{}", #"{"id":null}"#, #"{"id":1}"#, #"{"id":1,"inner":null}"#, #"{"id":1,"inner":{}}"#,
+        #"{"id":1,"inner":{"tags":["a"]}}"#,
+    ])
+    func defaultsOfAModelAreNotApplied(_ text: String) throws {
+        struct Model: Decodable, Equatable, DefaultInitializable {
+            struct Inner: Decodable, Equatable, DefaultInitializable {
+                var tags = ["default"]
+            }
+            var id = 7
+            var inner = Inner()
+        }
+        try Self.compare(Model.self, text)
+        struct Nested: Decodable, Equatable, DefaultInitializable {
+            enum Key: String, CodingKey { case inner, id }
+            var id = 7
+            init() {}
+            init(from decoder: any Decoder) throws {
+                let inner = try decoder.container(keyedBy: Key.self).nestedContainer(keyedBy: Key.self, forKey: .inner)
+                id = try inner.decode(Int.self, forKey: .id)
+            }
+        }
+        try Self.compare(Nested.self, text)
+    }
+
     static let scalars = [
         "0", "-0", "0.0", "-0.0", "1.0", "1e3", "10.0e-1", "1.5", "255", "256", "-128", "-129", "1e18", "1e19", "7",
         "-7",

@@ -1,7 +1,8 @@
 import Foundation
 import SluiceHTTP
-import SluiceTesting
 import Testing
+
+@testable import SluiceTesting
 
 @Suite struct HARArchiveTests {
     private func exchange(request: String = "", response: String) throws -> RecordedExchange {
@@ -37,12 +38,26 @@ import Testing
             (#","postData":{"mimeType":"a/b","text":"raw"}"#, "raw"),
             (#","postData":{"mimeType":"a/b","text":"aGk=","_encoding":"base64"}"#, "hi"),
             (#","postData":{"params":[{"name":"a","value":"1"},{"name":"b"}]}"#, "a=1&b="),
+            (#","postData":{"params":[{"name":"a b","value":"x&y=é"}]}"#, "a%20b=x%26y%3D%C3%A9"),
         ]
         for (posted, expected) in cases {
             let request = try exchange(request: posted, response: #""status":200"#).request
             #expect(request.text == expected)
             #expect(request.url == "https://a.test/x?y=1")
         }
+    }
+
+    @Test func formsAreComparedByTheirItems() {
+        func request(_ body: String, _ type: String = "application/x-www-form-urlencoded") -> RecordedRequest {
+            let headers: HTTPHeaders = ["Content-Type": type]
+            return RecordedRequest(method: .post, url: "https://a.test/", headers: headers, body: Data(body.utf8))
+        }
+        let match = CassetteCriterion.body.isMatch
+        #expect(match(request("name=Ada+Lovelace&q=a%26b"), request("name=Ada%20Lovelace&q=a%26b")))
+        #expect(match(request("a=&b"), request("a&b=")))
+        #expect(!match(request("q=a%26b"), request("q=a&b")))
+        #expect(!match(request("a=1&b=2"), request("b=2&a=1")))
+        #expect(!match(request("a+b", "text/plain"), request("a%20b", "text/plain")))
     }
 
     @Test func entryWithoutResponseIsLostConnection() throws {
