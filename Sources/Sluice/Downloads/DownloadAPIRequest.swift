@@ -126,7 +126,7 @@ extension DownloadAPIRequest {
     }
 
     /// Splits a large file into segments that are transferred in parallel, if the server supports ranges and sends a
-    /// strong validator.
+    /// strong validator. The file of a request that is not idempotent is not split.
     ///
     /// - Parameters:
     ///   - count: The maximum number of transfers. The default of a download is 1, which does not split the file.

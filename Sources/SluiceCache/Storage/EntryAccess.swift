@@ -362,7 +362,7 @@ extension CacheStore {
             state.removals.record(selection)
             let sweep = state.memory.beginRemoval(selection)
             guard isForStorage else { return (sweep, nil, false) }
-            let number = state.pending.remove(selection)
+            let number = state.pending.remove(selection, isAwaited: isAwaited)
             if isAwaited { state.awaited[number] = .open }
             return (sweep, number, state.beginDraining())
         }

@@ -77,6 +77,8 @@ struct PendingChanges {
     var superseded: Set<Int> = []
     /// The awaited entries that a removal of everything has replaced, so that they are not stored.
     var abandoned: Set<Int> = []
+    /// The awaited removals that a removal of everything has replaced, with its number.
+    var replaced: [Int: Int] = [:]
     /// The number of the last change passed to storage.
     var taken = 0
     /// The number of reads in progress, by the number at which they began.
@@ -144,20 +146,23 @@ struct PendingChanges {
     }
 
     /// Adds a removal.
-    mutating func remove(_ selection: CacheSelection) -> Int {
+    mutating func remove(_ selection: CacheSelection, isAwaited: Bool = false) -> Int {
         if let key = selection.key {
             return add(
                 .change(.remove(selection)),
                 to: key,
                 variant: selection.variant,
                 entry: nil,
-                bytes: Self.removalBytes
+                bytes: Self.removalBytes,
+                isAwaited: isAwaited
             )
         }
         counter += 1
-        bulkRemovals.append(BulkRemoval(number: counter, selection: selection))
-        append(Item(number: counter, write: .change(.remove(selection)), bytes: Self.removalBytes))
-        return counter
+        let number = counter
+        bulkRemovals.append(BulkRemoval(number: number, selection: selection))
+        let write = Write.change(.remove(selection))
+        append(Item(number: number, write: write, bytes: Self.removalBytes, isAwaited: isAwaited))
+        return number
     }
 
     private mutating func add(
@@ -406,7 +411,7 @@ extension PendingChanges {
         let numbers = Set(replaced.map(\.number))
         for item in replaced { bytes -= item.bytes }
         for item in queue[..<end] where item.isAwaited && !superseded.contains(item.number) {
-            abandoned.insert(item.number)
+            if item.isRemoval { self.replaced[item.number] = last } else { abandoned.insert(item.number) }
         }
         superseded.subtract(numbers)
         failedRemovals = [:]

@@ -204,7 +204,8 @@ extension CacheStore.State {
     ) -> [(UnsafeContinuation<SluiceError?, Never>, SluiceError?)] {
         var woken: [(UnsafeContinuation<SluiceError?, Never>, SluiceError?)] = []
         for (number, change) in awaited where number <= pending.taken {
-            let failure = failures[number] ?? (pending.abandoned.contains(number) ? .cacheOverflow : nil)
+            var failure = failures[pending.replaced[number] ?? number]
+            if pending.abandoned.contains(number) { failure = .cacheOverflow }
             switch change {
             case .open: awaited[number] = .settled(failure)
             case .waiting(let continuation):
@@ -213,7 +214,9 @@ extension CacheStore.State {
             case .settled: break
             }
         }
-        if !pending.abandoned.isEmpty { pending.abandoned = pending.abandoned.filter { $0 > pending.taken } }
+        let taken = pending.taken
+        if !pending.abandoned.isEmpty { pending.abandoned = pending.abandoned.filter { $0 > taken } }
+        if !pending.replaced.isEmpty { pending.replaced = pending.replaced.filter { $0.key > taken } }
         return woken
     }
 

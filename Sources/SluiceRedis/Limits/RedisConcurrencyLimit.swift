@@ -61,9 +61,11 @@ public final class RedisConcurrencyLimit: ImmediateGate {
             let value = try await redis.run(
                 SlotScripts.set,
                 keys: [keys.state(of: key), keys.since],
-                arguments: [machine, call.wanted, call.usable, settings.limit, Int(lease / .milliseconds(1))]
+                arguments: [
+                    machine, call.wanted, call.usable, settings.limit, Int(lease / .milliseconds(1)), call.running,
+                ]
             )
-            return try SlotsReply(value, wanted: call.wanted, usable: call.usable, lease: lease)
+            return try SlotsReply(value, wanted: call.wanted, running: call.running, lease: lease)
         }
     }
 

@@ -33,6 +33,8 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
         let wanted: Int
         /// The number of slots that the machine may use until the reply.
         let usable: Int
+        /// The number of slots in use.
+        let running: Int
     }
 
     typealias Reply = SlotsReply
@@ -50,6 +52,8 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
     /// The number of slots in use, those of the fallback included.
     private(set) var running = 0
     private(set) var held = 0
+    /// The number of slots that the server gave with the last reply. It keeps them for this machine until a call or the end of the lease.
+    private var given = 0
     private var fairShare: Int
     /// The end of the lease. It is reckoned from the start of the call, so that the server's lease ends later.
     private var heldUntil: Instant
@@ -109,7 +113,7 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
             wanted += min(settings.limit / 10, needed / 4)
         } else if looksAt <= now, held > max(peak, needed) {
             wanted = max(peak, needed)
-        } else if held > 0 || running > 0, renewsAt <= now {
+        } else if hasSlots(now: now), renewsAt <= now {
             wanted = max(held, needed)
         } else {
             if looksAt <= now { look(now: now) }
@@ -119,7 +123,7 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
         isCalling = true
         // Before the call, because the server may give the other slots to other machines at once.
         held = min(held, wanted, max(running, fairShare))
-        return Call(wanted: wanted, usable: max(running, now < heldUntil ? held : 0))
+        return Call(wanted: wanted, usable: max(running, now < heldUntil ? held : 0), running: running)
     }
 
     mutating func finished(_ call: Call, _ reply: SlotsReply?, sentAt: Instant, now: Instant) -> Released {
@@ -131,6 +135,7 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
         }
         hasFailed = false
         held = reply.held
+        given = reply.held
         fairShare = reply.fairShare
         heldUntil = sentAt + settings.lease
         renewsAt = held > max(running, fairShare) ? now + Self.shortestWait : sentAt + settings.lease / 3
@@ -158,11 +163,14 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
         guard !isCalling else { return nil }
         if !queue.isEmpty { return max(now, nextTry) }
         if held > running { return max(nextTry, min(looksAt, renewsAt)) }
-        return held > 0 || running > 0 ? max(nextTry, renewsAt) : nil
+        return hasSlots(now: now) ? max(nextTry, renewsAt) : nil
     }
 
+    /// True if the server keeps slots for this machine, or has to.
+    private func hasSlots(now: Instant) -> Bool { held > 0 || running > 0 || given > 0 && now < heldUntil }
+
     func isIdle(now: Instant) -> Bool {
-        queue.isEmpty && !isCalling && running == 0 && held == 0
+        queue.isEmpty && !isCalling && !hasSlots(now: now)
     }
 
     private mutating func takeOne(now: Instant) -> Bool {

@@ -6,8 +6,9 @@ enum SlotScripts {
     /// Sets the number of slots of a machine.
     ///
     /// The keys are the slots and the time since which the server has the data of the limit. The arguments are the machine, the number of
-    /// slots that are wanted, the number that the machine may use until the reply, the limit, and the lease in milliseconds. The reply is
-    /// the number of slots that the machine holds, its fair share, and the time in milliseconds for which no slots are given.
+    /// slots that are wanted, the number that the machine may use until the reply, the limit, the lease in milliseconds, and the number
+    /// of slots in use. The reply is the number of slots that the machine holds, its fair share, and the time in milliseconds for which no
+    /// slots are given.
     ///
     /// The hash has for each machine its number of slots, the end of its lease, and the number wanted. If the server has lost its data,
     /// machines may use slots that it does not know. They tell it before their leases would have ended, and only then it gives slots. A
@@ -17,13 +18,14 @@ enum SlotScripts {
         local time = redis.call('TIME')
         local now = time[1] * 1000 + math.floor(time[2] / 1000)
         local id, wanted, usable, limit, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+        local running = tonumber(ARGV[6])
         local since = tonumber(redis.call('GET', KEYS[2]) or '')
         if not since or since > now then
             since = now
             redis.call('SET', KEYS[2], string.format('%.0f', now))
         end
         local stored = redis.call('HGETALL', KEYS[1])
-        local own, others, machines, isStarved, wishes = 0, 0, 1, false, {}
+        local own, others, machines, isStarved, wishes, numbers = 0, 0, 1, false, {}, {}
         for index = 1, #stored, 2 do
             local held, ends, wish = string.match(stored[index + 1], '^(%d+) (%d+) (%d+)$')
             if not held then return redis.error_reply('ERR the state of the limit is not valid') end
@@ -35,20 +37,29 @@ enum SlotScripts {
             else
                 others, machines = others + held, machines + 1
                 wishes[#wishes + 1] = wish
-                if held == 0 then isStarved = true end
+                numbers[#numbers + 1] = held
                 if ends > now + lease then
                     redis.call('HSET', KEYS[1], stored[index], string.format('%.0f %.0f %.0f', held, now + lease, wish))
                 end
             end
         end
-        local part = math.ceil(limit / machines)
+        local part, least = math.ceil(limit / machines), math.floor(limit / machines)
         local share = part
-        for _, wish in ipairs(wishes) do share = share + math.max(0, part - wish) end
-        if isStarved and limit - others - own <= 0 then share = math.min(share, math.max(0, own - 1)) end
+        for index, wish in ipairs(wishes) do
+            share = share + math.max(0, part - wish)
+            if numbers[index] < math.min(wish, math.max(1, least)) then isStarved = true end
+        end
+        -- While another machine has too few, one that has enough takes no more, and gives up one if none is free.
+        if isStarved and own >= math.max(1, least) then
+            local rest = own
+            if limit - others - own <= 0 then rest = own - 1 end
+            share = math.min(share, math.max(least, rest))
+        end
         local held = math.max(0, math.min(wanted, limit - others, share))
         local settling = math.max(0, since + lease - now)
         if settling > 0 then held = math.min(held, own) end
-        held = math.max(held, usable)
+        -- The slots that are not in use belong to others once the lease is over.
+        held = math.max(held, running, math.min(usable, own))
         if held > 0 or wanted > 0 then
             -- A machine that only waits calls often.
             local ends = now + lease
@@ -70,12 +81,12 @@ extension SlotsReply {
     /// - Parameters:
     ///   - value: The value.
     ///   - wanted: The number of slots that were wanted.
-    ///   - usable: The number of slots that the machine may use until the reply.
+    ///   - running: The number of slots in use.
     ///   - lease: The lease.
     /// - Throws: A ``RedisError`` with code ``RedisError/Code/invalidReply`` for a value that the script does not return.
-    init(_ value: RedisValue, wanted: Int, usable: Int, lease: Duration) throws(RedisError) {
+    init(_ value: RedisValue, wanted: Int, running: Int, lease: Duration) throws(RedisError) {
         let numbers = value.elements?.compactMap(\.int) ?? []
-        guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }), (usable...max(wanted, usable)).contains(numbers[0])
+        guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }), (running...max(wanted, running)).contains(numbers[0])
         else {
             throw RedisError(.invalidReply, "The Redis server sent something else than slots.")
         }

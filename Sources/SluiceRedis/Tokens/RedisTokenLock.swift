@@ -21,6 +21,8 @@ final class RedisTokenLock: TokenLock {
         var marked: (refreshToken: Secret, mark: String)?
         /// True while a task saves the token again.
         var isRetrying = false
+        /// The last attempt of that task.
+        var saving: Task<Bool, Never>?
     }
 
     private let store: RedisTokenStore
@@ -115,7 +117,14 @@ final class RedisTokenLock: TokenLock {
 
     /// Returns true if the token must be saved again later.
     private func saveAgain() async -> Bool {
-        guard let token = state.withLock({ $0.unsaved }) else { return false }
+        let attempt = state.withLock { state -> Task<Bool, Never>? in
+            state.saving = state.unsaved.map { token in Task { await saveAgain(token) } }
+            return state.saving
+        }
+        return await attempt?.value ?? false
+    }
+
+    private func saveAgain(_ token: OAuth2.Token) async -> Bool {
         do {
             try await write(token)
         } catch {
@@ -131,7 +140,22 @@ final class RedisTokenLock: TokenLock {
     }
 
     func delete() async throws {
-        guard try await change(to: Data()) else { throw TokenLockExpired() }
+        let saving = state.withLock { state in
+            state.unsaved = nil
+            return state.saving
+        }
+        // An attempt that ends later would save the token again.
+        _ = await saving?.value
+        let isChanged: Bool
+        do {
+            isChanged = try await change(to: Data())
+        } catch let error as TokenLockExpired {
+            // The token may have been saved although no reply arrived.
+            guard let sent = state.withLock({ $0.sent }) else { throw error }
+            state.withLock { $0.held.stored = .value(sent.value) }
+            isChanged = try await change(to: Data())
+        }
+        guard isChanged else { throw TokenLockExpired() }
         let version = state.withLock { state in
             state.held.stored = .deleted
             return state.held.version

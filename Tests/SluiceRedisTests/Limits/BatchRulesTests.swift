@@ -78,7 +78,7 @@ struct BatchRulesTests {
         let slots = try SlotsReply(
             .array([.integer(3), .integer(9), .integer(70_000)]),
             wanted: 4,
-            usable: 2,
+            running: 2,
             lease: .seconds(10)
         )
         #expect(slots == SlotsReply(held: 3, fairShare: 9, settling: .seconds(10)))
@@ -89,10 +89,10 @@ struct BatchRulesTests {
             .array([.integer(1), .integer(-1), .integer(0)]),
         ] as [RedisValue] {
             #expect(throws: RedisError.self) { try BucketReply(reply, wanted: 5) }
-            #expect(throws: RedisError.self) { try SlotsReply(reply, wanted: 5, usable: 0, lease: .seconds(10)) }
+            #expect(throws: RedisError.self) { try SlotsReply(reply, wanted: 5, running: 0, lease: .seconds(10)) }
         }
         let few = RedisValue.array([.integer(1), .integer(1), .integer(0)])
-        #expect(throws: RedisError.self) { try SlotsReply(few, wanted: 5, usable: 2, lease: .seconds(10)) }
+        #expect(throws: RedisError.self) { try SlotsReply(few, wanted: 5, running: 2, lease: .seconds(10)) }
     }
 }
 #endif

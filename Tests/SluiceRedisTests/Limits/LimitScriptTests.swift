@@ -131,13 +131,19 @@ struct LimitScriptTests {
 
     // MARK: Slots
 
-    private func set(_ machine: String, _ wanted: Int, _ running: Int = 0, limit: Int = 10) async throws -> SlotsReply {
+    private func set(
+        _ machine: String,
+        _ wanted: Int,
+        _ running: Int = 0,
+        usable: Int? = nil,
+        limit: Int = 10
+    ) async throws -> SlotsReply {
         let value = try await redis.run(
             SlotScripts.set,
             keys: ["{a}s", "{a}since"],
-            arguments: [machine, wanted, running, limit, 1_000_000]
+            arguments: [machine, wanted, usable ?? running, limit, 1_000_000, running]
         )
-        return try SlotsReply(value, wanted: wanted, usable: running, lease: .seconds(1000))
+        return try SlotsReply(value, wanted: wanted, running: running, lease: .seconds(1000))
     }
 
     /// Lets the server forget that it is new.
@@ -179,6 +185,31 @@ struct LimitScriptTests {
         let late = try await set("a", 10, 4)
         #expect(late.held == 4)
         #expect(try await set("b", 10).held == 5)
+    }
+
+    @Test func slotsThatMayBeUsedAreKeptUntilTheLeaseIsOver() async throws {
+        try await settle()
+        #expect(try await set("a", 10).held == 10)
+        #expect(try await set("b", 10).held == 0)
+        #expect(try await set("a", 10, 2, usable: 10) == SlotsReply(held: 10, fairShare: 5))
+        #expect(try await set("a", 5, 2, usable: 5).held == 5)
+        #expect(try await set("b", 10).held == 5)
+        try await endLease(of: "a")
+        #expect(try await set("b", 10).held == 10)
+        #expect(try await set("a", 5, 2, usable: 5).held == 2)
+    }
+
+    @Test(arguments: [(10, 3, [3, 3, 4]), (9, 4, [2, 2, 2, 3]), (3, 3, [1, 1, 1]), (2, 1, [2])])
+    func machinesThatWaitHaveAboutTheSameNumber(_ limit: Int, _ machines: Int, _ numbers: [Int]) async throws {
+        try await settle()
+        var held = Array(repeating: 0, count: machines)
+        for round in 0..<machines * 8 {
+            let machine = round % machines
+            // A request of the machine ends before each call.
+            held[machine] = try await set("\(machine)", 50, max(0, held[machine] - 1), limit: limit).held
+            #expect(held.reduce(0, +) <= limit)
+        }
+        #expect(held.sorted() == numbers)
     }
 
     @Test func leaseFromTheFutureEnds() async throws {

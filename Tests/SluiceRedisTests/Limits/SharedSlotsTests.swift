@@ -46,7 +46,7 @@ struct SharedSlotsTests {
         var scenario = Scenario(100)
         for waiter in 1...8 { #expect(scenario.arrive(waiter) == .waiting) }
         let call = scenario.call()
-        #expect(call == .init(wanted: 10, usable: 0), "some more are taken ahead")
+        #expect(call == .init(wanted: 10, usable: 0, running: 0), "some more are taken ahead")
         #expect(scenario.call() == nil)
         let released = scenario.slots.finished(
             call!,
@@ -104,7 +104,7 @@ struct SharedSlotsTests {
                 now: scenario.now
             )
         }
-        #expect(calls.last == .init(wanted: 1, usable: 1))
+        #expect(calls.last == .init(wanted: 1, usable: 1, running: 1))
         #expect(scenario.release() == [])
         for _ in 0..<4 {
             guard let wake = scenario.wakeAfter else { break }
@@ -160,7 +160,7 @@ struct SharedSlotsTests {
         scenario.pass(.seconds(4))
         let due = scenario.call()
         let call = try #require(due)
-        #expect(call == .init(wanted: 10, usable: 10))
+        #expect(call == .init(wanted: 10, usable: 10, running: 2))
         for _ in 1...8 { #expect(scenario.take() == true) }
         // Another machine has begun to wait.
         let reply = SlotsReply(held: 10, fairShare: 5)
@@ -169,7 +169,17 @@ struct SharedSlotsTests {
         let wake = try #require(scenario.wakeAfter)
         #expect(wake <= .milliseconds(20))
         scenario.pass(.milliseconds(20))
-        #expect(scenario.call() == .init(wanted: 5, usable: 5))
+        #expect(scenario.call() == .init(wanted: 5, usable: 5, running: 4))
+        // The last slot of a machine that others wait for is given back, too.
+        scenario = Scenario(1)
+        _ = scenario.arrive(1)
+        #expect(scenario.reply(1, fairShare: 0) == [1])
+        #expect(scenario.release() == [])
+        #expect(!scenario.slots.isIdle(now: scenario.now))
+        let pause = try #require(scenario.wakeAfter)
+        scenario.pass(pause)
+        #expect(scenario.reply(0, fairShare: 0) == [])
+        #expect(scenario.wakeAfter == nil && scenario.slots.isIdle(now: scenario.now))
         // Without a lease, the server may have given the slots to others.
         scenario = Scenario()
         for waiter in 1...4 { _ = scenario.arrive(waiter) }
@@ -198,7 +208,7 @@ struct SharedSlotsTests {
         for _ in 0..<20 { #expect(allowing.take() == true) }
         #expect(allowing.call() == nil)
         allowing.pass(.milliseconds(250))
-        #expect(allowing.call() == .init(wanted: 21, usable: 21))
+        #expect(allowing.call() == .init(wanted: 21, usable: 21, running: 21))
         var refusing = Scenario(4, .refuse)
         for waiter in 1...2 { _ = refusing.arrive(waiter) }
         #expect(refusing.reply(2) == [1, 2])

@@ -38,21 +38,33 @@ final class WriteBehindTests: XCTestCase {
         XCTAssertEqual(storage.names, ["a", "b"])
     }
 
-    func testChangesReplacedByARemovalOfEverythingFail() async {
-        let store = makeStore()
-        let gate = AsyncSignal()
-        storage.hold(writes: gate)
-        store.insert(CacheEntry(of: "first"))
-        await eventually { [storage] in storage.state.read.writes == 1 }
-        let number = store.insert(CacheEntry(of: "a"), isAwaited: true)
-        for number in 0...PendingChanges.removalLimit { store.remove(CacheSelection(.of("\(number)"))) }
-        let next = store.insert(CacheEntry(of: "b"), isAwaited: true)
-        gate.open()
-        let failure = await store.failure(of: number ?? 0)
-        XCTAssertEqual(failure?.code, .cacheFailed)
-        let none = await store.failure(of: next ?? 0)
-        XCTAssertNil(none)
-        XCTAssertEqual(storage.names, ["b"])
+    func testChangesReplacedByARemovalOfEverythingHaveItsOutcome() async {
+        for fails in [false, true] {
+            storage.state.change { $0 = ScriptedStorage.State() }
+            let store = makeStore()
+            let gate = AsyncSignal()
+            storage.hold(writes: gate)
+            store.insert(CacheEntry(of: "first"))
+            await eventually { [storage] in storage.state.read.writes == 1 }
+            storage.state.change { state in
+                state.breaks = { change in
+                    if case .remove(let selection) = change { fails && selection.key == nil } else { false }
+                }
+            }
+            let stored = store.insert(CacheEntry(of: "a"), isAwaited: true)
+            let removed = store.remove(CacheSelection(.of("c")), isAwaited: true)
+            for number in 0...PendingChanges.removalLimit { store.remove(CacheSelection(.of("\(number)"))) }
+            let next = store.insert(CacheEntry(of: "b"), isAwaited: true)
+            gate.open()
+            let outcome = await store.failure(of: stored ?? 0)
+            XCTAssertEqual(outcome?.code, .cacheFailed)
+            let removal = await store.failure(of: removed ?? 0)
+            XCTAssertEqual(removal?.code, fails ? .cacheFailed : nil)
+            let none = await store.failure(of: next ?? 0)
+            XCTAssertNil(none)
+            XCTAssertEqual(storage.names.last, fails ? "first" : "b")
+            XCTAssertTrue(storage.names.contains("b"))
+        }
     }
 
     func testEntriesStoredDuringAWriteAreBatched() async {
