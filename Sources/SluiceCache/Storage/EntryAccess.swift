@@ -337,7 +337,8 @@ extension CacheStore {
                     state.dropped.count += 1
                     state.dropped.bytes += bytes
                 }
-                number = state.pending.remove(CacheSelection(entry.key, variant: entry.variant))
+                let selection = CacheSelection(entry.key, variant: entry.variant)
+                number = state.pending.remove(selection, isAwaited: isAwaited)
             }
             if isAwaited { state.awaited[number] = .open }
             return (isInMemory, number, state.beginDraining())

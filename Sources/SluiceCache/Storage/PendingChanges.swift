@@ -410,6 +410,7 @@ extension PendingChanges {
         let replaced = failedRemovals.values + queue[..<end]
         let numbers = Set(replaced.map(\.number))
         for item in replaced { bytes -= item.bytes }
+        for (number, earlier) in self.replaced where numbers.contains(earlier) { self.replaced[number] = last }
         for item in queue[..<end] where item.isAwaited && !superseded.contains(item.number) {
             if item.isRemoval { self.replaced[item.number] = last } else { abandoned.insert(item.number) }
         }

@@ -204,8 +204,12 @@ extension CacheStore.State {
     ) -> [(UnsafeContinuation<SluiceError?, Never>, SluiceError?)] {
         var woken: [(UnsafeContinuation<SluiceError?, Never>, SluiceError?)] = []
         for (number, change) in awaited where number <= pending.taken {
-            var failure = failures[pending.replaced[number] ?? number]
-            if pending.abandoned.contains(number) { failure = .cacheOverflow }
+            let made = pending.replaced[number] ?? number
+            var failure = failures[made]
+            // Neither was the entry stored, nor has the removal that replaces the others been made.
+            if pending.abandoned.contains(number) || made != number && pending.failedRemovals[made] != nil {
+                failure = failure ?? .cacheOverflow
+            }
             switch change {
             case .open: awaited[number] = .settled(failure)
             case .waiting(let continuation):

@@ -25,7 +25,7 @@ enum SlotScripts {
             redis.call('SET', KEYS[2], string.format('%.0f', now))
         end
         local stored = redis.call('HGETALL', KEYS[1])
-        local own, others, machines, isStarved, wishes, numbers = 0, 0, 1, false, {}, {}
+        local own, others, machines, isStarved, wishes, recent = 0, 0, 1, false, {}, {}
         for index = 1, #stored, 2 do
             local held, ends, wish = string.match(stored[index + 1], '^(%d+) (%d+) (%d+)$')
             if not held then return redis.error_reply('ERR the state of the limit is not valid') end
@@ -37,17 +37,23 @@ enum SlotScripts {
             else
                 others, machines = others + held, machines + 1
                 wishes[#wishes + 1] = wish
-                numbers[#numbers + 1] = held
+                -- A machine that waits for slots calls many times a second.
+                if held == 0 or now - (ends - lease) <= 1000 then recent[#recent + 1] = { held, wish } end
                 if ends > now + lease then
                     redis.call('HSET', KEYS[1], stored[index], string.format('%.0f %.0f %.0f', held, now + lease, wish))
                 end
             end
         end
-        local part, least = math.ceil(limit / machines), math.floor(limit / machines)
-        local share = part
-        for index, wish in ipairs(wishes) do
-            share = share + math.max(0, part - wish)
-            if numbers[index] < math.min(wish, math.max(1, least)) then isStarved = true end
+        -- Machines that want less than an equal part leave the rest to the others in equal parts.
+        local left, sharing = limit, machines
+        table.sort(wishes)
+        for _, wish in ipairs(wishes) do
+            if wish * sharing >= left then break end
+            left, sharing = left - wish, sharing - 1
+        end
+        local share, least = math.ceil(left / sharing), math.floor(left / sharing)
+        for _, other in ipairs(recent) do
+            if other[1] < math.min(other[2], math.max(1, least)) then isStarved = true end
         end
         -- While another machine has too few, one that has enough takes no more, and gives up one if none is free.
         if isStarved and own >= math.max(1, least) then
@@ -58,8 +64,10 @@ enum SlotScripts {
         local held = math.max(0, math.min(wanted, limit - others, share))
         local settling = math.max(0, since + lease - now)
         if settling > 0 then held = math.min(held, own) end
-        -- The slots that are not in use belong to others once the lease is over.
-        held = math.max(held, running, math.min(usable, own))
+        -- The slots that are not in use belong to others once the lease is over, unless the server has lost its data and gives none.
+        local kept = own
+        if settling > 0 then kept = usable end
+        held = math.max(held, running, math.min(usable, kept))
         if held > 0 or wanted > 0 then
             -- A machine that only waits calls often.
             local ends = now + lease

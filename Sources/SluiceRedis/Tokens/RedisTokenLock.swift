@@ -140,12 +140,14 @@ final class RedisTokenLock: TokenLock {
     }
 
     func delete() async throws {
-        let saving = state.withLock { state in
-            state.unsaved = nil
-            return state.saving
+        let (wasUnsaved, saving) = state.withLock { state in
+            defer { state.unsaved = nil }
+            return (state.unsaved != nil, state.saving)
         }
         // An attempt that ends later would save the token again.
         _ = await saving?.value
+        // If the older token remains, nobody may use its refresh token, which is spent.
+        if wasUnsaved { state.withLock { $0.marked = nil } }
         let isChanged: Bool
         do {
             isChanged = try await change(to: Data())
