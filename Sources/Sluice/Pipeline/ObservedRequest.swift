@@ -155,7 +155,9 @@ enum RoutePattern {
     ///
     /// A version such as `v2` is not an ID.
     static func route(of path: String) -> String {
-        let path = path.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
+        // Only the parameters of segments and the user of an absolute URL may be secret.
+        let isPlain = !path.utf8.contains(UInt8(ascii: ";")) && !path.utf8.contains(UInt8(ascii: "@"))
+        let path = (isPlain ? path : SecretRules.usual.url(path)).unicodeScalars.prefix { $0 != "?" && $0 != "#" }
         guard path.contains(where: \.isDigit) else { return String(String.UnicodeScalarView(path)) }
         return path.split(separator: "/", omittingEmptySubsequences: false)
             .map { isID($0) ? "{}" : String(String.UnicodeScalarView($0)) }

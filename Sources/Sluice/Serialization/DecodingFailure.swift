@@ -25,12 +25,23 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
 
     /// Returns the beginning of a body with secrets redacted.
     static func beginning(of body: Data) -> String {
-        let beginning = Data(body.prefix(200))
+        // The name of a secret may follow its value, so the whole body is redacted if its form is known.
+        if case .text(let text) = Redaction.standard.body(body, contentType: nil) {
+            return String(decoding: prefix(of: Data(text.utf8)), as: UTF8.self)
+        }
+        let beginning = prefix(of: body)
         return switch Redaction.standard.body(beginning, contentType: nil) {
         case .text(let text): text
         case .binary: String(decoding: beginning, as: UTF8.self)
         case .withheld(let reason): "(\(reason))"
         }
+    }
+
+    /// Returns at most 200 bytes, without a part of a character at the end.
+    private static func prefix(of text: Data) -> Data {
+        var end = text.startIndex + min(200, text.count)
+        while end > text.startIndex, end < text.endIndex, text[end] & 0xC0 == 0x80 { end -= 1 }
+        return Data(text[..<end])
     }
 
     /// A one-sentence description. Of the body it contains only a value that an enum does not have.

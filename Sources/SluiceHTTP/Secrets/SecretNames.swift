@@ -248,7 +248,7 @@ extension SecretNames {
         "*account-key*", "*session-key*", "fastly-key", "*secret*", "*password*", "*passwd*", "*passphrase*",
         "*passcode*", "*-pass", "*-pwd", "*-pw", "*-otp", "*-pin", "session", "*-session", "*session-id*", "*sess-id*",
         "*-sid", "*csrf*", "*xsrf*", "*ticket", "*signature", "*assertion", "*credential*", "*private-key*", "*jwt*",
-        "dpop",
+        "*encryption-key", "*encryption-customer-key", "*signing-key", "dpop",
     ]
 
     /// The names of JSON members that usually contain secrets.
@@ -262,6 +262,7 @@ extension SecretNames {
         "code-verifier", "device-code", "user-code", "*auth-code", "*authorization-code", "*recovery-code*",
         "*backup-code*", "*cookie", "*cookies", "set-cookie", "otp", "*-otp", "totp", "*one-time-code", "pin", "*-pin",
         "cvv", "cvc", "*card-number", "ssn", "saml-response", "samlart", "*connection-string*", "dpop",
+        "*subscription-key", "*functions-key", "fastly-key", "*encryption-customer-key", "*id-token-hint",
     ]
 
     /// The names of further parameters that usually contain secrets. In JSON these names often have other meanings.

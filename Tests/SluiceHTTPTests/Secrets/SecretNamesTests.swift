@@ -15,6 +15,23 @@ import Testing
     }
 
     @Test(arguments: [
+        "subscription-key", "Ocp-Apim-Subscription-Key", "x-functions-key", "id_token_hint",
+        "x-amz-server-side-encryption-customer-key",
+    ])
+    func namesOfServicesAreSecretInURLsAndBodies(_ name: String) {
+        #expect(!SecretRules.usual.url("https://a.example/x?\(name)=abc123").contains("abc123"))
+        #expect(SecretNames(SecretNames.usualMembers).contains(name))
+    }
+
+    @Test(arguments: [
+        ("x-goog-encryption-key", true), ("x-amz-server-side-encryption-customer-key", true),
+        ("x-goog-encryption-key-sha256", false), ("x-amz-server-side-encryption-customer-key-md5", false),
+    ])
+    func keysOfStorageAreSecretHeaders(_ name: String, _ isSecret: Bool) {
+        #expect(SecretNames(SecretNames.usualHeaders).contains(name) == isSecret)
+    }
+
+    @Test(arguments: [
         "token", "pageTokens", "token[page_token]", "page_token.password", "next_access_token", "user[token]",
     ])
     func otherNamesStaySecret(_ name: String) {

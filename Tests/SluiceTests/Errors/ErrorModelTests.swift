@@ -1,6 +1,8 @@
-import Sluice
+import Foundation
 import SluiceTesting
 import XCTest
+
+@testable import Sluice
 
 final class ErrorModelTests: XCTestCase {
     func testCustomErrorIsDecodedFromTheErrorBody() async throws {
@@ -109,6 +111,20 @@ final class ErrorModelTests: XCTestCase {
         let html = await request.sender().result.failure
         XCTAssertEqual(html?.code, .decodingFailed)
         XCTAssertEqual((html?.underlyingError as? DecodingFailure)?.bodyPrefix, "<html>")
+    }
+
+    func testBeginningOfBodyIsThatOfTheRedactedBody() {
+        let filler = String(repeating: "a", count: 190)
+        for (body, beginning) in [
+            (#"{"value":"s3cr3t","about":"\#(filler)","name":"password"}"#, #"{"value":"REDACTED","about":"#),
+            (#"{"d":"s3cr3t","about":"\#(filler)","kty":"RSA"}"#, #"{"d":"REDACTED","about":"aaa"#),
+            ("é" + String(repeating: "ü", count: 200), "éüü"),
+        ] {
+            let text = DecodingFailure.beginning(of: Data(body.utf8))
+            XCTAssertTrue(text.hasPrefix(beginning), text)
+            XCTAssertLessThanOrEqual(text.utf8.count, 200)
+            XCTAssertFalse(text.contains("\u{FFFD}"))
+        }
     }
 
     func testDescriptionContainsNoSecrets() async throws {

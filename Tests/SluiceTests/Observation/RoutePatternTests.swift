@@ -15,4 +15,9 @@ import Testing
     func replacesSegmentsThatLookLikeIDs(_ path: String, _ route: String) {
         #expect(RoutePattern.route(of: path) == route)
     }
+
+    @Test(arguments: ["cart;jsessionid=hunter", "https://ada:hunter@b.example/users", "a;sid=hunter/7"])
+    func showsNoSecret(_ path: String) {
+        #expect(!RoutePattern.route(of: path).contains("hunter"))
+    }
 }

@@ -172,7 +172,13 @@ enum TokenRequest: Sendable {
         case .code(let code, let verifier, _): secrets += [code, verifier]
         }
         // Shorter secrets would match parts of ordinary words.
-        return secrets.map { $0.reveal() }.filter { $0.utf8.count >= 4 }
+        let texts = secrets.map { $0.reveal() }.filter { $0.utf8.count >= 4 }
+        let encoded = texts.map { text in
+            var bytes: [UInt8] = []
+            PercentEncoding.append(component: text, to: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        return texts + encoded.filter { !texts.contains($0) }
     }
 }
 
@@ -278,7 +284,7 @@ struct TokenResponse: Sendable {
     /// The server's text without secrets, in the form of an error detail.
     private func redacted(_ text: String) -> String {
         let start = String(decoding: text.utf8.prefix(16 << 10), as: UTF8.self)
-        return secrets.reduce(start) { $0.hiding($1) }.errorDetail
+        return SecretRules.usual.text(secrets.reduce(start) { $0.hiding($1) }).errorDetail
     }
 }
 

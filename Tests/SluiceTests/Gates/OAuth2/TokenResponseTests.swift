@@ -103,6 +103,8 @@ import Testing
         let shown = "\(error.map { "\($0) \($0.detail ?? "") \($0.uri ?? "")" } ?? "")"
         #expect(shown.contains("Bad token"))
         #expect(!shown.utf8.contains(Array("s3cret".utf8)))
+        let basic = #"{"error":"invalid_client","error_description":"bad header: Basic YXBwOnMzY3JldCUyMXg="}"#
+        #expect(read(basic, 400).failure?.detail?.contains("YXBw") == false)
         let word = read(#"{"error":"s3cret"}"#, 400, secrets: ["s3cret"]).failure
         #expect(word?.code == .invalidResponse)
     }
