@@ -290,7 +290,8 @@ package final class Dial: LoopHandler {
             defer { state.postponed = [] }
             return state.postponed
         }
-        let isPostponed = postponed.reduce(false) { !attempt($1.index, $1.address, on: thread) || $0 }
+        var isPostponed = false
+        for (index, target) in postponed where !attempt(index, target, on: thread) { isPostponed = true }
         if isPostponed { return }
         if withState({ $0.race != nil }) { advance(on: thread) }
     }

@@ -17,6 +17,11 @@ package struct OutputQueue {
             case .data(let data): data.count
             }
         }
+
+        /// The start in the buffer; nil for a piece with bytes of its own.
+        var start: Int? {
+            if case .range(let range) = self { range.lowerBound } else { nil }
+        }
     }
 
     /// The maximum size of pieces that are copied into the buffer.
@@ -113,11 +118,8 @@ package struct OutputQueue {
             written = 0
             return
         }
-        var start = buffer.count
-        for case .range(let range) in segments {
-            start = range.lowerBound
-            break
-        }
+        // Ranges are in order, so the bytes before the first one have been written.
+        let start = segments.lazy.compactMap(\.start).first ?? buffer.count
         buffer.removeFirst(start)
         for index in segments.indices {
             guard case .range(let range) = segments[index] else { continue }

@@ -29,10 +29,10 @@ enum CacheScripts {
         isIdempotent: true
     )
 
-    /// Stores a record, unless its key was removed after its request was sent, or the record there is of a later request. A request that
-    /// is later than now is of a server whose clock was set back. `KEYS`: the entry. `ARGV`: the field, the record, the reference of its
-    /// body or an empty text, the lifetime in milliseconds, the time of the request in microseconds, this process, the error of such a
-    /// time.
+    /// Stores a record, unless its key was removed after its request was sent, or the stored record is that of a later request. The
+    /// time of a stored record that is in the future does not count, because the clock of the server was set back. `KEYS`: the entry.
+    /// `ARGV`: the field, the record, the reference of its body or an empty text, the lifetime in milliseconds, the time of the request in
+    /// microseconds, this process, the maximum error of the time in microseconds.
     ///
     /// Returns 1 and the reference of the replaced body, or 0 if nothing was stored.
     static let store = RedisScript(

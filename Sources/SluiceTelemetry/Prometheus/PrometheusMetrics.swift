@@ -37,7 +37,8 @@ public final class PrometheusMetrics: RequestObserver, ImmediateObserver {
     ///   - buckets: The upper bounds of the buckets of durations, in any order. Those that are not positive are ignored.
     ///   - isNative: True to count durations in native histograms too, which a server gets that accepts protobuf. Prometheus reads them from version 2.40 on, with
     ///     `--enable-feature=native-histograms`.
-    ///   - maximumSeries: The number of histograms of whole requests, and of those of phases; 2,000 by default. A series takes about 500 bytes, and a native histogram 10 KiB at most.
+    ///   - maximumSeries: The maximum number of histograms of whole requests, and of histograms of phases; 2,000 each by default. A series takes about 500 bytes,
+    ///     and a native histogram 10 KiB at most.
     public init(
         buckets: [Duration] = PrometheusMetrics.standardBuckets,
         isNative: Bool = false,
