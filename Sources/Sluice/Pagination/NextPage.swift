@@ -26,16 +26,16 @@ extension RequestDraft {
     ///
     /// - Parameters:
     ///   - page: The location of the next page.
-    ///   - url: The URL of the current page.
+    ///   - current: The request of the current page, after redirects.
     ///   - origin: The origin of the first page.
-    ///   - followsOtherOrigins: True if the next page may have another origin. Headers that contain secrets are then
-    ///     removed.
+    ///   - followsOtherOrigins: True if the next page may have another origin. Headers that contain secrets and
+    ///     credentials are then removed.
     ///   - pipeline: The pipeline that sends the request.
     /// - Returns: The request, or nil if there is no next page.
     /// - Throws: ``SluiceError/Code/paginationRefused``, or the error that prevents the request from being built.
     func next(
         _ page: NextPage,
-        from url: String,
+        from current: HTTPRequest,
         origin: HTTPOrigin,
         followsOtherOrigins: Bool,
         for pipeline: Pipeline
@@ -51,25 +51,28 @@ extension RequestDraft {
             let location: RequestLocation
             do {
                 location = try RequestLocation(
-                    URIReference(reference).resolved(against: URIReference(url)),
+                    URIReference(reference).resolved(against: URIReference(current.url)),
                     as: "URL “\(RequestLocation.redacted(reference))”"
                 )
             } catch {
                 throw .paginationRefused("The next page cannot be requested. \(error.reason)", error)
             }
             var next = replacingLocation(with: location)
-            if location.origin == origin { return next }
-            guard followsOtherOrigins else {
+            // A page of another origin does not choose the URLs at which the caller's secrets are used.
+            guard location.origin == origin && current.origin == origin || followsOtherOrigins else {
+                let page = location.origin == origin ? "current" : "next"
                 throw .paginationRefused(
-                    "The next page has another origin than the first page, and the request may contain secrets. "
+                    "The \(page) page has another origin than the first page, and the request may contain secrets. "
                         + "Allow this with followsOtherOrigins."
                 )
             }
+            if location.origin == origin { return next }
             // Without a host or base URL of its own, the request gets no client headers that contain secrets.
             next.host = nil
             next.baseURL = nil
             let secrets = pipeline.steps.secretHeaders + options.steps.requestInterceptors.secretHeaders
-            for name in HTTPHeaderName.credentialFields + secrets { next.headers.remove(name) }
+            for name in RedirectPolicy.boundToOrigin + secrets { next.headers.remove(name) }
+            if let own = next.options.credentials { next.options.credentials = .some(own?.bound(to: origin)) }
             return next
         }
     }

@@ -108,7 +108,7 @@ final class PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
             )
             let draft = try request.draft.next(
                 next,
-                from: received.request.url,
+                from: received.request,
                 origin: origin,
                 followsOtherOrigins: pages.followsOtherOrigins,
                 for: request.client.pipeline

@@ -78,9 +78,10 @@ extension TypedRequest {
     ///   - pagination: The strategy that finds the next page.
     ///   - limit: The maximum number of pages; nil, the default, for no limit.
     ///   - prefetch: True to request the next page while the loop handles the current one; false by default.
-    ///   - followsOtherOrigins: True if a page may lead to another scheme, host or port than that of the first request.
-    ///     By default such a page fails with ``SluiceError/Code/paginationRefused``. Headers that contain secrets are
-    ///     not sent to another origin.
+    ///   - followsOtherOrigins: True if a page may lead to another scheme, host or port than that of the first request,
+    ///     and a page from there back to the first one. By default such a page fails with
+    ///     ``SluiceError/Code/paginationRefused``. Headers that contain secrets and the request's credentials are not
+    ///     sent to another origin.
     /// - Returns: The pages. Iterating over them sends the requests.
     public func pages(
         by pagination: Pagination<Model>,

@@ -61,7 +61,7 @@ extension RedirectPolicy {
     /// The redirect statuses of the Fetch Standard.
     private static let statuses: Set<Int> = [301, 302, 303, 307, 308]
     /// Headers that hold secrets or refer to the original origin.
-    private static let boundToOrigin = HTTPHeaderName.credentialFields + [.host, .origin, .referer]
+    static let boundToOrigin = HTTPHeaderName.credentialFields + [.host, .origin, .referer]
     /// The request-body-header names of the Fetch Standard, the content-specific fields of RFC 9110, and the fields
     /// that frame a body.
     private static let boundToBody: [HTTPHeaderName] = [

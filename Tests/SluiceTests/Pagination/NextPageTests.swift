@@ -13,12 +13,14 @@ import Testing
     private func sent(
         _ page: NextPage,
         after request: APIRequest<Data, APIError>,
+        movedTo url: String? = nil,
         followsOtherOrigins: Bool = false
     ) throws(SluiceError) -> HTTPRequest? {
         let first = try request.httpRequest()
+        let current = if let url { try client.data.get(url).httpRequest() } else { first }
         let draft = try request.draft.next(
             page,
-            from: first.url,
+            from: current,
             origin: first.origin,
             followsOtherOrigins: followsOtherOrigins,
             for: client.pipeline
@@ -72,6 +74,43 @@ import Testing
         #expect(moved?.headers["Authorization"] == nil)
     }
 
+    @Test func sendsNoCredentialsOrHostToAllowedOtherOrigin() throws {
+        let request = client.data.get("users").credentials(ChallengeCredentials(user: "u", password: "p"))
+            .header("Host", "tenant.internal").header("Origin", "https://api.example").header("Referer", "r")
+        let draft = try #require(
+            try request.draft.next(
+                .url("http://other.example/p"),
+                from: request.httpRequest(),
+                origin: HTTPOrigin(scheme: "https", authority: "api.example"),
+                followsOtherOrigins: true,
+                for: client.pipeline
+            )
+        )
+        let sent = try draft.build(for: client.pipeline)
+        for name: HTTPHeaderName in [.host, .origin, .referer] { #expect(sent.headers[name] == nil, "\(name)") }
+        #expect(draft.options.credentials??.origin == HTTPOrigin(scheme: "https", authority: "api.example"))
+        let none = try request.credentials(nil).draft.next(
+            .url("http://other.example/p"),
+            from: request.httpRequest(),
+            origin: HTTPOrigin(scheme: "https", authority: "api.example"),
+            followsOtherOrigins: true,
+            for: client.pipeline
+        )
+        #expect(none?.options.credentials == .some(.none))
+    }
+
+    @Test func rejectsLinkOfPageThatRedirectHasMovedToOtherOrigin() throws {
+        let request = client.data.get("users")
+        let moved = "https://other.example/users"
+        let link = NextPage.url("https://api.example/v1/keys")
+        let error = #expect(throws: SluiceError.self) { try sent(link, after: request, movedTo: moved) }
+        #expect(error?.code == .paginationRefused)
+        #expect(error?.reason.hasPrefix("The current page") == true)
+        #expect(try sent(link, after: request, movedTo: moved, followsOtherOrigins: true)?.path == "/v1/keys")
+        // The caller chooses where a query leads.
+        #expect(try sent(.query("page", "2"), after: request, movedTo: moved)?.path == "/v1/users?page=2")
+    }
+
     @Test func keepsHostOfRequest() throws {
         let request = client.data.get("users").host("cdn.example")
         let next = try sent(.url("?page=2"), after: request)
@@ -114,7 +153,7 @@ import Testing
         #expect(posted?.headers[.contentType] == "application/x-www-form-urlencoded")
         let draft = try request.draft.next(
             .url("/v1/users/7/posts?page=2"),
-            from: "https://api.example/v1/users/7/posts",
+            from: HTTPRequest(scheme: "https", authority: "api.example", path: "/v1/users/7/posts"),
             origin: HTTPOrigin(scheme: "https", authority: "api.example"),
             followsOtherOrigins: false,
             for: client.pipeline
