@@ -205,11 +205,12 @@ struct Download: Sendable {
         until deadline: ContinuousClock.Instant?
     ) async throws(Failure) -> WrittenResponse {
         var draft = draft
+        let validation = draft.options.validation.applied(to: pipeline.configuration.validation)
         if let deadline {
             let left = max(.zero, pipeline.clock.now.duration(to: deadline))
             draft.options.timeouts.change { $0.total = left }
         }
-        let sink = DownloadSink(span, of: part, progress, options, pipeline)
+        let sink = DownloadSink(span, of: part, progress, options, validation, pipeline)
         let callOutcome = await pipeline.callOutcome(of: draft, into: sink, meter)
         do throws(Failure) {
             return WrittenResponse(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)
@@ -229,8 +230,12 @@ struct Download: Sendable {
         let response: ServerResponse
         switch outcome {
         case .success(let success): response = success
-        case .failure(let error): throw Failure(error: error, isChanged: sink.isChanged)
+        case .failure(let error):
+            // The reason for the refusal says more than the length of the refused body.
+            let refusal = error.code == .bodyTooLarge ? sink.refusal : nil
+            throw Failure(error: refusal ?? error, isChanged: sink.isChanged)
         }
+        if let refusal = sink.refusal { throw Failure(error: refusal, response: response) }
         // The download has requested the range itself, so the validation of the request receives 206 and 416 as 200.
         var validated = response
         if sink.isWritten, [.partialContent, 416].contains(response.head.status) { validated.head.status = .ok }
@@ -259,16 +264,26 @@ struct DownloadKey {
 /// Reports the progress of a download, which may consist of several transfers and of bytes from an earlier send.
 struct DownloadProgress: Sendable {
     let meter: TransferMeter
+    /// Held between the count of the bytes and its report, so that no segment reports an older count after another one.
+    private let order = Locked(())
+
+    init(meter: TransferMeter) {
+        self.meter = meter
+    }
 
     /// Reports the start of a resource, or the resumption of an earlier send.
     func begin(with part: PartialDownload) {
-        _ = meter.begin(uploading: nil)
-        meter.set(.download, completed: part.completed.count, total: part.resource?.length, isStart: true)
+        order.withLock { _ in
+            _ = meter.begin(uploading: nil)
+            meter.set(.download, completed: part.completed.count, total: part.resource?.length, isStart: true)
+        }
     }
 
     /// Reports the bytes that are there now.
     func update(_ part: PartialDownload) {
-        meter.set(.download, completed: part.completed.count, total: part.resource?.length)
+        order.withLock { _ in
+            meter.set(.download, completed: part.completed.count, total: part.resource?.length)
+        }
     }
 }
 

@@ -15,6 +15,8 @@ final class DownloadSink: ResponseSink {
         var isRanged: Bool
         /// True if the last response was written completely.
         var isWritten = false
+        /// The reason why the last response was not accepted; nil if it was.
+        var refusal: SluiceError?
         /// True if the last response was of another version of the resource.
         var isChanged = false
         var limit: ResumptionLimit
@@ -29,6 +31,7 @@ final class DownloadSink: ResponseSink {
     private let part: PartialDownload
     private let progress: DownloadProgress
     private let expectedLength: Int64?
+    private let validation: Validation
     private let pipeline: Pipeline
     private let state: Locked<State>
 
@@ -40,17 +43,20 @@ final class DownloadSink: ResponseSink {
     ///   - part: The partial file to write to.
     ///   - progress: Receives the progress.
     ///   - options: The options of the download.
+    ///   - validation: The rules by which a response is accepted, without its body.
     ///   - pipeline: Supplies the clock and the random numbers.
     init(
         _ span: DownloadSpan?,
         of part: PartialDownload,
         _ progress: DownloadProgress,
         _ options: DownloadOptions,
+        _ validation: Validation,
         _ pipeline: Pipeline
     ) {
         self.part = part
         self.progress = progress
         expectedLength = options.length
+        self.validation = validation
         self.pipeline = pipeline
         let first = span?.first ?? 0
         state = Locked(
@@ -66,6 +72,8 @@ final class DownloadSink: ResponseSink {
 
     /// True if the last response was written completely.
     var isWritten: Bool { state.withLock { $0.isWritten } }
+    /// The reason why the last response was not written, although it contains the resource; nil if there is none.
+    var refusal: SluiceError? { state.withLock { $0.refusal } }
     /// True if the bytes already there belong to another version of the resource.
     var isChanged: Bool { state.withLock { $0.isChanged } }
 
@@ -73,6 +81,7 @@ final class DownloadSink: ResponseSink {
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
         let (next, end, isRanged) = state.withLock { state in
             state.isWritten = false
+            state.refusal = nil
             // Bytes that this send has received are kept, and the next attempt resumes after them.
             if state.hasReceived, state.next > 0, part.resource?.validator != nil { state.isRanged = true }
             return (state.next, state.end, state.isRanged)
@@ -101,7 +110,13 @@ final class DownloadSink: ResponseSink {
                 completed: state.isRanged ? part.completed.count : 0
             )
         }
-        switch RangeAnswer(response.head, to: requested, by: request) {
+        let answer = RangeAnswer(response.head, to: requested, by: request)
+        if answer.hasBytes, let refusal = refusal(of: response.head) {
+            // The bytes that are there are kept, and the body becomes that of the error.
+            state.withLock { $0.refusal = refusal.with(request: request, response: response.head) }
+            return false
+        }
+        switch answer {
         case .other:
             return false
         case .refused(let reason):
@@ -132,6 +147,14 @@ final class DownloadSink: ResponseSink {
         }
         state.withLock { $0.isWritten = true }
         return true
+    }
+
+    /// Returns the reason why the caller does not accept a response; nil if it does.
+    private func refusal(of head: HTTPResponse) -> SluiceError? {
+        var head = head
+        // The download has requested the range itself.
+        if head.status == .partialContent { head.status = .ok }
+        return validation.failure(of: head)
     }
 
     /// Starts the partial file again with a resource.

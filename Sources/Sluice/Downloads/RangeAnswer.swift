@@ -16,6 +16,14 @@ enum RangeAnswer: Equatable {
     /// A response that is not written to the file.
     case other
 
+    /// True if the response has bytes for the file.
+    var hasBytes: Bool {
+        switch self {
+        case .part, .whole: true
+        case .changed, .complete, .refused, .other: false
+        }
+    }
+
     /// The bytes that were requested, and the known state of the resource.
     struct RequestedRange: Equatable {
         /// The first byte requested; nil for the whole resource.

@@ -53,12 +53,28 @@ public struct Validation: Sendable {
     }()
 
     func check(_ response: ServerResponse) throws(SluiceError) {
-        let status = response.head.status.rawValue
-        guard statuses.contains(where: { $0.contains(status) }) else {
-            throw .unacceptableStatus(response.head)
+        try check(response.head, response.body, hasBody: !response.body.isEmpty)
+    }
+
+    /// Returns the error for a response whose body is not in memory, or nil if the response is accepted. Custom rules
+    /// receive an empty body.
+    func failure(of head: HTTPResponse) -> SluiceError? {
+        let hasBody = head.status != .noContent && head.headers[.contentLength] != "0"
+        do throws(SluiceError) {
+            try check(head, Data(), hasBody: hasBody)
+            return nil
+        } catch {
+            return error
         }
-        if let contentTypes, !response.body.isEmpty {
-            let type = response.head.headers[.contentType] ?? ""
+    }
+
+    private func check(_ head: HTTPResponse, _ body: Data, hasBody: Bool) throws(SluiceError) {
+        let status = head.status.rawValue
+        guard statuses.contains(where: { $0.contains(status) }) else {
+            throw .unacceptableStatus(head)
+        }
+        if let contentTypes, hasBody {
+            let type = head.headers[.contentType] ?? ""
             guard contentTypes.contains(where: { Validation.matches(type, $0) }) else {
                 throw SluiceError(
                     .unacceptableContentType,
@@ -68,7 +84,7 @@ public struct Validation: Sendable {
             }
         }
         do {
-            for rule in rules { try rule(response.head, response.body) }
+            for rule in rules { try rule(head, body) }
         } catch {
             throw SluiceError(
                 .validationFailed,

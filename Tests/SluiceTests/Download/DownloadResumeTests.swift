@@ -46,6 +46,42 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.names, ["file.bin"])
     }
 
+    func testRefusedResponseKeepsTheBytesOfAnEarlierSend() async throws {
+        let fixture = try await interrupted()
+        fixture.server.on(
+            "/file",
+            .json(#"{"message":"being prepared"}"#, status: .accepted),
+            .resource(fixture.resource)
+        )
+        let download = fixture.download().validate(statuses: 200...200)
+        let refused = await download.sender().response
+        XCTAssertEqual(refused.failure?.code, .unacceptableStatus)
+        XCTAssertEqual(refused.failure?.response?.status, .accepted)
+        XCTAssertEqual(String(decoding: refused.body, as: UTF8.self), #"{"message":"being prepared"}"#)
+        let file = try await download.sender().value
+        XCTAssertEqual(file.resumedBytes, 400_000)
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.ranges.suffix(2), ["bytes=400000-", "bytes=400000-"])
+    }
+
+    func testContentTypeIsCheckedBeforeAnythingIsWritten() async throws {
+        let fixture = try await interrupted()
+        fixture.server.on(
+            "/file",
+            .data(Data("<p>Sign in</p>".utf8), contentType: "text/html"),
+            .resource(fixture.resource)
+        )
+        let refused = await fixture.download().validate(contentTypes: "application/octet-stream").sender().response
+        XCTAssertEqual(refused.failure?.code, .unacceptableContentType)
+        XCTAssertEqual(String(decoding: refused.body, as: UTF8.self), "<p>Sign in</p>")
+        XCTAssertNil(fixture.saved)
+        let other = await fixture.download().validate(contentTypes: "application/zip").sender().response
+        XCTAssertEqual(other.failure?.code, .unacceptableContentType)
+        let file = try await fixture.download().validate(contentTypes: "application/octet-stream").sender().value
+        XCTAssertEqual(file.resumedBytes, 400_000)
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
     func testCancelledDownloadIsResumedByTheNextSend() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(

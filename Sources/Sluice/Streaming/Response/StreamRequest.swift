@@ -190,18 +190,14 @@ extension StreamRequest {
 }
 
 extension Validation {
-    /// Returns the error that validation reports for a response whose body has not arrived yet, or nil.
+    /// Returns the error that validation or a check reports for a response whose body has not arrived yet, or nil.
     fileprivate func failure(
         of head: HTTPResponse,
         to request: HTTPRequest,
         _ check: (HTTPResponse) throws(SluiceError) -> Void
     ) -> SluiceError? {
-        // An empty body skips the content type check, so validate with a non-empty placeholder.
-        let body = head.status == .noContent ? Data() : Data([0])
-        let rules = rules.map { rule in { @Sendable head, _ in try rule(head, Data()) } as Rule }
         do throws(SluiceError) {
-            try Validation(statuses: statuses, contentTypes: contentTypes, rules: rules)
-                .check(ServerResponse(request: request, head: head, body: body))
+            if let failure = failure(of: head) { throw failure }
             try check(head)
             return nil
         } catch {
