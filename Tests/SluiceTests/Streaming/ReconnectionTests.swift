@@ -16,6 +16,7 @@ import Testing
     struct Case: Sendable {
         var policy = Reconnection(backoff: Backoff(base: .seconds(1), hasJitter: false), maximumAttempts: 3)
         var retry: Duration?
+        var timeLeft: Duration?
         let steps: [Step]
         let decisions: [String]
     }
@@ -62,6 +63,11 @@ import Testing
             decisions: ["wait 0.0 seconds", "fail unacceptableStatus"]
         ),
         Case(policy: .none, steps: [.event, .end], decisions: ["finish"]),
+        Case(policy: .none, timeLeft: .zero, steps: [.event, .end], decisions: ["finish"]),
+        Case(timeLeft: .seconds(4), steps: [.lost(.connectionLost)], decisions: ["fail connectionLost"]),
+        Case(timeLeft: .milliseconds(4001), steps: [.lost(.connectionLost)], decisions: ["wait 4.0 seconds"]),
+        Case(timeLeft: .zero, steps: [.lost(.timedOut)], decisions: ["fail timedOut"]),
+        Case(timeLeft: .seconds(2), steps: [.event, .end], decisions: ["fail timedOut"]),
         Case(policy: .none, steps: [.event, .lost(.connectionLost)], decisions: ["fail connectionLost"]),
         Case(policy: Reconnection(maximumAttempts: -1), steps: [.end], decisions: ["finish"]),
     ]
@@ -80,7 +86,7 @@ import Testing
             case .status(let status):
                 failure = SluiceError(.unacceptableStatus, "No.", response: HTTPResponse(status: status))
             }
-            switch state.decision(after: failure, retry: test.retry, random: 0) {
+            switch state.decision(after: failure, retry: test.retry, random: 0, timeLeft: test.timeLeft) {
             case .wait(let delay): decisions.append("wait \(delay)")
             case .finish: decisions.append("finish")
             case .fail(let error): decisions.append("fail \(error.code)")

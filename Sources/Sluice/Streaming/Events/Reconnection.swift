@@ -84,18 +84,26 @@ struct ReconnectionState: Sendable {
     ///   - failure: The error that ended the connection or prevented it; nil if the server closed it.
     ///   - retry: The delay that the server requested.
     ///   - random: 64 random bits.
+    ///   - timeLeft: The time until the deadline; nil if there is none.
     /// - Returns: The action to take.
-    mutating func decision(after failure: SluiceError?, retry: Duration?, random: UInt64) -> Decision {
+    mutating func decision(
+        after failure: SluiceError?,
+        retry: Duration?,
+        random: UInt64,
+        timeLeft: Duration? = nil
+    ) -> Decision {
         guard policy.maximumAttempts > 0 else { return failure.map(Decision.fail) ?? .finish }
         let limits = policy.delayLimits
-        let delay = max(.zero, retry.map { min(max($0, limits.lowerBound), limits.upperBound) } ?? policy.delay)
-        guard let failure else {
+        var delay = max(.zero, retry.map { min(max($0, limits.lowerBound), limits.upperBound) } ?? policy.delay)
+        if let failure {
+            guard isTransient(failure), attempts < policy.maximumAttempts else { return .fail(failure) }
+            attempts += 1
+            delay += policy.backoff.delay(before: attempts, random: random)
+        } else {
             attempts = 0
-            return .wait(delay)
         }
-        guard isTransient(failure), attempts < policy.maximumAttempts else { return .fail(failure) }
-        attempts += 1
-        return .wait(delay + policy.backoff.delay(before: attempts, random: random))
+        if let timeLeft, timeLeft <= delay { return .fail(failure ?? .noTimeToReconnect) }
+        return .wait(delay)
     }
 
     private func isTransient(_ failure: SluiceError) -> Bool {
@@ -103,5 +111,15 @@ struct ReconnectionState: Sendable {
             return policy.statuses.contains(status)
         }
         return RetryPolicy.transientCodes.contains(failure.code)
+    }
+}
+
+extension SluiceError {
+    fileprivate static var noTimeToReconnect: SluiceError {
+        SluiceError(
+            .timedOut,
+            "The event stream ended, and its deadline passes before the next connection.",
+            step: .recovery
+        )
     }
 }

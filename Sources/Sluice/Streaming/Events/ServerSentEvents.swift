@@ -189,8 +189,14 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
             delay = nil
             return .disconnected(nil, reconnectingAfter: .zero)
         }
-        let random = request.client.pipeline.configuration.randomness()
-        switch state.decision(after: failure?.error, retry: retry, random: random) {
+        let configuration = request.client.pipeline.configuration
+        let decision = state.decision(
+            after: failure?.error,
+            retry: retry,
+            random: configuration.randomness(),
+            timeLeft: Deadline.earliest(request.draft.options.deadline)?.timeLeft(on: configuration.clock)
+        )
+        switch decision {
         case .finish:
             isOver = true
             return nil
