@@ -38,17 +38,26 @@ struct CacheStep: Sendable {
         else { return try await fetchOrServeStale(forwarding).outcome.get() }
         if Task.isCancelled { throw .cancelled }
         let key = lookup.sharingKey
-        let found = cache.coalescer.flight(key, in: cache) { await fetchForFleet(forwarding, lookup) }
+        let found = cache.coalescer.flight(key, in: cache) {
+            // The deadline of the first caller does not apply to the others that wait.
+            await Deadline.$current.withValue(nil) { await untilClientsTimeout.fetchForFleet(forwarding, lookup) }
+        }
         guard let (flight, isFirst) = found else {
             let fetched = await fetchShareable(forwarding, lookup)
             if fetched.entry != nil { cache.coalescer.recordShareable(key) }
             return try fetched.outcome.get()
         }
-        guard let shared = await flight.value() else {
-            cache.coalescer.abandon(key)
-            throw .cancelled
+        let shared: RequestCoalescer.Fetched
+        do throws(SluiceError) {
+            shared = try await value(of: flight, key)
+        } catch {
+            guard !error.isCancellation else { throw error }
+            return try await staleAnswer(forwarding, insteadOf: error).outcome.get()
         }
-        if isFirst { return try shared.outcome.get() }
+        // The cancellation of another caller says nothing to this one.
+        var isCancellation = false
+        if case .failure(let error) = shared.outcome { isCancellation = error.isCancellation }
+        if isFirst, !isCancellation { return try shared.outcome.get() }
         if let entry = shared.entry, let serving = lookup.sharedResponse(of: entry, after: forwarding.reason) {
             return try await deliver(serving, isShared: true, to: lookup.request)
         }
@@ -60,7 +69,7 @@ struct CacheStep: Sendable {
                 request: lookup.request,
                 underlyingError: error.underlyingError
             )
-        case .success(let response) where response.failure != nil:
+        case .success(let response) where response.failure.map(Self.concernsServer) == true:
             // The server has failed, and would also fail for this request.
             let serving = cache.rules.servableResponse(for: forwarding, now: cache.clock.date)
             if let serving { return try await deliver(serving, insteadOf: response.failure, to: lookup.request) }
@@ -69,6 +78,39 @@ struct CacheStep: Sendable {
             break
         }
         return try await fetchOrServeStale(forwarding).outcome.get()
+    }
+
+    /// Returns the value of a shared fetch, for which this request waits no longer than its own total time-out.
+    private func value(
+        of flight: SingleFlight<RequestCoalescer.Fetched>,
+        _ key: RequestCoalescer.Key
+    ) async throws(SluiceError) -> RequestCoalescer.Fetched {
+        let coalescer = cache.coalescer
+        let wait = { @Sendable () async throws(SluiceError) -> RequestCoalescer.Fetched in
+            if let fetched = await flight.value() { return fetched }
+            coalescer.abandon(key)
+            throw .cancelled
+        }
+        guard let total = transfer.timeouts.total else { return try await wait() }
+        return try await TimedWork.outcome(
+            within: total,
+            on: attempt.pipeline.clock,
+            else: SluiceError(.timedOut, "The request exceeded the total time-out of \(total)."),
+            of: wait
+        )
+    }
+
+    /// This step with the client's total time-out in place of the request's, unless that is longer.
+    private var untilClientsTimeout: CacheStep {
+        guard let own = transfer.timeouts.total else { return self }
+        var transfer = transfer
+        transfer.timeouts.total = attempt.pipeline.configuration.timeouts.total.map { max($0, own) }
+        return CacheStep(cache: cache, attempt: attempt, transfer: transfer)
+    }
+
+    /// Returns true if a failure, in whose place a stale response was served, is not due to the request's own options.
+    private static func concernsServer(_ failure: SluiceError) -> Bool {
+        failure.code == .unacceptableStatus || sharedFailures.contains(failure.code)
     }
 
     /// The failures that concern every request to the same server.
@@ -181,13 +223,21 @@ struct CacheStep: Sendable {
         do throws(SluiceError) {
             return try await fetch(forwarding)
         } catch {
-            guard !error.isCancellation,
-                let serving = cache.rules.servableResponse(for: forwarding, now: cache.clock.date)
-            else { return RequestCoalescer.Fetched(outcome: .failure(error), entry: nil) }
-            attempt.call?.notify(.received, attempt.number) { .received(.failure(error)) }
-            return await Self.result { () async throws(SluiceError) in
-                try await deliver(serving, insteadOf: error, to: forwarding.request)
-            }
+            return await staleAnswer(forwarding, insteadOf: error)
+        }
+    }
+
+    /// Returns a stale response in place of a failure, or the failure if none is allowed.
+    private func staleAnswer(
+        _ forwarding: ConditionalRequest,
+        insteadOf error: SluiceError
+    ) async -> RequestCoalescer.Fetched {
+        guard !error.isCancellation,
+            let serving = cache.rules.servableResponse(for: forwarding, now: cache.clock.date)
+        else { return RequestCoalescer.Fetched(outcome: .failure(error), entry: nil) }
+        attempt.call?.notify(.received, attempt.number) { .received(.failure(error)) }
+        return await Self.result { () async throws(SluiceError) in
+            try await deliver(serving, insteadOf: error, to: forwarding.request)
         }
     }
 

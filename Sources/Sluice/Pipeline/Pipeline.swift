@@ -188,7 +188,7 @@ final class Pipeline: Sendable {
     let readsCache: Bool
     /// The HTTP cache for requests that do not change the caching options; nil if there is none.
     private let cache: HTTPCache?
-    private let coalescer = RequestCoalescer()
+    let coalescer = RequestCoalescer()
     /// The configuration's sharing option, for requests that do not set one.
     let sharing: RequestSharing
     /// The transfers that equal requests can join.

@@ -64,6 +64,9 @@ final class RequestCoalescer: Sendable {
     static let revalidationLimit = 256
     private let state = Locked(State())
 
+    /// The number of requests that wait for shared ones.
+    var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.flight.waiting } } }
+
     /// Returns the shared request in progress for a key, or starts one.
     ///
     /// - Parameters:

@@ -33,6 +33,35 @@ final class SharedMissTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 20)
     }
 
+    func testTimeoutOfFirstCallerDoesNotEndTheFetchOfTheOthers() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on(
+            "/page",
+            .text("old", headers: ["Cache-Control": "max-age=60, stale-if-error=600", "ETag": "\"1\""]),
+            .after(signal, .text("new", headers: ["Cache-Control": "max-age=60"]))
+        )
+        let clock = TestClock()
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = CacheStore(storage: nil)
+            $0.clock = clock
+        }
+        _ = try await client.string.get("page").sender().value
+        clock.advance(by: .seconds(61))
+        let first = Task { await client.string.get("page").timeout(total: .seconds(1)).sender().response }
+        await server.waitForRequests(2)
+        let others = (0..<10).map { _ in Task { await client.string.get("page").sender().response } }
+        await eventually { client.pipeline.coalescer.waiting == 11 }
+        clock.advance(by: .seconds(1))
+        _ = await first.value
+        signal.fire()
+        for other in others {
+            let response = await other.value
+            XCTAssertEqual(try response.result.get(), "new")
+        }
+        XCTAssertEqual(server.requests.count, 2)
+    }
+
     func testFetchIsCancelledWithItsLastWaiter() async throws {
         let fetches = RequestCoalescer()
         let key = Self.key
