@@ -25,8 +25,8 @@ extension OAuth2 {
 
     /// Exchanges the code in a redirect URL for a token, and stores the token.
     ///
-    /// Other requests wait for the token meanwhile. The exchange runs to its end even if the calling task is cancelled, because
-    /// a code can be used only once.
+    /// Other requests wait for the token meanwhile. The exchange runs to its end even if the calling task is cancelled
+    /// or its ``Deadline`` passes, because a code can be used only once.
     ///
     /// - Parameters:
     ///   - redirect: The URL that the browser was redirected to, whole or starting at its path or query.
@@ -85,7 +85,8 @@ extension OAuth2 {
     ///
     /// First, this method waits for a running refresh, so that no new token arrives afterwards. From then on, requests
     /// no longer carry the token. Then the token is deleted from the store, and the refresh token and the access token
-    /// are revoked. All of this is done even if a part of it fails, or if the calling task is cancelled.
+    /// are revoked. All of this is done even if a part of it fails, if the calling task is cancelled, or if its
+    /// ``Deadline`` passes.
     ///
     /// Later requests fail with ``SluiceError/Code/authorizationRequired`` until a user signs in. With a grant that
     /// needs no user, client credentials or password, they obtain a new token.
@@ -94,7 +95,7 @@ extension OAuth2 {
     ///   all the same, for as long as the program runs.
     public func signOut() async throws(SluiceError) {
         let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: defaultClient)
-        let failure = await Task {
+        let failure = await completing { [self] () -> OAuth2Error? in
             let work = await beginExclusiveWork()
             defer { endExclusiveWork(work) }
             var stored: Token?
@@ -127,7 +128,7 @@ extension OAuth2 {
                 failure = failure ?? error
             }
             return failure
-        }.value
+        }
         if let failure { throw SluiceError(failure) }
     }
 
@@ -135,7 +136,7 @@ extension OAuth2 {
         _ token: @escaping @Sendable (TokenEndpoint) async -> Result<Token, OAuth2Error>
     ) async throws(SluiceError) -> Token {
         let client = defaultClient
-        let outcome = await Task {
+        let outcome = await completing { [self] in
             let work = await beginExclusiveWork()
             let clock = client.pipeline.clock
             // Before the code is used up. Another process may be replacing the token, and would save it after this one.
@@ -147,12 +148,17 @@ extension OAuth2 {
                 }
             let step = advance { $0.received(result, work: work, at: ClockReading(clock)) }
             return await run(work, step, by: client)
-        }.value
+        }
         switch outcome {
         case .admitted(let credential): return credential.token
         case .failed(let error): throw SluiceError(error)
         case nil: throw .cancelled
         }
+    }
+
+    /// Runs work to its end, even if the calling task is cancelled or its deadline passes.
+    private func completing<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+        await Deadline.$current.withValue(nil) { Task(operation: work) }.value
     }
 
     /// The client that sends requests to the authorization server where no request needs the token.

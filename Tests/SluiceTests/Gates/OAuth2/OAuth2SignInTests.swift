@@ -123,7 +123,15 @@ final class OAuth2SignInTests: XCTestCase {
             $0.store = store
             $0.revocationURL = "\(guarded.server.url)/revoke"
         }
-        try await oauth.signOut()
+        // A deadline that has passed leaves no token that nobody can revoke any more.
+        let outcome = await Deadline.$current.withValue(.after(.zero)) {
+            do throws(SluiceError) {
+                return Result<Void, SluiceError>.success(try await oauth.signOut())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try outcome.get()
         XCTAssertEqual(
             guarded.server.requests(to: "/revoke").map(\.text),
             [
