@@ -147,7 +147,12 @@ extension ConstraintGate {
         }
         // The request was cancelled before its check. The next check follows.
         guard let request else { return perform(state.withLock { $0.constraint.checked(id, false) }) }
-        waiter?.resume(returning: .check)
+        if let waiter {
+            waiter.resume(returning: .check)
+        } else {
+            // The request has not begun to wait again after its last check, which runs here.
+            startCheck(id, request)
+        }
         startWatchdog(request.client.pipeline.clock)
     }
 
