@@ -44,7 +44,7 @@ struct CacheLeases: Sendable {
                 reply = try await redis.send(RedisCommand("SET", name, owner, "NX", "PX", lifetime))
             } catch {
                 // The server may have executed the command. Without a release, other processes would wait for the lease to expire.
-                if error.code != .unavailable, error.code != .queueFull { release(name, of: owner) }
+                if !error.isUnsent { release(name, of: owner) }
                 throw error
             }
             if reply != .null { return lease(name, of: owner) }

@@ -160,13 +160,15 @@ package struct CommandPipeline<Owner> {
         return failed
     }
 
-    /// Removes all waiting commands, and returns their owners.
-    package mutating func removeWaiting() -> [Owner] {
-        var owners: [Owner] = []
+    /// Removes all waiting commands, and returns the owners of those that were never sent, and of those that were sent before.
+    package mutating func removeWaiting() -> (unsent: [Owner], sentBefore: [Owner]) {
+        var (unsent, sentBefore): ([Owner], [Owner]) = ([], [])
         while let number = waiting.popFirst() {
-            if let owner = remove(number) { owners.append(owner) }
+            let isRepeated = entries[number]?.isRepeated == true
+            guard let owner = remove(number) else { continue }
+            if isRepeated { sentBefore.append(owner) } else { unsent.append(owner) }
         }
-        return owners
+        return (unsent, sentBefore)
     }
 
     private mutating func remove(_ number: Int) -> Owner? {

@@ -85,6 +85,9 @@ public struct RedisError: LocalizedError, Sendable, CustomStringConvertible {
         underlyingError = nil
     }
 
+    /// True if the command was never sent, so that the server has not executed it.
+    package var isUnsent: Bool { code == .unavailable || code == .queueFull }
+
     package static let cancelled = RedisError(.cancelled, "The command was cancelled.")
 
     package static func unavailable(_ server: RedisServer, _ cause: (any Error)? = nil) -> RedisError {

@@ -125,7 +125,9 @@ final class RedisLink: LoopHandler {
             run(on: thread) { state in
                 state.isClosed = true
                 disconnect(&state, on: thread)
-                let replies = state.pipeline.lost() + state.pipeline.removeWaiting()
+                let sent = state.pipeline.lost()
+                let waiting = state.pipeline.removeWaiting()
+                let replies = sent + waiting.unsent + waiting.sentBefore
                 for reply in replies { state.outcomes.append((reply, .failure(.cancelled))) }
                 removeTimer(&state, on: thread)
             }
@@ -440,7 +442,7 @@ final class RedisLink: LoopHandler {
         for reply in state.pipeline.lost() { state.outcomes.append((reply, .failure(error))) }
         guard state.pipeline.hasWaiting else { return }
         if state.health.admit(at: .now) == .connect { return connect(&state, on: thread) }
-        for reply in state.pipeline.removeWaiting() { state.outcomes.append((reply, .failure(.unavailable(server)))) }
+        failWaiting(.unavailable(server), sentBefore: error, &state)
     }
 
     /// Handles a server that does not work: closes the connection, and fails all commands until the pause is over.
@@ -453,8 +455,14 @@ final class RedisLink: LoopHandler {
             underlyingError: error
         )
         for reply in state.pipeline.lost() { state.outcomes.append((reply, .failure(unknown))) }
-        let unavailable = error.code == .unavailable ? error : .unavailable(server, error)
-        for reply in state.pipeline.removeWaiting() { state.outcomes.append((reply, .failure(unavailable))) }
+        failWaiting(error.code == .unavailable ? error : .unavailable(server, error), sentBefore: unknown, &state)
+    }
+
+    /// Fails the waiting commands: those that were never sent, and those that the server may have executed.
+    private func failWaiting(_ unsent: RedisError, sentBefore: RedisError, _ state: inout State) {
+        let waiting = state.pipeline.removeWaiting()
+        for reply in waiting.unsent { state.outcomes.append((reply, .failure(unsent))) }
+        for reply in waiting.sentBefore { state.outcomes.append((reply, .failure(sentBefore))) }
     }
 
     private func disconnect(_ state: inout State, on thread: LoopThread) {

@@ -179,8 +179,9 @@ extension RedisTokenStore: SharedTokenStore {
                 try await clock.sleep(for: .milliseconds(Int64.random(in: 20...50)))
             }
         } catch {
-            // The server may have given the lock although no reply arrived.
-            release(owner, clearing: nil, until: clock.now + lease, on: clock)
+            // The server may have given the lock although no reply arrived, unless the command was never sent.
+            let isUnsent = (error as? RedisError)?.isUnsent == true
+            if !isUnsent { release(owner, clearing: nil, until: clock.now + lease, on: clock) }
             throw error
         }
     }
@@ -256,14 +257,19 @@ extension RedisTokenStore: SharedTokenStore {
     }
 
     /// Calls the server, up to three times if the reply is lost. All calls can be repeated.
+    ///
+    /// - Throws: The last error; the one before it if the last call was not sent, because the server may have executed the others.
     func call(_ body: () async throws(RedisError) -> RedisValue) async throws(RedisError) -> RedisValue {
         var failures = 0
+        var lost: RedisError?
         while true {
             do throws(RedisError) {
                 return try await body()
             } catch {
                 failures += 1
+                if error.isUnsent, let lost { throw lost }
                 guard failures < 3, error.code == .timedOut || error.code == .connectionLost else { throw error }
+                lost = error
             }
         }
     }

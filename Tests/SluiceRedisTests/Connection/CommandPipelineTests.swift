@@ -76,7 +76,7 @@ final class CommandPipelineTests {
         let large = [UInt8](repeating: 0, count: 60)
         #expect(other.add(1, large, deadline: Self.time(50), isIdempotent: false) == true)
         #expect(other.add(2, large, deadline: Self.time(50), isIdempotent: false) == false)
-        #expect(other.removeWaiting() == [1])
+        #expect(other.removeWaiting().unsent == [1])
         #expect(other.add(2, large, deadline: Self.time(50), isIdempotent: false) == true)
     }
 
@@ -88,6 +88,16 @@ final class CommandPipelineTests {
         #expect(write() == [1, 3, 4])
         #expect(pipeline.lost() == [1, 3, 4])
         #expect(!pipeline.hasWaiting && !pipeline.hasSent)
+    }
+
+    @Test func waitingCommandsThatWereSentBeforeAreRemovedApart() {
+        #expect(add(1, isIdempotent: true))
+        _ = write()
+        #expect(add(2))
+        #expect(pipeline.lost() == [])
+        let removed = pipeline.removeWaiting()
+        #expect(removed.unsent == [2] && removed.sentBefore == [1])
+        #expect(pipeline.isEmpty)
     }
 
     @Test func connectionIsOverdueAfterTheOldestCommandThatWasSent() {
@@ -146,7 +156,9 @@ final class CommandPipelineTests {
                 for owner in pipeline.lost() { end(owner) }
             }
         }
-        for owner in pipeline.lost() + pipeline.lost() + pipeline.removeWaiting() { end(owner) }
+        for owner in pipeline.lost() + pipeline.lost() { end(owner) }
+        let waiting = pipeline.removeWaiting()
+        for owner in waiting.unsent + waiting.sentBefore { end(owner) }
         #expect(open.isEmpty)
         #expect(pipeline.nextDeadline == .distantFuture)
     }
