@@ -88,14 +88,25 @@ struct TelemetryTests {
     @Test func deadlinesOfCallersDoNotApplyToExports() async throws {
         let telemetry = telemetry()
         let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
-        let result = try await Deadline.withDeadline(.milliseconds(50)) {
+        let result = await Deadline.withDeadline(.milliseconds(50)) {
             await client.string.get("never").sender().result
         }
         #expect((try? result.get()) == nil)
-        #expect(await telemetry.flush(within: .seconds(60)))
-        #expect(await telemetry.shutdown())
+        let isFlushed = await Deadline.$current.withValue(.after(.zero)) { await telemetry.flush(within: .seconds(60)) }
+        #expect(isFlushed)
         #expect(try spans().count == 2)
         #expect(server.requests.contains { $0.path == "/v1/metrics" })
+        #expect(await telemetry.shutdown())
+    }
+
+    @Test func flushEndsThePauseAfterAFailedExport() async throws {
+        server.on("/v1/traces", .status(.serviceUnavailable, headers: ["Retry-After": "600"]), .json("{}"))
+        let telemetry = telemetry { $0.batchDelay = .zero }
+        let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
+        _ = try await client.string.get("a").sender().value
+        await server.waitForRequests(2)
+        #expect(await telemetry.flush(within: .seconds(60)))
+        #expect(telemetry.statistics.exportedSpans == 2)
     }
 
     @Test func theServerSeesTheDecisionOfTheSampler() async throws {
@@ -136,7 +147,10 @@ struct TelemetryTests {
         }
         let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
         for _ in 0..<5 { #expect(try await client.string.get("a").sender().value == "a") }
-        #expect(await telemetry.shutdown(within: .milliseconds(300)) == false)
+        let flushing = Task { await telemetry.flush(within: .seconds(600)) }
+        try await waitUntil("an export has failed") { telemetry.statistics.failedExports > 0 }
+        #expect(await telemetry.shutdown(within: .milliseconds(10)) == false)
+        flushing.cancel()
         let statistics = telemetry.statistics
         #expect(statistics.exportedSpans == 0)
         #expect(statistics.droppedSpans == 10)

@@ -25,10 +25,10 @@ struct OTLPSender: Sendable {
         }
     }
 
-    /// Sends an encoded message.
+    /// Sends an encoded message. The deadline of a caller does not apply.
     func send(_ message: [UInt8], now: Date) async -> ExportOutcome {
-        let response = await client.data.post(url).data(Data(message), contentType: format.contentType)
-            .validate(.none).sender().response
+        let request = client.data.post(url).data(Data(message), contentType: format.contentType).validate(.none)
+        let response = await Deadline.$current.withValue(nil) { await request.sender().response }
         do throws(SluiceError) {
             return ExportOutcome(.success(try response.received()), format, now: now)
         } catch {

@@ -12,6 +12,8 @@ final class SpanExporter: Sendable {
         var worker: Task<Void, Never>?
         /// The pause in which spans gather, which a whole batch and a flush end early.
         var gathering: Task<Void, Never>?
+        /// The pause after a failed export, which a flush ends early.
+        var pausing: Task<Void, Never>?
         /// The callers that wait until all spans have been exported or refused.
         var flushes: [Waiter<Void>] = []
         /// True after the end: nothing is accepted.
@@ -68,12 +70,12 @@ final class SpanExporter: Sendable {
     /// Waits until all spans have been exported or refused, or until the task is cancelled.
     func flush() async {
         await state.wait(cancelled: ()) { waiter in
-            let (isOver, gathering) = state.withLock { state -> (Bool, Task<Void, Never>?) in
-                if state.worker == nil || Task.isCancelled { return (true, nil) }
+            let (isOver, waits) = state.withLock { state -> (Bool, [Task<Void, Never>?]) in
+                if state.worker == nil || Task.isCancelled { return (true, []) }
                 state.flushes.append(waiter)
-                return (false, state.gathering)
+                return (false, [state.gathering, state.pausing])
             }
-            gathering?.cancel()
+            for wait in waits { wait?.cancel() }
             if isOver { waiter.resume() }
         } leave: { id in
             state.withLock { state in
@@ -84,22 +86,22 @@ final class SpanExporter: Sendable {
 
     /// Ends the exports. Spans that wait have been dropped and counted when it returns.
     func end() async {
-        let (worker, gathering) = state.withLock { state in
+        let (worker, waits) = state.withLock { state in
             state.isOver = true
-            return (state.worker, state.gathering)
+            return (state.worker, [state.gathering, state.pausing])
         }
         worker?.cancel()
-        gathering?.cancel()
+        for wait in waits { wait?.cancel() }
         await worker?.value
     }
 
     /// Stops repeating exports that fail, when nobody is left to count them.
     func release() {
-        let gathering = state.withLock { state in
+        let waits = state.withLock { state in
             state.givesUp = true
-            return state.gathering
+            return [state.gathering, state.pausing]
         }
-        gathering?.cancel()
+        for wait in waits { wait?.cancel() }
     }
 
     private func run() async {
@@ -107,7 +109,7 @@ final class SpanExporter: Sendable {
         while let batch = take() {
             let outcome = await sender.send(encode(batch.spans), now: clock.date)
             if let pause = settle(batch, outcome) {
-                try? await clock.sleep(for: pause)
+                await rest(for: pause)
             } else {
                 await gather()
             }
@@ -125,6 +127,18 @@ final class SpanExporter: Sendable {
         }
         await task?.value
         state.withLock { $0.gathering = nil }
+    }
+
+    /// Waits before a failed export is repeated, unless a flush asks for it at once.
+    private func rest(for pause: Duration) async {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            if state.isOver || state.givesUp { return nil }
+            let task = Task { [clock] in _ = try? await clock.sleep(for: pause) }
+            state.pausing = task
+            return task
+        }
+        await task?.value
+        state.withLock { $0.pausing = nil }
     }
 
     /// Returns the next batch; nil after the last, with which the task ends.
