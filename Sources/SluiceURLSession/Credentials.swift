@@ -57,6 +57,7 @@ extension SessionTransfer {
             )
             return nil
         }
+        beginUploadAgain()
         return URLCredential(user: credentials.user, password: credentials.password, persistence: .none)
     }
 }

@@ -172,6 +172,17 @@ extension SessionTransfer {
         parts.withLock { $0.state.measure(measure) }
     }
 
+    /// Counts the bytes of the request's body from the start, because the session sends it again.
+    func beginUploadAgain() {
+        parts.withLock { $0.state.beginUploadAgain(at: .now) }
+        progress?.sent(0)
+    }
+
+    /// Stops the idle time-out while the source of the request's body provides nothing.
+    func setAwaitsSource(_ awaitsSource: Bool) {
+        parts.withLock { $0.state.setAwaitsSource(awaitsSource, at: .now) }
+    }
+
     /// True if the request's body can be sent again.
     var canSendAgain: Bool { parts.withLock { $0.state.request.body.isReplayable } }
 
@@ -316,7 +327,7 @@ extension TransferMetrics {
             connect = max(offset(transaction.connectEndDate), tls)
         }
         firstByte = offset(transaction.responseStartDate)
-        bytesSent = transaction.countOfRequestBodyBytesSent
+        bytesSent = transaction.countOfRequestBodyBytesBeforeEncoding
         bytesReceived = transaction.countOfResponseBodyBytesReceived
         switch transaction.networkProtocolName {
         case "h3": version = .http3

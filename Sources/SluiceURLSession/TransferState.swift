@@ -43,6 +43,10 @@ struct TransferState: Sendable {
     /// The time of the last sent or received byte; nil before the task has started.
     private var lastActivity: Instant?
     private var isSuspended = false
+    /// True while the source of the request's body provides nothing.
+    private var awaitsSource = false
+    /// The number of bytes of the body that the session has delivered.
+    private var received: Int64 = 0
 
     init(request: HTTPRequest, context: TransferContext, started: Instant) {
         self.request = request
@@ -78,8 +82,9 @@ struct TransferState: Sendable {
     mutating func receive(bytes count: Int, at now: Instant) -> Action {
         touch(now)
         guard phase == .receiving, count > 0 else { return .none }
-        metrics.bytesReceived += Int64(count)
-        if let limit = context.limits.body, metrics.bytesReceived > limit {
+        received += Int64(count)
+        metrics.bytesReceived = received
+        if let limit = context.limits.body, received > limit {
             return end(with: .bodyTooLarge(limit: limit))
         }
         return .deliver
@@ -89,6 +94,18 @@ struct TransferState: Sendable {
     mutating func send(bytes count: Int64, at now: Instant) {
         touch(now)
         metrics.bytesSent += count
+    }
+
+    /// Counts the bytes of the request's body from the start.
+    mutating func beginUploadAgain(at now: Instant) {
+        touch(now)
+        metrics.bytesSent = 0
+    }
+
+    /// Begins or ends a wait for the source of the request's body, during which the idle time-out does not run.
+    mutating func setAwaitsSource(_ awaitsSource: Bool, at now: Instant) {
+        self.awaitsSource = awaitsSource
+        touch(now)
     }
 
     /// Changes the suspension of the transfer. The idle time-out does not run while the transfer is suspended.
@@ -101,11 +118,15 @@ struct TransferState: Sendable {
         return true
     }
 
-    /// Updates the metrics with measurements of the session, which are more precise.
+    /// Updates the metrics with measurements of the session, which are more precise. Its count of received bytes includes
+    /// framing, so that it is used only for a body that the session has decoded.
     mutating func measure(_ measure: (inout TransferMetrics) -> Void) {
         guard phase != .done else { return }
         measure(&metrics)
+        if !isDecoded { metrics.bytesReceived = received }
     }
+
+    private var isDecoded: Bool { head?.headers.contains(.contentEncoding) == true }
 
     /// Handles the successful end of the task. `response` is the task's final response.
     mutating func complete(_ response: HTTPResponse?, at now: Instant) -> Action {
@@ -117,7 +138,8 @@ struct TransferState: Sendable {
         case (.receiving, .answer(let head)):
             return .answerAndFinish(head, finish(at: now))
         case (.receiving, _):
-            if let announced, metrics.bytesReceived < announced { return end(with: .truncated) }
+            // The length of an encoded body is not that of the decoded bytes.
+            if let announced, !isDecoded, received < announced { return end(with: .truncated) }
             return .finish(finish(at: now))
         case (.done, _):
             return unannounced ?? .none
@@ -160,7 +182,7 @@ extension TransferState {
         guard phase != .done else { return nil }
         let total = context.timeouts.total.map { started + $0 }
         guard let idle = context.timeouts.idle else { return total }
-        let silence = isSuspended ? now + idle : (lastActivity ?? now) + idle
+        let silence = isSuspended || awaitsSource ? now + idle : (lastActivity ?? now) + idle
         return total.map { min($0, silence) } ?? silence
     }
 
@@ -172,7 +194,7 @@ extension TransferState {
 
     /// Fails the transfer if the idle time has passed. Call only after all pending events have been handled.
     mutating func checkSilence(at now: Instant) -> Action {
-        guard phase != .done, !isSuspended, let idle = context.timeouts.idle, let lastActivity,
+        guard phase != .done, !isSuspended, !awaitsSource, let idle = context.timeouts.idle, let lastActivity,
             lastActivity + idle <= now
         else { return .none }
         return end(

@@ -131,11 +131,23 @@ extension URLFailure {
     private func meaningOfMessage(host: String) -> (SluiceError.Code, String)? {
         let ambiguous: Set<URLError.Code?> = [.unknown, .unsupportedURL, .badServerResponse, .cannotFindHost]
         guard ambiguous.contains(code) else { return nil }
-        return URLFailure.meanings.first { message.localizedCaseInsensitiveContains($0.fragment) }
-            .map { ($0.code, $0.reason(host)) }
+        var text = message.lowercased()
+        // The code says this of the server, and the message also of the proxy.
+        if text.hasPrefix("could not resolve host") { return nil }
+        // The name of a host can contain any of the fragments, the shortest of which have three letters.
+        let name = host.lowercased().prefix { $0 != ":" }
+        if name.count > 3 { text = text.replacingOccurrences(of: name, with: "") }
+        return URLFailure.meanings.first { text.contains($0.fragment) }.map { ($0.code, $0.reason(host)) }
     }
 
     private static let meanings: [(fragment: String, code: SluiceError.Code, reason: @Sendable (String) -> String)] = [
+        (
+            "failed to connect", .cannotConnect,
+            { "The connection to \($0) could not be established: no server responds, or the network is down." }
+        ),
+        ("ssl_read", .connectionLost, { "The connection to \($0) was lost: the server closed it." }),
+        ("ssl_write", .connectionLost, { "The connection to \($0) was lost: the server closed it." }),
+        ("not closed cleanly", .connectionLost, { "The connection to \($0) was lost: the server ended the stream." }),
         ("empty reply", .connectionLost, { "The server at \($0) closed the connection without sending a response." }),
         ("transfer closed", .truncatedBody, { _ in "The connection closed before the complete body was received." }),
         ("large response headers", .headersTooLarge, { _ in "The response's head is over the session's limit." }),

@@ -17,7 +17,9 @@ import FoundationNetworking
 ///   with ``SluiceError/Code/unsupported``, and the error says what to do instead. ``ConnectionOptions/hosts`` is
 ///   checked by the client.
 /// - ``Timeouts/connect`` has no effect, since the time of connecting is not reported. ``Timeouts/idle`` counts from
-///   the start.
+///   the start. ``Timeouts/continueWait`` has no effect.
+/// - Informational responses are not reported, and a response has no trailers.
+/// - The version in a response's head is always HTTP/1.1. The metrics have the real one on Apple's platforms.
 ///
 /// Foundation on Linux has further limitations:
 /// - A response's body is received without back-pressure and kept in memory until it is read. A server that sends
@@ -25,6 +27,9 @@ import FoundationNetworking
 /// - A request's body from a stream, or a form with files, is read completely before it is sent, up to 64 MiB. Send a
 ///   file if the body may be longer.
 /// - A response with trailers, or one that ends within its head, crashes the process.
+/// - If the server closes a kept connection just when a request with a body begins, the repeated request has no body,
+///   and fails with its idle time-out.
+/// - A redirect without a usable `Location` loses its body.
 /// - Metrics do not cover the connection.
 /// - A request with a cookie jar fails with ``SluiceError/Code/unsupported``, as does one with credentials
 ///   unless Basic is their only method.
@@ -38,11 +43,17 @@ public struct URLSessionTransport: Transport {
 
     /// Creates a transport with its own session.
     ///
-    /// - Parameter configuration: The session's configuration, which is copied. Its cache, cookie and credential
-    ///   settings apply. The time-outs of each transfer replace its own.
+    /// - Parameter configuration: The session's configuration, which is copied. The transport does not use its cache,
+    ///   cookies and stored credentials, and the time-outs of each transfer replace its own.
     public init(configuration: URLSessionConfiguration) {
-        session = Session(configuration: configuration)
+        let own = configuration.copy() as? URLSessionConfiguration ?? configuration
+        // A shorter one would end transfers whose own time-outs are longer.
+        own.timeoutIntervalForResource = max(own.timeoutIntervalForResource, URLSessionTransport.resourceTimeout)
+        session = Session(configuration: own)
     }
+
+    /// A week, in seconds.
+    private static let resourceTimeout: TimeInterval = 7 * 24 * 60 * 60
 
     /// Sends a request and returns as soon as the head of the response is known.
     ///
@@ -62,10 +73,15 @@ public struct URLSessionTransport: Transport {
             throw error.with(request: request)
         }
         var message = try URLRequest(request, networkAccess: context.networkAccess)
-        try await context.cookies?.prepare(within: context.timeouts.total)
+        do {
+            try await context.cookies?.prepare(within: context.timeouts.total)
+        } catch {
+            throw error.with(request: request)
+        }
         let cookies = try CookieStore.store(of: context.cookies, for: request)
         cookies?.add(to: &message)
-        let body = try await UploadBody.open(request, within: context.timeouts.total)
+        let left = context.timeouts.total.map { max(.zero, $0 - started.duration(to: .now)) }
+        let body = try await UploadBody.open(request, within: left)
         message.setFraming(of: body)
         let credentials = try message.setCredentials(context, for: request)
         let transfer = SessionTransfer(

@@ -76,24 +76,39 @@ enum Payload: Sendable {
 
 #if !canImport(FoundationNetworking)
 extension SessionTransfer {
-    /// Sends the stream while it is read, no faster than the network accepts it.
+    /// Sends the stream while it is read, no faster than the network accepts it. The session opens a replayable stream
+    /// again if it has to repeat the request.
     func startStream(_ stream: RequestBody.Stream, length: Int64?) {
-        guard let streams = BoundStreams() else {
-            return fail(
-                SluiceError(.internalFailure, "The pair of streams for the request's body could not be created.")
-            )
-        }
-        launch(.stream { streams.takeInput() })
-        register(
-            Task {
-                do throws(SluiceError) {
-                    guard try await stream.read(length: length, { await streams.write($0) }) else { throw .cancelled }
-                    streams.close()
-                } catch {
-                    // Fails first: for the task, a closed stream is a complete body.
-                    fail(error)
-                    streams.close()
+        let current = Locked<BoundStreams?>(nil)
+        let canSendAgain = canSendAgain
+        launch(
+            .stream { [weak self] in
+                guard let self, canSendAgain || current.withLock({ $0 == nil }) else { return nil }
+                guard let streams = BoundStreams() else {
+                    fail(
+                        SluiceError(
+                            .internalFailure,
+                            "The pair of streams for the request's body could not be created."
+                        )
+                    )
+                    return nil
                 }
+                let former = current.withLock { current in
+                    defer { current = streams }
+                    return current
+                }
+                if let former {
+                    former.abandon()
+                    beginUploadAgain()
+                }
+                register(
+                    Task { [weak self] in
+                        await streams.send(stream, length, awaitsSource: { self?.setAwaitsSource($0) }) {
+                            self?.fail($0)
+                        }
+                    }
+                )
+                return streams.input
             }
         )
     }
@@ -102,12 +117,16 @@ extension SessionTransfer {
 /// A pair of connected streams: bytes written to the output are read from the input.
 private final class BoundStreams: Sendable {
     private static let bufferSize = 256 << 10
+    /// The time between two looks for room in a full buffer.
+    private static let pause = DispatchTimeInterval.milliseconds(2)
 
     private let queue = DispatchQueue(label: "sluice.urlsession.upload")
-    /// Used on the queue only, whose thread blocks while the buffer is full.
+    /// Used on the queue only.
     private nonisolated(unsafe) let output: OutputStream
-    private nonisolated(unsafe) let input: InputStream
-    private let isTaken = Locked(false)
+    /// Used by the session only.
+    nonisolated(unsafe) let input: InputStream
+    /// True once nothing reads the input any longer.
+    private let isAbandoned = Locked(false)
 
     init?() {
         var input: InputStream?
@@ -123,34 +142,71 @@ private final class BoundStreams: Sendable {
         queue.async { [self] in self.output.open() }
     }
 
-    /// Returns the input stream on the first call and nil afterwards, since a stream cannot be rewound.
-    func takeInput() -> InputStream? {
-        isTaken.withLock { isTaken in
-            defer { isTaken = true }
-            return isTaken
-        } ? nil : input
-    }
-
-    /// Writes the whole chunk. Returns false if the input has been closed.
-    func write(_ chunk: Data) async -> Bool {
-        await queue.result { [self] in writeWaiting(chunk) }
-    }
-
-    func close() {
+    /// Writes a stream until its end, until the task is cancelled, or until the session abandons these streams.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream.
+    ///   - length: The number of bytes to send; nil if unknown.
+    ///   - awaitsSource: Called with true before a wait for the source, and with false after it.
+    ///   - fail: Called if the source fails.
+    func send(
+        _ stream: RequestBody.Stream,
+        _ length: Int64?,
+        awaitsSource: (Bool) -> Void,
+        onFailure fail: (SluiceError) -> Void
+    ) async {
+        await withTaskCancellationHandler {
+            awaitsSource(true)
+            defer { awaitsSource(false) }
+            do throws(SluiceError) {
+                let isComplete = try await stream.read(length: length) { chunk in
+                    awaitsSource(false)
+                    defer { awaitsSource(true) }
+                    return await write(chunk)
+                }
+                if !isComplete, !isAbandoned.withLock({ $0 }) { throw .cancelled }
+            } catch {
+                // Fails first: for the session's task, a closed stream is a complete body.
+                if !isAbandoned.withLock({ $0 }) { fail(error) }
+            }
+        } onCancel: {
+            abandon()
+        }
         queue.async { [self] in output.close() }
     }
 
-    private func writeWaiting(_ chunk: Data) -> Bool {
-        chunk.withUnsafeBytes { bytes in
-            var rest = bytes.bindMemory(to: UInt8.self)[...]
-            while !rest.isEmpty {
-                guard let base = UnsafeBufferPointer(rebasing: rest).baseAddress else { return true }
-                let count = output.write(base, maxLength: rest.count)
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-            }
-            return true
+    /// Ends a write that waits for room, because nothing reads the input any longer.
+    func abandon() {
+        isAbandoned.withLock { $0 = true }
+    }
+
+    /// Writes the whole chunk. Returns false if the input has been closed or abandoned.
+    private func write(_ chunk: Data) async -> Bool {
+        await withUnsafeContinuation { continuation in
+            queue.async { [self] in write(chunk[...], continuation) }
         }
+    }
+
+    /// Writes what the buffer has room for, and the rest when there is more. Blocks no thread, because nothing may read the input.
+    private func write(_ bytes: Data, _ continuation: UnsafeContinuation<Bool, Never>) {
+        var rest = bytes
+        while !rest.isEmpty {
+            if isAbandoned.withLock({ $0 }) { return continuation.resume(returning: false) }
+            guard output.hasSpaceAvailable else {
+                // A stream that is closed or has failed gets no more room.
+                guard output.streamStatus == .open || output.streamStatus == .opening || output.streamStatus == .writing
+                else { return continuation.resume(returning: false) }
+                return queue.asyncAfter(deadline: .now() + BoundStreams.pause) { [self, rest] in
+                    write(rest, continuation)
+                }
+            }
+            let count = rest.withUnsafeBytes { buffer in
+                buffer.bindMemory(to: UInt8.self).baseAddress.map { output.write($0, maxLength: buffer.count) } ?? 0
+            }
+            guard count > 0 else { return continuation.resume(returning: false) }
+            rest = rest.dropFirst(count)
+        }
+        continuation.resume(returning: true)
     }
 }
 #endif

@@ -110,6 +110,35 @@ import Testing
         #expect(state.phase == .done)
     }
 
+    @Test(arguments: [(95, "truncatedBody"), (100, "finish")])
+    func framingDoesNotCountAsBody(_ bytes: Int, _ expected: String) {
+        var state = state()
+        _ = state.receive(HTTPResponse(status: .ok, headers: ["Content-Length": "100"]), at: start)
+        _ = state.receive(bytes: bytes, at: start)
+        state.measure { $0.bytesReceived = Int64(bytes) + 9 }
+        #expect(state.metrics.bytesReceived == Int64(bytes))
+        #expect(state.complete(nil, at: start).name == expected)
+    }
+
+    @Test func encodedBodyHasTheBytesOfTheWire() {
+        var state = state()
+        let head = HTTPResponse(status: .ok, headers: ["Content-Length": "30", "Content-Encoding": "gzip"])
+        _ = state.receive(head, at: start)
+        _ = state.receive(bytes: 5, at: start)
+        state.measure { $0.bytesReceived = 30 }
+        #expect(state.metrics.bytesReceived == 30)
+        #expect(state.complete(nil, at: start).name == "finish")
+    }
+
+    @Test func uploadThatBeginsAgainIsCountedAgain() {
+        var state = state()
+        state.begin(at: start)
+        state.send(bytes: 7, at: start)
+        state.beginUploadAgain(at: start)
+        state.send(bytes: 5, at: start)
+        #expect(state.metrics.bytesSent == 5)
+    }
+
     @Test func metricsCountFromStart() {
         var state = state()
         state.begin(at: start)

@@ -50,6 +50,17 @@ import Testing
         #expect(state.checkSilence(at: start + .seconds(17)).name == "idleTimedOut")
     }
 
+    @Test func timeWithoutSourceIsNotIdle() {
+        var state = state(idle: .seconds(5), total: nil)
+        state.begin(at: start)
+        state.setAwaitsSource(true, at: start)
+        #expect(state.checkSilence(at: start + .seconds(50)).name == "none")
+        #expect(state.deadline(after: start + .seconds(50)) == start + .seconds(55))
+        state.setAwaitsSource(false, at: start + .seconds(60))
+        #expect(state.checkSilence(at: start + .seconds(64)).name == "none")
+        #expect(state.checkSilence(at: start + .seconds(65)).name == "idleTimedOut")
+    }
+
     @Test func timeWithoutReaderIsNotIdle() {
         var state = state(idle: .seconds(5), total: nil)
         state.begin(at: start)

@@ -65,6 +65,10 @@ import FoundationNetworking
             (.unknown, "Header without colon", .invalidResponse),
             (.cannotFindHost, "Could not resolve proxy: nowhere", .proxyFailed),
             (.cannotFindHost, "Could not resolve host: nowhere", .cannotResolveHost),
+            (.cannotFindHost, "Could not resolve host: accesslog.example", .cannotResolveHost),
+            (.unknown, "Failed to connect to 10.0.0.1 port 80 after 3 ms: No route to host", .cannotConnect),
+            (.unknown, "OpenSSL SSL_read: SSL_ERROR_SYSCALL, errno 104", .connectionLost),
+            (.unknown, "HTTP/2 stream 3 was not closed cleanly: INTERNAL_ERROR (err 2)", .connectionLost),
             (.unknown, "SSL certificate problem: self-signed certificate", .tlsFailed),
             (.unknown, "Recv failure: Connection timed out", .connectionLost),
             (.networkConnectionLost, "Recv failure: Connection reset by peer", .connectionLost),
@@ -74,6 +78,12 @@ import FoundationNetworking
     func mapsErrorsByDescription(_ code: URLError.Code, _ description: String, _ expected: SluiceError.Code) {
         let cause = URLError(code, userInfo: [NSLocalizedDescriptionKey: description])
         #expect(error(cause).code == expected)
+    }
+
+    @Test func nameOfHostIsNoPartOfDescription() {
+        let description = "SSL: no alternative certificate subject name matches target host name 'chunks.example'"
+        let cause = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: description])
+        #expect(URLFailure(cause).error(host: "chunks.example:443", hasHead: false).code == .tlsFailed)
     }
     #endif
 }
