@@ -155,7 +155,7 @@ extension APIClient {
     /// Sends requests with the same model, a limited number at a time, and returns all models.
     ///
     /// ```swift
-    /// let users = try await github.batch(names.map { github.codable.request("users/\($0)", as: User.self) })
+    /// let users = try await github.batch(ids.map { github.get("user/\($0)", as: User.self) })
     /// ```
     ///
     /// Each request is sent by its own client, not necessarily by this one. The first failure cancels the other

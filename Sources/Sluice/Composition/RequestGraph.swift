@@ -6,7 +6,7 @@ import SluiceHTTP
 /// var graph = RequestGraph()
 /// let user = graph.add("user", github.codable.get("user", as: User.self))
 /// let repos = graph.add("repos", after: user) { user in
-///     github.codable.get("users/\(user.name)/repos", as: [Repo].self)
+///     github.codable.get("user/\(user.id)/repos", as: [Repo].self)
 /// }
 /// let summary = graph.add("summary", after: user, repos) { user, repos in
 ///     "\(user.name) has \(repos.count) repositories."

@@ -10,7 +10,11 @@ import SluiceHTTP
 ///
 /// The key is a random UUID. It is the same for all attempts of one send and different for the next. A request that has
 /// the header keeps it. The key is a quoted string, `"8e03978e-…"`, as in draft-ietf-httpapi-idempotency-key-header
-/// §2.1. The adapter does not enable retries of a POST; use ``ModifiableRequest/idempotent(_:)`` for that.
+/// §2.1.
+///
+/// With the default header, a ``RetryPolicy`` may send a POST again, as if the request were marked with
+/// ``ModifiableRequest/idempotent(_:)``. Use the adapter only with servers that honour the key. With another header,
+/// mark the requests that may be sent again.
 public struct IdempotencyKey: RequestAdapter {
     private let header: HTTPHeaderName
     private let isQuoted: Bool

@@ -95,8 +95,8 @@ extension APIClient: CustomStringConvertible, CustomReflectable {
 /// struct GitHubAPI: WebService {
 ///     let client: APIClient
 ///
-///     func user(_ name: String) -> APIRequest<User, GitHubError> {
-///         server.get("users/\(name)")
+///     func user(_ id: Int) -> APIRequest<User, GitHubError> {
+///         server.get("user/\(id)")
 ///     }
 ///     func createGist(_ gist: NewGist) -> APIRequest<Gist, GitHubError> {
 ///         server.post("gists").json(gist)
@@ -106,8 +106,10 @@ extension APIClient: CustomStringConvertible, CustomReflectable {
 ///     }
 /// }
 ///
-/// let user = try await GitHubAPI(client: github).user("apple").sender().value
+/// let user = try await GitHubAPI(client: github).user(10_639_145).sender().value
 /// ```
+///
+/// A path is used as it is. For a text in a path, expand a ``URITemplate``, which encodes it.
 ///
 /// A body on a method without one, as in `server.get("users").json(user)`, does not compile.
 public protocol WebService: Sendable {
@@ -127,12 +129,12 @@ extension WebService {
 /// enum GitHubAPI: StaticWebService {
 ///     static let client = APIClient(baseURL: "https://api.github.com")
 ///
-///     static func user(_ name: String) -> APIRequest<User, GitHubError> {
-///         server.get("users/\(name)")
+///     static func user(_ id: Int) -> APIRequest<User, GitHubError> {
+///         server.get("user/\(id)")
 ///     }
 /// }
 ///
-/// let user = try await GitHubAPI.user("apple").sender().value
+/// let user = try await GitHubAPI.user(10_639_145).sender().value
 /// ```
 public protocol StaticWebService {
     /// The client that sends the requests.

@@ -28,22 +28,22 @@ extension URL: Endpoint {
 ///
 /// ```swift
 /// enum GitHub: Target {
-///     case zen, user(String), star(repo: String)
+///     case zen, user(Int), mute(thread: Int)
 ///
 ///     var baseURL: String { "https://api.github.com" }
 ///     var path: String {
 ///         switch self {
 ///         case .zen: "zen"
-///         case .user(let name): "users/\(name)"
-///         case .star(let repo): "user/starred/\(repo)"
+///         case .user(let id): "user/\(id)"
+///         case .mute(let thread): "notifications/threads/\(thread)/subscription"
 ///         }
 ///     }
 ///     var method: HTTPMethod {
-///         if case .star = self { .put } else { .get }
+///         if case .mute = self { .put } else { .get }
 ///     }
 /// }
 ///
-/// let user: User = try await client.request(GitHub.user("apple")).sender().value
+/// let user: User = try await client.request(GitHub.user(10_639_145)).sender().value
 /// let zen = try await client.string.request(GitHub.zen).sender().value
 /// ```
 ///

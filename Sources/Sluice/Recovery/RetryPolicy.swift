@@ -7,9 +7,10 @@ import SluiceHTTP
 /// let order = try await client.codable.post("orders").json(cart).idempotent().sender().value
 /// ```
 ///
-/// Only idempotent requests are retried: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), requests with an
-/// `Idempotency-Key`, and requests marked with ``ModifiableRequest/idempotent(_:)``. Their body must be replayable.
-/// Every attempt passes the gates and the interceptors again.
+/// Only idempotent requests are retried: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), requests that are
+/// sent with an `Idempotency-Key`, such as that of ``IdempotencyKey``, and requests marked with
+/// ``ModifiableRequest/idempotent(_:)``. Their body must be replayable. Every attempt passes the gates and the
+/// interceptors again.
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, including the first.
     public var maximumAttempts: Int

@@ -16,6 +16,9 @@ final class CompositionGuideTests: XCTestCase {
         server.on("/user", .json(#"{"id":1,"name":"Ada"}"#))
         server.on("/users/Ada", .json(#"{"id":1,"name":"Ada"}"#))
         server.on("/users/Grace", .json(#"{"id":2,"name":"Grace"}"#))
+        server.on("/user/1", .json(#"{"id":1,"name":"Ada"}"#))
+        server.on("/user/2", .json(#"{"id":2,"name":"Grace"}"#))
+        server.on("/user/1/repos", .json(#"[{"name":"engine"}]"#))
         server.on("/users/Ada/repos", .json(#"[{"name":"engine"}]"#))
         server.on("/zen", .text("Let it flow."))
         addTeardownBlock { server.stop() }
@@ -29,9 +32,9 @@ final class CompositionGuideTests: XCTestCase {
         let (user, repos) = try await github.batch(userRequest, reposRequest)
         XCTAssertEqual(user.name, "Ada")
         XCTAssertEqual(repos.map(\.name), ["engine"])
-        let names = ["Ada", "Grace"]
+        let ids = [1, 2]
         do {
-            let users = try await github.batch(names.map { github.codable.get("users/\($0)", as: User.self) })
+            let users = try await github.batch(ids.map { github.codable.get("user/\($0)", as: User.self) })
             XCTAssertEqual(users.map(\.id), [1, 2])
         }
         let requests: [APIRequest<User, APIError>] = ["Ada", "Grace", "Nobody"].map {
@@ -102,7 +105,7 @@ final class CompositionGuideTests: XCTestCase {
         var graph = RequestGraph()
         let user = graph.add("user", github.codable.get("user", as: User.self))
         let repos = graph.add("repos", after: user) { user in
-            github.codable.get("users/\(user.name)/repos", as: [Repo].self)
+            github.codable.get("user/\(user.id)/repos", as: [Repo].self)
         }
         let motto = graph.add("motto", github.string.get("zen"))
         let summary = graph.add("summary", after: user, repos, motto) { user, repos, motto in

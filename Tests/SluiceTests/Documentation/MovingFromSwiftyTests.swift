@@ -31,7 +31,8 @@ final class MovingFromSwiftyTests: XCTestCase {
         static let client = APIClient(baseURL: "https://api.github.com")
 
         static func all(of user: String) -> APIRequest<[String], ShopError> {
-            server.get("users/\(user)/gists")
+            let path: URITemplate = "users/{user}/gists"
+            return server.get(path.expanding(["user": .string(user)]))
         }
     }
 
