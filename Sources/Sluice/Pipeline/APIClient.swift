@@ -7,7 +7,7 @@ import SluiceHTTP
 /// let github = APIClient(baseURL: "https://api.github.com") {
 ///     $0.headers["Accept"] = "application/vnd.github+json"
 /// }
-/// let user: User = try await github.codable.request("users/apple").sender().value
+/// let user: User = try await github.get("users/apple").sender().value
 /// ```
 ///
 /// A client is a value and needs no shutdown. A base URL that is not valid fails each request with

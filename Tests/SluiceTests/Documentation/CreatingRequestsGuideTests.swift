@@ -97,9 +97,9 @@ final class CreatingRequestsGuideTests: XCTestCase {
     func testAtTheCall() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)
-        let user: User = try await shop.codable.request("users/1").sender().value
-        let motto = try await shop.string.request("motto").sender().value
-        let name = try await shop.json.request("users/1").sender().value.name.stringValue
+        let user: User = try await shop.get("users/1").sender().value
+        let motto = try await shop.string.get("motto").sender().value
+        let name = try await shop.json.get("users/1").sender().value.name.stringValue
         XCTAssertEqual([user.name, motto, name], ["Ada", "Buy less.", "Ada"])
         let created: User = try await shop.codable.post("users").json(User(id: 3, name: "Grace")).sender().value
         _ = try await shop.empty.delete("users/3").sender().value

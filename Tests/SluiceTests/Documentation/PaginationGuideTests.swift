@@ -48,7 +48,7 @@ final class PaginationGuideTests: XCTestCase {
         private var pages: Pages<[User], APIError>.Iterator
 
         init(_ github: APIClient) {
-            pages = github.codable.get("users", as: [User].self).pages(by: .link).makeAsyncIterator()
+            pages = github.get("users", as: [User].self).pages(by: .link).makeAsyncIterator()
         }
 
         func loadMore() async throws(APIError) {
@@ -77,7 +77,7 @@ final class PaginationGuideTests: XCTestCase {
         let next: HTTPHeaders = ["Link": "<?page=2>; rel=next"]
         server.on("/users", .json(#"[{"id":1,"name":"Ada"}]"#, headers: next), .json("[]"))
         let github = APIClient(baseURL: server.url)
-        let users = github.codable.get("users", as: [User].self).pages(by: .link)
+        let users = github.get("users", as: [User].self).pages(by: .link)
         for try await user in users.items(\.self) {
             print(user.name)
         }

@@ -60,7 +60,7 @@ final class TestingGuideTests: XCTestCase {
             }
             stubs.on(.post("/users").body(json: #"{"id":2,"name":"Grace"}"#), .status(.created), times: 1)
             let shop = APIClient(baseURL: "https://shop.example") { $0.transport = stubs }
-            let user: User = try await shop.codable.get("users/1").sender().value
+            let user: User = try await shop.get("users/1").sender().value
             _ = try await shop.data.post("users").json(User(id: 2, name: "Grace")).sender().value
             XCTAssertEqual(user.id, 1)
             XCTAssertEqual(stubs.count(of: .post("/users")), 1)
@@ -146,7 +146,7 @@ final class TestingGuideTests: XCTestCase {
         let stubs = StubTransport()
         stubs.on(.get("/users/{id}"), .json(#"{"id":1,"name":"Ada"}"#))
         let shop = APIClient(baseURL: "https://shop.example") { $0.transport = stubs }
-        let user: User = try await shop.codable.get("users/1").sender().value
+        let user: User = try await shop.get("users/1").sender().value
         XCTAssertEqual(stubs.count(of: .get("/users/1")), 1)
         XCTAssertEqual(user.name, "Ada")
     }

@@ -42,14 +42,14 @@ final class TourTests: XCTestCase {
             $0.headers["Accept"] = "application/vnd.github+json"
         }
 
-        let user: User = try await github.codable.request("users/apple").sender().value
+        let user: User = try await github.get("users/apple").sender().value
         _ = user
     }
 
     func testErrors() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)
-        let request: APIRequest<User, ShopError> = shop.codable.request("users/2")
+        let request: APIRequest<User, ShopError> = shop.get("users/2")
         do {
             let user = try await request.sender().value
             print(user.name)
@@ -64,13 +64,12 @@ final class TourTests: XCTestCase {
     func testRequestsAndOutcomes() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)
-        let search = shop.codable.request("users", as: [User].self)
+        let search = shop.get("users", as: [User].self)
             .query("name", "ada")
             .query("limit", 10)
             .header("Accept-Language", "en")
             .timeout(total: .seconds(5))
-        let create = shop.codable.request("users", as: User.self)
-            .post()
+        let create = shop.post("users", as: User.self)
             .json(User(id: 3, name: "Grace"))
         let sender = search.sender()
         let users = try await sender.value
@@ -158,7 +157,7 @@ final class TourTests: XCTestCase {
     func testTruncatedBodyFails() async throws {
         let server = try LoopbackServer()
         server.on(.get, "/users/1", .truncated(Data("{".utf8), announced: 100))
-        let request: APIRequest<User, APIError> = APIClient(baseURL: server.url).codable.request("users/1")
+        let request: APIRequest<User, APIError> = APIClient(baseURL: server.url).get("users/1")
         let response = await request.sender().response
         XCTAssertThrowsError(try response.result.get()) { error in
             XCTAssertEqual((error as? APIError)?.code, .truncatedBody)
