@@ -9,13 +9,13 @@ extension APIClient {
     ///
     /// From the call on, requests of this client and of its copies fail with ``SluiceError/Code/drained`` before anything is
     /// sent. Requests that have begun continue, with their retries and redirects. Idle connections of the transport close at
-    /// once, and the others when their requests end; over HTTP/2, the client says goodbye with GOAWAY (RFC 9113 §6.8). When
+    /// once, and the others when their requests end; over HTTP/2, the client sends GOAWAY (RFC 9113 §6.8). When
     /// the time is up, the requests that are left are cancelled, among them streams without an end, such as events.
     ///
     /// The next page of a list, a reconnection of an event stream, and a request that code of yours sends for another one,
     /// are new requests. Revalidations of the cache in the background and refreshes of OAuth 2.0 tokens count as requests,
-    /// also if nobody waits for them. Other clients are not affected, except that they connect again if they share the
-    /// transport. A client cannot be used again after a drain. A client that is not drained needs no end: see
+    /// even if no caller waits for them. Other clients are not affected, except that they connect again if they share the
+    /// transport. A client cannot be used again after a drain. A client never has to be drained or closed: see
     /// <doc:Deployment>.
     ///
     /// - Parameter limit: The maximum time for requests that are running; 30 seconds by default. If the calling task is
