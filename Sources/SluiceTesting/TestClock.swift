@@ -82,7 +82,7 @@ public final class TestClock: SluiceClock {
         if !hasElapsed { throw CancellationError() }
     }
 
-    /// Waits until at least `count` sleeps are pending. Also returns if the task is cancelled.
+    /// Waits until at least `count` sleeps are pending, without a time limit. Also returns if the task is cancelled.
     public func waitForSleepers(_ count: Int) async {
         await state.wait(cancelled: ()) { waiter in
             let isOver = state.withLock { state in

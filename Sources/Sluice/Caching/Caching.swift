@@ -8,7 +8,7 @@ public struct Caching: Sendable {
     public var expiration: CacheExpiration?
     /// The tags of stored entries. Entries with the same tag can be removed together.
     public var tags: Set<String>
-    /// True if responses are stored in memory only, those of the HTTP cache too, and a copy in storage is removed. The
+    /// True to keep responses, also those of the HTTP cache, off the disk. An existing copy there is removed. The
     /// default is false.
     public var storesInMemoryOnly = false
     /// The partition of stored entries, such as a user's ID. A partition never sees the entries of another one.

@@ -3,7 +3,7 @@ import SluiceHTTP
 /// The source of a response: the server or a stored response to an earlier request.
 ///
 /// ```swift
-/// let feed = client.codable.request("feed").dataSource(.cacheThenServer)
+/// let feed = client.get("feed", as: [Post].self).dataSource(.cacheThenServer)
 /// for try await posts in feed.sender().values { show(posts) }      // the stored posts, then the server's
 /// ```
 ///
@@ -37,7 +37,8 @@ public struct DataSource: Sendable {
     /// The stored response, if there is one, and then the server's response, both through ``RequestSender/values``.
     /// ``RequestSender/value`` returns the server's response.
     public static let cacheThenServer = DataSource(kind: .cacheThenServer)
-    /// Like ``cacheThenServer`` for the first request of the process with a given cache key; the server for later ones.
+    /// Like ``cacheThenServer`` for the first request of the process with a given cache key. Later requests go to the
+    /// server, and their responses are stored.
     public static let firstLaunch = DataSource(kind: .firstLaunch)
 
     /// A source that the app decides on.

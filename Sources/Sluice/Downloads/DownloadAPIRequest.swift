@@ -139,10 +139,10 @@ extension DownloadAPIRequest {
         return self
     }
 
-    /// Sets the number of times in a row that the transfer may break off without getting further than before, after
-    /// which the request fails; 5 by default. After an attempt that got further, the transfer resumes at once. Otherwise
-    /// it backs off, also if a server that ignores `Range` (RFC 9110 §14.2) sends the same bytes again, and after more
-    /// than ten attempts in a row of less than 64 KiB. Requests that are not idempotent are never sent again.
+    /// Sets the number of consecutive interruptions without progress after which the download fails; 5 by default.
+    /// After an attempt with progress, the transfer resumes at once. Otherwise it backs off. It also backs off if a
+    /// server that ignores `Range` (RFC 9110 §14.2) sends the same bytes again, and after more than ten consecutive
+    /// attempts of less than 64 KiB. Requests that are not idempotent are never sent again.
     public consuming func maximumResumptions(_ count: Int) -> Self {
         options.maximumResumptions = max(0, count)
         return self
@@ -157,7 +157,7 @@ struct DownloadOptions: Sendable {
     var segments = 1
     /// The minimum length of a segment, in bytes.
     var minimumSegment: Int64 = 8 << 20
-    /// The number of times in a row that the transfer may break off without getting further.
+    /// The number of consecutive interruptions without progress after which the download fails.
     var maximumResumptions = 5
     /// The required SHA-256, in hexadecimal digits; nil to accept any file.
     var sha256: String?

@@ -14,7 +14,7 @@ public struct GateScope: Sendable {
 
     private let kind: Kind
 
-    /// All requests of all clients that use the gate.
+    /// One limit for everything that passes this gate, also from several clients.
     public static let client = GateScope(kind: .client)
     /// The requests to one host and port.
     public static let host = GateScope(kind: .host)

@@ -29,7 +29,7 @@ extension ModifiableRequest {
     public func header(_ value: String?, for name: HTTPHeaderName) -> Self { self }
 
     /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write \"header(name, value)\".")
+    @available(*, unavailable, message: "Write \"header(name, value)\"; it replaces an earlier value.")
     public func addHeader(_ name: HTTPHeaderName, _ value: String?) -> Self { self }
 
     /// Unavailable: the message says what to write.
@@ -245,11 +245,11 @@ extension ModifiableRequest {
     public func validate() -> Self { self }
 
     /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write ranges: \"validate(statuses: 200..<300, 404...404)\".")
+    @available(*, unavailable, message: "Write ranges: \"validate(statuses: 200...299, 404...404)\".")
     public func validate(statuses first: Int, _ others: Int...) -> Self { self }
 
     /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write ranges: \"validate(statuses: 200..<300, 404...404)\".")
+    @available(*, unavailable, message: "Write ranges: \"validate(statuses: 200...299, 404...404)\".")
     public func validate(statuses: [HTTPStatus]) -> Self { self }
 
     /// Unavailable: the message says what to write.

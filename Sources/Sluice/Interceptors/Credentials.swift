@@ -59,7 +59,7 @@ public struct BasicCredentials: RequestAdapter {
 /// ```
 ///
 /// The token is sent only to the origins of its scope. Use ``SuppliedToken`` for a token that must be fetched first,
-/// and a ``Gate`` for one that expires and is refreshed.
+/// and an ``OAuth2`` gate for one that expires.
 public struct BearerToken: RequestAdapter {
     private let field: CredentialField
     private let value: @Sendable (RequestContext) -> Secret?

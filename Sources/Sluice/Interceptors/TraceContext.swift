@@ -2,7 +2,9 @@
 ///
 /// ```swift
 /// if let incoming = TraceContext(traceparent: header, tracestate: state) {
-///     try await TraceContext.$current.withValue(incoming) { try await shop.get("users").sender().value }
+///     let users = try await TraceContext.$current.withValue(incoming) {
+///         try await shop.get("users", as: [User].self).sender().value
+///     }
 /// }
 /// ```
 public struct TraceContext: Sendable, Hashable {

@@ -4,9 +4,9 @@ import SluiceHTTP
 /// A strategy that finds the next page from the current one.
 ///
 /// ```swift
-/// github.codable.get("users").pages(by: .link)
-/// slack.codable.get("conversations.list").pages(by: .cursor("cursor", at: \.metadata.nextCursor))
-/// shop.codable.get("orders").pages(by: .pageNumber(counting: \.orders.count))
+/// github.get("users", as: [User].self).pages(by: .link)
+/// slack.get("conversations.list", as: Channels.self).pages(by: .cursor("cursor", at: \.metadata.nextCursor))
+/// shop.get("orders", as: OrderPage.self).pages(by: .pageNumber(counting: \.orders.count))
 /// ```
 ///
 /// If none of these fits, pass a closure to `pages(next:)`.

@@ -17,7 +17,8 @@ extension APIClient {
         /// `Authorization`, `Cookie` and `Proxy-Authorization` are sent to the origin of the base URL, and to a host or
         /// base URL that the request sets. They are not sent if the path is a whole URL with another origin.
         public var headers: HTTPHeaders = [.userAgent: SluiceVersion.product]
-        /// The time-outs of each exchange with the server: 10 s to connect, 60 s without a byte, and no total limit.
+        /// The time-outs: 10 s to connect and 60 s without a byte, for each transfer; the total, none by default,
+        /// covers the whole request.
         public var timeouts = Timeouts()
         /// True to apply the total time-out of ``timeouts`` to downloads too, from the first request to the last byte;
         /// false by default. A download that reaches it fails with ``SluiceError/Code/timedOut`` and keeps its partial

@@ -71,7 +71,7 @@ public protocol Target: Endpoint, _TargetDeclarations {
     var timeouts: Timeouts? { get }
     /// Another host to send to, such as a CDN's; nil by default.
     var host: String? { get }
-    /// The networks that can carry the request; all by default.
+    /// The networks that can carry the request; all by default. No effect on Linux.
     var networkAccess: NetworkAccess { get }
     /// True if the request sends and stores cookies, where the client has a cookie store. The default is true.
     var usesCookies: Bool { get }

@@ -6,7 +6,7 @@ public protocol RequestInterceptor: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request from the previous interceptors.
-    ///   - context: The request as it was given to the pipeline, and its limits.
+    ///   - context: The original request, its attempt, tags, route and client.
     /// - Returns: The request to send.
     /// - Throws: Any error. A ``SluiceError`` fails the request as it is, any other as the underlying error of
     ///   ``SluiceError/Code/interceptorFailed``.
@@ -27,7 +27,7 @@ public protocol RequestAdapter: RequestInterceptor {
     ///
     /// - Parameters:
     ///   - request: The request from the previous interceptors.
-    ///   - context: The request as it was given to the pipeline, and its limits.
+    ///   - context: The original request, its attempt, tags, route and client.
     /// - Throws: Any error. It fails the request as an error of ``RequestInterceptor/intercept(_:context:)`` does.
     func adapt(_ request: inout HTTPRequest, context: RequestContext) throws
 }
@@ -61,7 +61,7 @@ public protocol ResponseInterceptor: Sendable {
     ///
     /// - Parameters:
     ///   - outcome: The outcome from the previous interceptors.
-    ///   - context: The request as it was given to the pipeline, and its limits.
+    ///   - context: The original request, its attempt, tags, route and client.
     /// - Returns: The new outcome.
     func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome
 }
@@ -72,7 +72,7 @@ public protocol OutcomeAdapter: ResponseInterceptor {
     ///
     /// - Parameters:
     ///   - outcome: The outcome from the previous interceptors.
-    ///   - context: The request as it was given to the pipeline, and its limits.
+    ///   - context: The original request, its attempt, tags, route and client.
     func adapt(_ outcome: inout TransportOutcome, context: RequestContext)
 }
 

@@ -1,7 +1,8 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// A value that has the modifiers of a request: ``APIRequest``, ``BodyRequest`` and ``RequestDraft``.
+/// A value that has the modifiers of a request: ``APIRequest``, ``BodyRequest``, ``StreamRequest``,
+/// ``DownloadAPIRequest`` or ``RequestDraft``.
 ///
 /// Every modifier returns a changed copy. To add a modifier, extend this protocol:
 ///
@@ -61,7 +62,7 @@ extension ModifiableRequest {
     /// Replaces the client's rule by which stubs answer.
     public consuming func stubMode(_ mode: StubMode) -> Self { modified { $0.options.stubMode = mode } }
 
-    /// Sets the networks that can carry the request.
+    /// Sets the networks that can carry the request. No effect on Linux.
     public consuming func networkAccess(_ access: NetworkAccess) -> Self { modified { $0.networkAccess = access } }
 }
 
@@ -253,7 +254,8 @@ extension ModifiableRequest {
     /// ``timeout(total:connect:idle:)`` applies.
     public consuming func deadline(_ deadline: Deadline?) -> Self { modified { $0.options.deadline = deadline } }
 
-    /// Sets the limits on the response.
+    /// Replaces all limits on the response. `ResponseLimits()` has no limit on the body; the client's default is
+    /// 64 MiB.
     public consuming func limits(_ limits: ResponseLimits) -> Self {
         modified { $0.options.limits.replace(with: limits) }
     }
@@ -460,7 +462,7 @@ extension ModifiableRequest {
     /// Sets the source of the response: the server or a stored response to an earlier request.
     ///
     /// ```swift
-    /// let feed = client.codable.request("feed").dataSource(.cacheElseServer, expiration: .days(1))
+    /// let feed = client.get("feed", as: [Post].self).dataSource(.cacheElseServer, expiration: .days(1))
     /// ```
     ///
     /// - Parameters:

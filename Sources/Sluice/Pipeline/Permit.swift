@@ -5,10 +5,11 @@ import SluiceHTTP
 /// A permit is released exactly once, whatever happens to the request: success, failure, cancellation or another
 /// attempt. The outcome is that of the transport: response interceptors and plugins do not change it.
 ///
-/// A request that the cache answers is not sent. Its permit is released with a failure of step
-/// ``SluiceError/Step/cache`` and code ``SluiceError/Code/answeredByCache``. Where the cache replaces the response of a
-/// failed server, the permit is released with that failure, and with the redirect where a server has redirected to a
-/// URL that the cache answers.
+/// If the response comes from the cache, the permit is released with one of these outcomes:
+/// - A request that was not sent: a failure of step ``SluiceError/Step/cache`` and code
+///   ``SluiceError/Code/answeredByCache``.
+/// - A stale response in place of that of a failed server: the failure of the server.
+/// - A redirect of the server to a URL that the cache answers: the redirect.
 public struct Permit: Sendable {
     /// Changes the request just before it is sent, after all interceptors, for example to add a token.
     public typealias RequestModifier = @Sendable (inout HTTPRequest) -> Void

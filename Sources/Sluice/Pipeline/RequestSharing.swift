@@ -88,7 +88,7 @@ extension ModifiableRequest {
     /// ``APIClient/Configuration/sharing``.
     ///
     /// ```swift
-    /// let report = client.codable.post("reports").json(query).shared()
+    /// let report = client.post("reports", as: Report.self).json(query).shared()
     /// ```
     ///
     /// Both requests must allow sharing, by this option or by their client's.

@@ -4,7 +4,7 @@ import SluiceHTTP
 ///
 /// ```swift
 /// let client = APIClient(baseURL: url) { $0.retry = .standard }
-/// let order = try await client.codable.post("orders").json(cart).idempotent().sender().value
+/// let order = try await client.post("orders", as: Order.self).json(cart).idempotent().sender().value
 /// ```
 ///
 /// Only idempotent requests are retried: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), requests that are
@@ -12,26 +12,27 @@ import SluiceHTTP
 /// ``ModifiableRequest/idempotent(_:)``. Their body must be replayable. Every attempt passes the gates and the
 /// interceptors again.
 public struct RetryPolicy: Sendable {
-    /// The maximum number of attempts, including the first.
+    /// The maximum number of attempts, including the first; 3 by default.
     public var maximumAttempts: Int
-    /// The time after the start of a request in which it may be retried; nil for no limit but its total time-out. For a
-    /// download it counts from the last bytes received that no earlier attempt had received.
+    /// The time after the start of a request in which it may be retried, 60 seconds by default; nil for no limit but
+    /// its total time-out. For a download it counts from the last bytes received that no earlier attempt had received.
     public var maximumElapsedTime: Duration? = .seconds(60)
-    /// The delays between attempts, unless the server requests another one.
+    /// The delays between attempts, unless the server requests another one; ``Backoff/exponential`` by default.
     public var backoff = Backoff.exponential
-    /// The longest `Retry-After` (RFC 9110 §10.2.3) that is accepted. A longer one ends the request with the response.
+    /// The longest `Retry-After` (RFC 9110 §10.2.3) that is accepted; 30 seconds by default. A longer one ends the
+    /// request with the response.
     public var maximumRetryAfter = Duration.seconds(30)
-    /// The statuses to retry.
+    /// The statuses to retry; ``transientStatuses`` by default.
     public var statuses: Set<HTTPStatus> {
         get { ownStatuses ?? Self.transientStatuses }
         set { ownStatuses = newValue }
     }
-    /// The error codes to retry.
+    /// The error codes to retry; ``transientCodes`` by default.
     public var codes: Set<SluiceError.Code> {
         get { ownCodes ?? Self.transientCodes }
         set { ownCodes = newValue }
     }
-    /// The time limit of each attempt; nil for no limit but the total.
+    /// The time limit of each attempt; nil, the default, for no limit but the total.
     public var attemptTimeout: Duration?
     /// Returns true if an outcome should be retried. Called to make the final decision about each outcome; nil, the
     /// default, applies the other rules.
@@ -42,6 +43,16 @@ public struct RetryPolicy: Sendable {
     private var ownCodes: Set<SluiceError.Code>?
 
     /// Creates a policy.
+    ///
+    /// - Parameters:
+    ///   - maximumAttempts: The maximum number of attempts, including the first.
+    ///   - maximumElapsedTime: The time after the start of a request in which it may be retried; nil for no limit.
+    ///   - backoff: The delays between attempts.
+    ///   - maximumRetryAfter: The longest `Retry-After` that is accepted.
+    ///   - statuses: The statuses to retry.
+    ///   - codes: The error codes to retry.
+    ///   - attemptTimeout: The time limit of each attempt; nil for no limit.
+    ///   - shouldRetry: Returns true if an outcome should be retried; nil for the other rules.
     public init(
         maximumAttempts: Int = 3,
         maximumElapsedTime: Duration? = .seconds(60),

@@ -3,7 +3,7 @@ import SluiceHTTP
 
 /// A general error model that contains all information about a failure.
 public struct APIError: ErrorSerializable, LocalizedError, CustomStringConvertible {
-    /// The error and the step that failed.
+    /// The cause, with its code, step and reason.
     public let error: SluiceError
     /// The body of the failed response; empty if none was received.
     public let body: Data

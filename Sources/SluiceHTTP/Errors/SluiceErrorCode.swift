@@ -1,5 +1,5 @@
 extension SluiceError {
-    /// The kinds of failure. Most of them, in the order that a request can encounter them:
+    /// The kind of a failure. Frequent kinds, by the step at which they occur; others are declared with their feature:
     ///
     ///     building      invalidURL · unsupportedScheme · invalidHeader · invalidMethod · buildingFailed
     ///                   encodingFailed · invalidConfiguration · hostRefused
@@ -93,7 +93,7 @@ extension SluiceError {
         public static let idleTimedOut = Code("idleTimedOut")
         /// The transport does not support a requested option.
         public static let unsupported = Code("unsupported")
-        /// The engine failed for an internal reason, such as lack of memory.
+        /// The engine failed for an internal reason, such as lack of memory, or a HAR file cannot be written.
         public static let internalFailure = Code("internalFailure")
         /// A user's interceptor threw an error.
         public static let interceptorFailed = Code("interceptorFailed")

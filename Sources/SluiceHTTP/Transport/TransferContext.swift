@@ -82,7 +82,8 @@ extension SluiceError {
 
 /// The time-outs of a transfer.
 public struct Timeouts: Sendable, Hashable {
-    /// The maximum time from leaving the queue to a usable connection, including TLS; 10 seconds by default.
+    /// The maximum time from leaving the queue to a usable connection, including TLS; 10 seconds by default. No effect
+    /// with URLSession.
     public var connect: Duration?
     /// The maximum time without a byte in either direction after the connection is established; 60 seconds by default.
     /// Time during which the caller does not read is not counted.

@@ -45,11 +45,13 @@ public struct TransportResponse: Sendable {
     }
 }
 
-/// The timings and byte counts of a transfer.
+/// The timings and byte counts of a transfer. Those of a response are of its last transfer, without gates, redirects
+/// and earlier attempts.
 ///
-/// Times are offsets from the start of the transfer in the engine. Each includes the earlier ones.
+/// Times are offsets from the start of the transfer in the engine. Each includes the earlier ones, except ``queued``,
+/// which precedes them all.
 public struct TransferMetrics: Sendable, Hashable {
-    /// The time in the engine's queue before the start.
+    /// The time in the engine's queue before the start. The other times do not include it.
     public var queued: Duration = .zero
     /// The time until the name was resolved; zero on a reused connection.
     public var nameLookup: Duration = .zero

@@ -66,7 +66,7 @@ func headerForHTTPHeaderField() {
     show(request.setValue("b", forHTTPHeaderField: "a"))
 }
 
-// error: Write "header(name, value)".
+// error: Write "header(name, value)"; it replaces an earlier value.
 func addHeader() {
     show(request.addHeader("a", "b"))
 }
@@ -233,12 +233,12 @@ func validateStatusInt() {
     show(request.validate(status: 200))
 }
 
-// error: Write ranges: "validate(statuses: 200..<300, 404...404)".
+// error: Write ranges: "validate(statuses: 200...299, 404...404)".
 func validateStatusesArray() {
     show(request.validate(statuses: [200, 404]))
 }
 
-// error: Write ranges: "validate(statuses: 200..<300, 404...404)".
+// error: Write ranges: "validate(statuses: 200...299, 404...404)".
 func validateStatusesInts() {
     show(request.validate(statuses: 200, 404))
 }
@@ -268,7 +268,7 @@ func validateClosureOne() {
     show(request.validate { response in if response.status == 204 { throw CancellationError() } })
 }
 
-// error: Write ranges: "validate(statuses: 200..<300, 404...404)".
+// error: Write ranges: "validate(statuses: 200...299, 404...404)".
 func validateHTTPStatus() {
     show(request.validate(statuses: [.ok, .notFound]))
 }

@@ -35,7 +35,7 @@ public struct DownloadDestination: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - url: The URL of the file. A symbolic link there is replaced, not followed.
-    ///   - ifExists: The action to take if the name already exists.
+    ///   - ifExists: The action to take if the name already exists. By default, the download fails.
     ///   - createsDirectories: True to create missing folders.
     /// - Returns: The destination.
     public static func file(
@@ -51,7 +51,7 @@ public struct DownloadDestination: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - directory: The folder.
-    ///   - ifExists: The action to take if the name already exists.
+    ///   - ifExists: The action to take if the name already exists. By default, both files are kept.
     ///   - createsDirectories: True to create missing folders.
     /// - Returns: The destination.
     public static func suggested(

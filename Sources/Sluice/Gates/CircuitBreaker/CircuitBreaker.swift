@@ -12,9 +12,9 @@ import SluiceHTTP
 /// After a time the circuit is half-open and admits a few requests as trials. If they succeed it closes. If one fails
 /// it opens again. A cancelled trial makes room for another and counts as neither.
 ///
-/// ``classification(of:)`` decides which outcomes are failures, unless another closure is given. A circuit of a host
-/// counts only what that host does: a host that has redirected a request counts as working, whatever the host does that
-/// the request was redirected to. Clients that are given the same breaker share it.
+/// ``classification(of:)`` decides which outcomes are failures, unless another closure is given. A host that answers
+/// with a redirect counts as a success. The target's outcome does not count for it. Clients that are given the same
+/// breaker share it.
 public final class CircuitBreaker: ImmediateGate {
     /// The state of a circuit.
     public enum State: Sendable, Equatable {

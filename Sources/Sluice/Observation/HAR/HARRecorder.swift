@@ -30,7 +30,7 @@ public final class HARRecorder: RequestObserver, RecordingObserver {
         assembly = Locked(HARAssembly(transcript, maximumEntries: maximumEntries))
     }
 
-    /// False: a recording has nothing of the caller.
+    /// False: the recorder does not read task-local values.
     public var usesTaskLocals: Bool { false }
 
     /// Records an event.

@@ -46,7 +46,7 @@ public struct RequestLog: RequestObserver, SelectiveObserver {
     public var isColored = false
     /// True to write the day before the time, as in ISO 8601; false by default.
     public var showsDate = false
-    /// True if the log has a destination of its own, which may add the caller's metadata.
+    /// True with a custom destination, which is then called with the caller's task-local values.
     public let usesTaskLocals: Bool
     private let destination: @Sendable (String) -> Void
     private let records = Locked<[RequestID: RequestRecord]>([:])

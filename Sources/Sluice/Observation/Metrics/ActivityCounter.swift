@@ -12,7 +12,8 @@ import SluiceHTTP
 ///
 /// ```swift
 /// let activity = ActivityCounter { isActive, request in
-///     if case Shop.feed = request.endpoint { spinner.isHidden = !isActive }
+///     guard case Shop.feed = request.endpoint else { return }
+///     Task { @MainActor in spinner.isHidden = !isActive }
 /// }
 /// ```
 ///

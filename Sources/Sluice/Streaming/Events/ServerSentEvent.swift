@@ -32,7 +32,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - decoder: The decoder to use.
+    ///   - decoder: The decoder. The default is a `JSONDecoder` with default settings, not the client's decoder.
     /// - Returns: The decoded value.
     /// - Throws: ``SluiceError/Code/decodingFailed``, which names the type and the coding path.
     public func decoded<Value: Decodable & Sendable>(

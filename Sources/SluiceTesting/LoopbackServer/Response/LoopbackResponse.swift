@@ -162,7 +162,7 @@ extension LoopbackResponse {
         response.delayed(by: duration)
     }
 
-    /// Begins the response after a delay, as ``Stub/delayed(by:)`` does.
+    /// Begins the response after a delay, in real time. The delay of a ``Stub`` follows the client's clock.
     public func delayed(by duration: Duration) -> LoopbackResponse {
         LoopbackResponse(actions: [.pause(duration)] + actions)
     }

@@ -173,7 +173,8 @@ extension LoopbackServer {
     /// The number of request bytes read, including heads and chunked framing.
     package var bytesReceived: Int64 { log.counts.bytesReceived }
 
-    /// Waits until `count` complete requests have arrived. Also returns if the task is cancelled or the server stops.
+    /// Waits until `count` complete requests have arrived, without a time limit. Also returns if the task is cancelled or
+    /// the server stops.
     public func waitForRequests(_ count: Int) async {
         await log.wait { $0.requests >= count }
     }
