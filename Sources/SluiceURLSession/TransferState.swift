@@ -215,7 +215,7 @@ extension HTTPResponse {
 
 extension SluiceError {
     fileprivate static func headersTooLarge(limit: Int) -> SluiceError {
-        SluiceError(.headersTooLarge, "The response's head is over the limit of \(limit) bytes.")
+        SluiceError(.headersTooLarge, "The response's head exceeds the limit of \(limit) bytes.")
     }
 
     fileprivate static var noHead: SluiceError {

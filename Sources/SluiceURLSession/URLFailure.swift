@@ -58,9 +58,10 @@ struct URLFailure {
     private func meaningOfGroup(host: String) -> (SluiceError.Code, String)? {
         if let code {
             if URLFailure.resolving.contains(code) {
+                let name = HTTPOrigin(scheme: "https", authority: host).host
                 return (
                     .cannotResolveHost,
-                    "The host name in “\(host)” could not be resolved. Check its spelling and the DNS."
+                    "The host name “\(name)” could not be resolved. Check its spelling and your DNS settings."
                 )
             }
             if URLFailure.connecting.contains(code) {

@@ -53,12 +53,14 @@ extension SluiceError {
     }
 
     package static func queueFull(at gate: String, waiting: Int) -> SluiceError {
-        let many = waiting == 0 ? "No requests may wait" : "The queue is full: \(waiting) requests are already waiting"
-        return refused(
-            .queueFull,
-            by: gate,
-            "\(many) for the \(gate). Send fewer requests at once, or raise its maximumWaiting."
-        )
+        let reason =
+            switch waiting {
+            case 0: "The \(gate) cannot admit the request now, and no request may wait."
+            case 1: "The queue of the \(gate) is full: one request is already waiting."
+            default: "The queue of the \(gate) is full: \(waiting) requests are already waiting."
+            }
+        let advice = "Send fewer requests at once, or raise its maximumWaiting."
+        return refused(.queueFull, by: gate, "\(reason) \(advice)")
     }
 
     /// Wraps an error that user code threw in a gate. A ``SluiceError`` is kept, and a `CancellationError` becomes

@@ -194,7 +194,7 @@ package final class Dial: LoopHandler {
                 fail(
                     SluiceError(
                         .cannotResolveHost,
-                        "The host name in “\(destination.authority)” could not be resolved. Check its spelling and the DNS.",
+                        "The host name “\(origin.host)” could not be resolved. Check its spelling and your DNS settings.",
                         underlyingError: failure
                     ),
                     on: thread

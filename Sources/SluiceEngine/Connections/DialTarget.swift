@@ -7,7 +7,7 @@ extension Dial {
     package struct Destination: Sendable {
         let plan: ConnectionPlan
         let origin: HTTPOrigin
-        /// The host and port in error texts about names and addresses.
+        /// The host and port in error texts about addresses.
         let authority: String
         /// The name of the server in other error texts.
         let serverName: String

@@ -525,7 +525,7 @@ extension SluiceError {
 
     /// The head of a request that libnghttp2 refuses to send.
     static var requestHeadTooLarge: SluiceError {
-        SluiceError(.headersTooLarge, "The request's header fields are over the limit of 64 KiB for HTTP/2.")
+        SluiceError(.headersTooLarge, "The request's header fields exceed the limit of 64 KiB for HTTP/2.")
     }
 
     static var truncatedEncoding: SluiceError {

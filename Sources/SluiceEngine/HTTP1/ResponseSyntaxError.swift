@@ -51,7 +51,7 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
         case .malformedField:
             (.invalidResponse, "The response is not valid HTTP: a line of its head is malformed.")
         case .headTooLarge(let limit):
-            (.headersTooLarge, "The response's head is over the limit of \(limit) bytes.")
+            (.headersTooLarge, "The response's head exceeds the limit of \(limit) bytes.")
         case .tooManyFields:
             (.headersTooLarge, "The response has more than \(ResponseParser.fieldLimit) header fields.")
         case .tooManyInformational:
@@ -80,7 +80,7 @@ package enum ResponseSyntaxError: Error, Sendable, Equatable {
         case .malformedTrailer:
             (.invalidResponse, "A field in the response's trailer section is malformed.")
         case .trailersTooLarge(let limit):
-            (.headersTooLarge, "The response's head and trailer section are over the limit of \(limit) bytes.")
+            (.headersTooLarge, "The response's head and trailer section exceed the limit of \(limit) bytes.")
         case .closedBeforeResponse:
             (.connectionLost, "The server closed the connection without sending a response.")
         case .closedInHead:

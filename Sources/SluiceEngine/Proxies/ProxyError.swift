@@ -72,7 +72,7 @@ extension ProxyError.Tunnel {
         case .credentialsRejected: "did not accept the credentials (407)"
         case .closed: "closed the connection before the tunnel was established"
         case .invalidHead: "sent a response that is not valid HTTP"
-        case .headTooLarge: "sent a response whose head is over the limit of \(ConnectHandshake.headLimit) bytes"
+        case .headTooLarge: "sent a response whose head exceeds the limit of \(ConnectHandshake.headLimit) bytes"
         case .unexpectedData: "sent data after its response"
         }
     }

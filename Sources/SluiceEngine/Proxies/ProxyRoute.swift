@@ -96,7 +96,7 @@ package struct ProxyRoute: Sendable {
     package func resolutionError(_ failure: Resolver.Failure) -> SluiceError {
         SluiceError(
             .proxyFailed,
-            "The name of \(name) could not be resolved. Check its spelling and the DNS.",
+            "The name of \(name) could not be resolved. Check its spelling and your DNS settings.",
             underlyingError: failure
         )
     }

@@ -66,7 +66,7 @@ extension RequestBody: AsyncSequence {
         var iterator = makeAsyncIterator()
         while let chunk = try await iterator.next(isolation: nil) {
             if let limit, Int64(all.count + chunk.count) > limit {
-                throw SluiceError(.bodyTooLarge, "The request's body is over the limit of \(limit) bytes.")
+                throw SluiceError(.bodyTooLarge, "The request's body exceeds the limit of \(limit) bytes.")
             }
             if all.isEmpty { all = chunk } else { all.append(chunk) }
         }

@@ -280,12 +280,13 @@ final class StubSequence: Sendable {
         case .startAgain: if !stubs.isEmpty { return stubs[index % stubs.count] }
         case .fail: break
         }
-        throw SluiceError(
-            .stubExhausted,
-            stubs.isEmpty
-                ? "The stub sequence is empty."
-                : "The stub sequence is exhausted: all \(stubs.count) of its stubs have been used."
-        )
+        let reason =
+            switch stubs.count {
+            case 0: "The stub sequence is empty."
+            case 1: "The stub sequence is exhausted: its only stub has been used."
+            default: "The stub sequence is exhausted: all \(stubs.count) of its stubs have been used."
+            }
+        throw SluiceError(.stubExhausted, reason)
     }
 }
 

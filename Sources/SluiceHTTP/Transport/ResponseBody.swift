@@ -234,7 +234,7 @@ extension SluiceError {
     package static func bodyTooLarge(limit: Int64) -> SluiceError {
         SluiceError(
             .bodyTooLarge,
-            "The response's body is over the limit of \(limit) bytes; raise the limit or stream the body."
+            "The response's body exceeds the limit of \(limit) bytes; raise the limit or stream the body."
         )
     }
 

@@ -46,7 +46,7 @@ final class PrimaryLocator: Sendable {
                 let question = RedisCommand("SENTINEL", "get-master-addr-by-name", name)
                 let reply = try await RedisClient(sentinel).send(question, timeout: timeout)
                 if let address = PrimaryLocator.address(in: reply) { return .success(found(address, by: index)) }
-                failure = RedisError(.invalidReply, "The sentinel at \(sentinel) knows no primary “\(name)”.")
+                failure = RedisError(.invalidReply, "The sentinel at \(sentinel) does not monitor a primary named “\(name)”.")
             } catch {
                 failure = error
             }

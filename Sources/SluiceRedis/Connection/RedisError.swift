@@ -22,7 +22,7 @@ public struct RedisError: LocalizedError, Sendable, CustomStringConvertible {
         public static let queueFull = Code("queueFull")
         /// The connection was lost before the reply arrived. The server may have executed the command.
         public static let connectionLost = Code("connectionLost")
-        /// The server sent something else than RESP, or a reply of another kind than the command has.
+        /// The server sent something other than RESP, or a reply of another kind than the command has.
         public static let invalidReply = Code("invalidReply")
         /// The server is a replica, for example after a failover (`READONLY`).
         public static let readOnly = Code("readOnly")

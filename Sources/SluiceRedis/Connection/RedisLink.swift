@@ -383,7 +383,7 @@ final class RedisLink: LoopHandler {
                     greet(value, &state, on: thread)
                 }
             } catch {
-                let text = "The Redis server at \(server) sent something else than RESP: \(error)."
+                let text = "The Redis server at \(server) sent something other than RESP: \(error)."
                 return failed(RedisError(.invalidReply, text), &state, on: thread)
             }
         }

@@ -84,7 +84,7 @@ extension BucketReply {
     init(_ value: RedisValue, wanted: Int) throws(RedisError) {
         let numbers = value.elements?.compactMap(\.int) ?? []
         guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }), numbers[0] <= wanted else {
-            throw RedisError(.invalidReply, "The Redis server sent something else than permits.")
+            throw RedisError(.invalidReply, "The Redis server sent something other than permits.")
         }
         self.init(granted: numbers[0], wait: .microseconds(numbers[1]), pause: .microseconds(numbers[2]))
     }

@@ -219,7 +219,7 @@ final class LimitDriver<State: LimitState>: Sendable where State.Waiting == Wait
         switch refusal {
         case .tooLong(let wait):
             let text =
-                "The request would wait about \(wait) for the limit of all machines, which is longer than allowed."
+                "The request would wait about \(wait) for the limit of all machines, which is longer than its maximumWait."
             return .refused(.rateLimited, by: gate, after: wait, text)
         case .unavailable:
             return .refused(

@@ -96,7 +96,7 @@ extension SlotsReply {
         let numbers = value.elements?.compactMap(\.int) ?? []
         guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }), (running...max(wanted, running)).contains(numbers[0])
         else {
-            throw RedisError(.invalidReply, "The Redis server sent something else than slots.")
+            throw RedisError(.invalidReply, "The Redis server sent something other than slots.")
         }
         self.init(held: numbers[0], fairShare: numbers[1], settling: min(.milliseconds(numbers[2]), lease))
     }

@@ -46,7 +46,7 @@ enum StoredToken: Sendable, Equatable {
         switch reply {
         case .null, .boolean(false): self = .missing
         case .bytes(let data): self = data.isEmpty ? .deleted : .value(data)
-        default: throw RedisError(.invalidReply, "The Redis server sent something else than a token.")
+        default: throw RedisError(.invalidReply, "The Redis server sent something other than a token.")
         }
     }
 
@@ -80,7 +80,7 @@ struct HeldToken: Sendable {
         stored = try StoredToken(elements[1])
     }
 
-    private static let invalid = RedisError(.invalidReply, "The Redis server sent something else than a lock.")
+    private static let invalid = RedisError(.invalidReply, "The Redis server sent something other than a lock.")
 }
 
 /// The newest token that this machine has seen. A server that falls back to an older state, as after a failover, or to which somebody has

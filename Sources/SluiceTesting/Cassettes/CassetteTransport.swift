@@ -177,13 +177,17 @@ public final class CassetteTransport: Transport {
         let positions = playback.positions(of: redaction.redacted(request), criteria)
         let exchange = state.withLock { $0.playback?.take(at: positions, repeatsLast: repeatsLast) }
         if exchange != nil || records { return exchange }
-        let what =
-            !positions.isEmpty
-            ? "all \(positions.count) recordings of it have been played"
-            : "none of its \(playback.exchanges.count) exchanges has the same \(criteria.map(\.name).joined(separator: ", "))"
+        let names = criteria.map(\.name).joined(separator: ", ")
+        let reason =
+            switch (positions.count, playback.exchanges.count) {
+            case (0, 1): "its only exchange does not have the same \(names)"
+            case (0, let exchanges): "none of its \(exchanges) exchanges has the same \(names)"
+            case (1, _): "its only recording has been played"
+            case (let recordings, _): "all \(recordings) recordings of it have been played"
+            }
         throw SluiceError(
             .cassetteUnmatched,
-            "The cassette “\(file.url.path)” has no exchange for this request: \(what)."
+            "The cassette “\(file.url.path)” has no exchange for this request: \(reason)."
         )
     }
 

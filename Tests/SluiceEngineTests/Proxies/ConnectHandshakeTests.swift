@@ -232,7 +232,7 @@ import Testing
             (.credentialsRejected, "did not accept the credentials (407)"),
             (.closed, "closed the connection before the tunnel was established"),
             (.invalidHead, "sent a response that is not valid HTTP"),
-            (.headTooLarge, "sent a response whose head is over the limit of 16384 bytes"),
+            (.headTooLarge, "sent a response whose head exceeds the limit of 16384 bytes"),
             (.unexpectedData, "sent data after its response"),
         ] as [(ProxyError.Tunnel, String)] {
             let error = ProxyError.tunnel(flaw).error(to: "a.test:81", by: "the proxy at p.test:3128")

@@ -91,7 +91,7 @@ import Testing
         for (error, reason) in [
             (
                 route.resolutionError(.notFound),
-                "The name of the proxy at p.test:443 could not be resolved. Check its spelling and the DNS."
+                "The name of the proxy at p.test:443 could not be resolved. Check its spelling and your DNS settings."
             ),
             (
                 route.connectionError(SystemError(number: ECONNREFUSED)),

@@ -4,7 +4,7 @@ import SluiceHTTP
 import SluiceRedis
 import Testing
 
-/// The client with servers that close, stay silent, or send something else than replies.
+/// The client with servers that close, stay silent, or send something other than replies.
 struct FaultyServerTests {
     private static func code(_ body: () async throws -> RedisValue) async -> RedisError.Code? {
         do {

@@ -114,7 +114,7 @@ extension SluiceError {
             .rateLimited,
             by: gate,
             after: wait,
-            "The request would wait \(wait.roundedUpToMilliseconds) for the rate limit, which is longer than allowed."
+            "The request would wait \(wait.roundedUpToMilliseconds) at the \(gate), which is longer than its maximumWait."
         )
     }
 }

@@ -41,7 +41,7 @@ struct HARTranscript {
         return entry
     }
 
-    /// Returns the code and the reason of an error: `timedOut: The request took longer than …`
+    /// Returns the code and the reason of an error: `timedOut: The request exceeded …`
     func text(of error: SluiceError) -> String {
         redaction.text("\(error.code): \(error.reason)")
     }

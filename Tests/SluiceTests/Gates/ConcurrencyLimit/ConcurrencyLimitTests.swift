@@ -54,7 +54,7 @@ import Testing
         #expect(error?.code == .queueFull)
         #expect(error?.step == .gate)
         #expect(error?.underlyingError as? GateRefusal == GateRefusal(gate: "ConcurrencyLimit"))
-        #expect(error?.description.contains("1 requests are already waiting") == true)
+        #expect(error?.description.contains("one request is already waiting") == true)
         release(permit)
         release(try await waiting.value)
         #expect(gate.running == 0)

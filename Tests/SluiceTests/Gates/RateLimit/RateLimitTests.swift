@@ -105,7 +105,7 @@ import Testing
         #expect(admits(gate))
         let error = await #expect(throws: SluiceError.self) { try await gate.admit(client.requestContext("a.example")) }
         #expect(error?.code == .queueFull)
-        #expect(error?.description.hasPrefix("No requests may wait for the RateLimit") == true)
+        #expect(error?.description.hasPrefix("The RateLimit cannot admit the request now") == true)
     }
 
     @Test(
