@@ -46,7 +46,8 @@ final class PrimaryLocator: Sendable {
                 let question = RedisCommand("SENTINEL", "get-master-addr-by-name", name)
                 let reply = try await RedisClient(sentinel).send(question, timeout: timeout)
                 if let address = PrimaryLocator.address(in: reply) { return .success(found(address, by: index)) }
-                failure = RedisError(.invalidReply, "The sentinel at \(sentinel) does not monitor a primary named “\(name)”.")
+                let text = "The sentinel at \(sentinel) does not monitor a primary named “\(name)”."
+                failure = RedisError(.invalidReply, text)
             } catch {
                 failure = error
             }
