@@ -11,11 +11,6 @@ final class BlockingExecutor: SerialExecutor {
         queue = DispatchQueue(label: label)
     }
 
-    /// Runs a closure that may block.
-    func run(_ work: @escaping @Sendable () -> Void) {
-        queue.async(execute: work)
-    }
-
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }

@@ -28,14 +28,22 @@ actor BodyOutput {
     /// Opens a device or a named pipe. Waits for the reader of a pipe, as all programs do.
     ///
     /// - Parameter path: The path.
-    /// - Throws: A ``Descriptor/Failure``.
+    /// - Throws: A ``Descriptor/Failure``; with `ECANCELED` if the task is cancelled.
     init(opening path: String) async throws(Descriptor.Failure) {
-        let executor = executor
-        let number = await withCheckedContinuation { continuation in
-            executor.run { continuation.resume(returning: (open(path, O_WRONLY | O_CLOEXEC), errno)) }
+        while true {
+            // A blocking open of a pipe could not be cancelled before a reader opens it.
+            let number = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            if number >= 0 {
+                descriptor = Descriptor(number: number)
+                return
+            }
+            guard errno == ENXIO else { throw Descriptor.Failure(number: errno) }
+            do {
+                try await Task.sleep(for: .milliseconds(50))
+            } catch {
+                throw Descriptor.Failure(number: ECANCELED)
+            }
         }
-        guard number.0 >= 0 else { throw Descriptor.Failure(number: number.1) }
-        descriptor = Descriptor(number: number.0)
     }
 
     deinit {

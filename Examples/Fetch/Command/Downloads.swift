@@ -19,9 +19,10 @@ struct Downloads {
         self.options = options
         self.reporter = reporter
         client = APIClient {
-            $0.headers["User-Agent"] = "fetch/1.0 (Sluice)"
             $0.retry = .standard
+            $0.headers["User-Agent"] = nil
             for header in options.headers { $0.headers.append(HTTPHeaderName(header.name), header.value) }
+            if !$0.headers.contains("User-Agent") { $0.headers["User-Agent"] = "fetch/1.0 (Sluice)" }
             if let rate = options.rateLimit {
                 $0.transport = RateLimitedTransport(base: $0.transport, pace: SharedPace(rate))
             }

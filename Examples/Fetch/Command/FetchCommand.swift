@@ -83,7 +83,13 @@ import Darwin
             return await downloads.run()
         }
         await reporter.onOutputFailure { work.cancel() }
-        let interruption = Interruption({ work.cancel() }, onContinue: { Task { await reporter.continued() } })
+        let interruption = Interruption(
+            {
+                reporter.interrupt()
+                work.cancel()
+            },
+            onContinue: { Task { await reporter.continued() } }
+        )
         permission.yield()
         let failures = await work.value
         if let number = interruption.signalNumber {

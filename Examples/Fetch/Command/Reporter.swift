@@ -1,5 +1,6 @@
 import Fetching
 import Sluice
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -44,6 +45,8 @@ actor Reporter {
     private static let drawingInterval = Duration.milliseconds(80)
     /// Stops the downloads.
     private var stop: @Sendable () -> Void = {}
+    /// True once a signal has stopped the command. Events that find no room are then dropped.
+    private nonisolated let isInterrupted = Atomic(false)
     /// The failure to write to standard output; nil if there was none.
     private(set) var outputFailure: Descriptor.Failure?
 
@@ -67,6 +70,11 @@ actor Reporter {
     /// Sets the closure that stops the downloads if the events can no longer be written.
     func onOutputFailure(_ stop: @escaping @Sendable () -> Void) {
         self.stop = stop
+    }
+
+    /// Ends a write that waits for the reader of standard output. Called by a signal, while the reporter may be blocked.
+    nonisolated func interrupt() {
+        isInterrupted.store(true, ordering: .relaxed)
     }
 
     func began(_ index: Int) {
@@ -192,8 +200,9 @@ actor Reporter {
     private func write(_ event: DownloadEvent) {
         guard outputFailure == nil else { return }
         do throws(Descriptor.Failure) {
-            try event.write()
+            try event.write(unless: { isInterrupted.load(ordering: .relaxed) })
         } catch {
+            if error.isCancellation { return }
             outputFailure = error
             stop()
         }
@@ -203,9 +212,10 @@ actor Reporter {
 extension DownloadEvent {
     /// Writes the event to standard output.
     ///
+    /// - Parameter isCancelled: Asked while there is no room. True to give up.
     /// - Throws: A ``Descriptor/Failure``.
-    func write() throws(Descriptor.Failure) {
-        try Descriptor.standardOutput.write(Data("\(line)\n".utf8))
+    func write(unless isCancelled: () -> Bool = { false }) throws(Descriptor.Failure) {
+        try Descriptor.standardOutput.write(Data("\(line)\n".utf8), unless: isCancelled)
     }
 }
 

@@ -237,7 +237,7 @@ extension ModifiableRequest {
     public func validate(_ statuses: ClosedRange<Int>) -> Self { self }
 
     /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write a range: \"validate(statuses: 200...200)\".")
+    @available(*, unavailable, message: "Write \"validate(statuses: 200)\".")
     public func validate(status: Int) -> Self { self }
 
     /// Unavailable: the message says what to write.
@@ -245,11 +245,7 @@ extension ModifiableRequest {
     public func validate() -> Self { self }
 
     /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write ranges: \"validate(statuses: 200...299, 404...404)\".")
-    public func validate(statuses first: Int, _ others: Int...) -> Self { self }
-
-    /// Unavailable: the message says what to write.
-    @available(*, unavailable, message: "Write ranges: \"validate(statuses: 200...299, 404...404)\".")
+    @available(*, unavailable, message: "Write the statuses without an array: \"validate(statuses: .ok, .notFound)\".")
     public func validate(statuses: [HTTPStatus]) -> Self { self }
 
     /// Unavailable: the message says what to write.

@@ -275,6 +275,12 @@ extension ModifiableRequest {
         modified { $0.options.validation.change { $0.statuses = ([first] + others).map(Range.init(statuses:)) } }
     }
 
+    /// Accepts only these statuses: `validate(statuses: .ok, .notFound)`. The other rules still apply.
+    public consuming func validate(statuses first: HTTPStatus, _ others: HTTPStatus...) -> Self {
+        let ranges = ([first] + others).map { Range(statuses: $0.rawValue...$0.rawValue) }
+        return modified { $0.options.validation.change { $0.statuses = ranges } }
+    }
+
     /// Unavailable: the range has no end.
     @available(*, unavailable, message: "Say the last status: \"validate(statuses: 200...599)\".")
     public consuming func validate(statuses: PartialRangeFrom<Int>) -> Self { self }

@@ -88,6 +88,43 @@ final class FetchOutputTests: XCTestCase {
         XCTAssertTrue(end.errors.hasSuffix("fetch: terminated.\n"), end.errors)
     }
 
+    func testSignalStopsEventsWithoutReader() async throws {
+        let server = try LoopbackServer()
+        server.recordsRequests = false
+        server.on("/film", .resource(Self.film).throttled(pieceSize: 1 << 10, every: .zero))
+        let process = try FetchProcess(["--json", "-o", "/dev/null", "\(server.url)/film"])
+        try await process.waitForUnreadOutput(60 << 10)
+        process.send(SIGTERM)
+        await server.waitForOpenConnections { $0 == 0 }
+        XCTAssertEqual(try process.end().status, SIGTERM)
+    }
+
+    func testSignalStopsWaitForReaderOfNamedPipe() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let pipe = folder.appending(path: "pipe")
+        XCTAssertEqual(mkfifo(pipe.path, 0o600), 0)
+        let process = try FetchProcess(["--json", "-o", pipe.path, "http://127.0.0.1:1/"])
+        // The first event comes before the pipe is opened.
+        XCTAssertEqual(try process.read(1).count, 1)
+        process.send(SIGTERM)
+        XCTAssertEqual(try process.end().status, SIGTERM)
+    }
+
+    func testHeaderReplacesUserAgent() async throws {
+        let server = try LoopbackServer()
+        server.on("/a", .text("content"))
+        for arguments in [[], ["-H", "user-agent: test"]] {
+            let end = try FetchProcess(["-q", "-o", "/dev/null"] + arguments + ["\(server.url)/a"]).end()
+            XCTAssertEqual(end.status, 0, end.errors)
+        }
+        XCTAssertEqual(
+            server.requests.map { $0.headers.values(for: "User-Agent") },
+            [["fetch/1.0 (Sluice)"], ["test"]]
+        )
+    }
+
     func testClosedDescriptorsAreNotThoseOfOtherFiles() async throws {
         let server = try LoopbackServer()
         server.on("/a", .text("content"))

@@ -85,6 +85,15 @@ struct FetchProcess {
         try output.fileHandleForReading.read(upToCount: count) ?? Data()
     }
 
+    /// Waits until the process has written so many bytes to standard output that nobody has read.
+    func waitForUnreadOutput(_ count: Int) async throws {
+        let descriptor = output.fileHandleForReading.fileDescriptor
+        try await waitUntil("the output is there", within: .seconds(60)) {
+            var unread: Int32 = 0
+            return ioctl(descriptor, UInt(FIONREAD), &unread) == 0 && unread >= count
+        }
+    }
+
     /// Closes the pipe from standard output, as `head` does when it has read enough.
     func closeOutput() throws {
         try output.fileHandleForReading.close()

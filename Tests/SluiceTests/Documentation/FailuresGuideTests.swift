@@ -58,7 +58,7 @@ final class FailuresGuideTests: XCTestCase {
         let shop = APIClient(baseURL: server.url) {
             $0.validation = Validation(contentTypes: ["application/json", "text/*"])
         }
-        let lenient = shop.data.get("users/9").validate(statuses: 200..<300, 404..<405)
+        let lenient = shop.data.get("users/9").validate(statuses: 200, 404)
         let strict = shop.data.get("users/1").validate(contentTypes: "application/json")
         let whole = shop.data.get("users/1").validate { head, body in
             if head.headers.contains("X-Partial") || body.isEmpty { throw Incomplete() }

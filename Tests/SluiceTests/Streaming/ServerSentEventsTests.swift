@@ -31,6 +31,27 @@ final class ServerSentEventsTests: XCTestCase {
         }
     }
 
+    func testEventsAreDecodedByTheClientsDecoder() async throws {
+        struct Price: Decodable, Equatable {
+            let unitPrice: Double
+        }
+        let server = try LoopbackServer()
+        server.on("/events", events("data: {\"unit_price\":1.5}\n\n"))
+        let client = APIClient(baseURL: server.url) {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            $0.modelDecoder = decoder
+        }
+        var received: [ServerSentEvent] = []
+        for try await event in client.stream("events").serverSentEvents(reconnection: .none) { received.append(event) }
+        let event = try XCTUnwrap(received.first)
+        XCTAssertEqual(try event.decoded(), Price(unitPrice: 1.5))
+        XCTAssertThrowsError(try event.decoded(as: Price.self, by: JSONDecoder()))
+        // The decoder is no part of the event's value.
+        XCTAssertEqual(event, ServerSentEvent(data: event.data))
+        XCTAssertFalse("\(event)".contains("ecoder"))
+    }
+
     private func advanceClock(by duration: Duration) async {
         await clock.waitForSleepers(1)
         XCTAssertEqual(clock.pendingSleeps, [duration])

@@ -221,6 +221,12 @@ func validateStatuses() {
     show(request.validate(statuses: 200..<300))
 }
 
+func validateSingleStatuses() {
+    show(request.validate(statuses: 200, 404))
+    show(request.validate(statuses: .ok, .notFound))
+    show(request.validate(statuses: 304))
+}
+
 func validateClosedRange() {
     show(request.validate(statuses: 200...299))
 }

@@ -228,19 +228,14 @@ func validateRange() {
     show(request.validate(200..<300))
 }
 
-// error: Write a range: "validate(statuses: 200...200)".
+// error: Write "validate(statuses: 200)".
 func validateStatusInt() {
     show(request.validate(status: 200))
 }
 
-// error: Write ranges: "validate(statuses: 200...299, 404...404)".
+// error: Write the statuses without an array: "validate(statuses: .ok, .notFound)".
 func validateStatusesArray() {
     show(request.validate(statuses: [200, 404]))
-}
-
-// error: Write ranges: "validate(statuses: 200...299, 404...404)".
-func validateStatusesInts() {
-    show(request.validate(statuses: 200, 404))
 }
 
 // error: Write "validate(statuses: 200..<300)".
@@ -268,7 +263,7 @@ func validateClosureOne() {
     show(request.validate { response in if response.status == 204 { throw CancellationError() } })
 }
 
-// error: Write ranges: "validate(statuses: 200...299, 404...404)".
+// error: Write the statuses without an array: "validate(statuses: .ok, .notFound)".
 func validateHTTPStatus() {
     show(request.validate(statuses: [.ok, .notFound]))
 }

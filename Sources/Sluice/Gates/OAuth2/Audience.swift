@@ -25,8 +25,11 @@ struct Audience: Sendable {
             let detail = "one of its origins is not valid. \(error.reason)"
             return .refused(SluiceError(OAuth2Error(.unsupported, detail, underlyingError: error)))
         }
-        let pipeline = request.client.pipeline
-        guard includes(request.request, of: pipeline) else { return .withoutToken }
+        guard let isIncluded = origins.include(request.request, of: request.client.pipeline) else {
+            let detail = "the client has no base URL, so that no origin may receive the token. Set the gate's origins"
+            return .refused(SluiceError(OAuth2Error(.unsupported, detail)))
+        }
+        guard isIncluded else { return .withoutToken }
         guard case .baseURL = origins, request.request.scheme != "https" else { return .withToken }
         let origin = request.request.origin
         if HostPattern.isLoopback(normalized: HostPattern.normalized(origin.host)) { return .withToken }

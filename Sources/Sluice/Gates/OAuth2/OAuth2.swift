@@ -121,7 +121,8 @@ extension OAuth2 {
         /// The way in which a client with a secret authenticates itself; an `Authorization` header by default.
         public var authentication = ClientAuthentication.basic
         /// The origins that the token is sent to: `["https://api.example.com"]`. Nil, the default, for the
-        /// origin of the client's base URL.
+        /// origin of the client's base URL. A client without one then refuses its requests with
+        /// ``OAuth2Error/Code/unsupported``.
         ///
         /// Requests to other origins are admitted without a token. The token is sent to an http origin only if that
         /// origin is listed here, or if it is the base URL's and on the loopback interface.

@@ -19,6 +19,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var lastEventID: String
     /// The reconnection delay, if this event sets one.
     public var retry: Duration?
+    /// The decoder of the client that has received the event.
+    var decoder = ClientsDecoder()
 
     /// Creates an event.
     public init(type: String = "message", data: String, lastEventID: String = "", retry: Duration? = nil) {
@@ -32,16 +34,18 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - decoder: The decoder. The default is a `JSONDecoder` with default settings, not the client's decoder.
+    ///   - decoder: The decoder to use; nil, the default, for that of the client that has received the event. For an
+    ///     event from elsewhere, that is a `JSONDecoder` with default settings.
     /// - Returns: The decoded value.
     /// - Throws: ``SluiceError/Code/decodingFailed``, which names the type and the coding path.
     public func decoded<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
-        by decoder: any DataDecoder = JSONDecoder()
+        by decoder: (any DataDecoder)? = nil
     ) throws(SluiceError) -> Value {
         let body = Data(data.utf8)
+        let decoder = decoder.map(SharedDecoder.init) ?? self.decoder.shared ?? SharedDecoder(JSONDecoder())
         do throws(SluiceError) {
-            return try CodableSerializer(decoder: decoder).model(of: body)
+            return try CodableSerializer(decoder).model(of: body)
         } catch {
             guard let failure = error.underlyingError as? DecodingFailure else { throw error }
             let location = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
@@ -53,6 +57,26 @@ public struct ServerSentEvent: Sendable, Hashable {
             )
         }
     }
+}
+
+extension ServerSentEvent: CustomReflectable {
+    /// The children that `print` and `dump` show: the properties that the server has sent.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["type": type, "data": data, "lastEventID": lastEventID, "retry": retry as Any],
+            displayStyle: .struct
+        )
+    }
+}
+
+/// The decoder of a client, which is no part of an event's value.
+struct ClientsDecoder: Sendable, Hashable {
+    var shared: SharedDecoder?
+
+    static func == (lhs: Self, rhs: Self) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
 }
 
 /// Parses a `text/event-stream` body that arrives in chunks (WHATWG HTML §9.2.6).

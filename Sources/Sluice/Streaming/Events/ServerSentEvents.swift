@@ -157,8 +157,9 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
         do throws(SluiceError) {
             while true {
                 switch try parser.nextItem() {
-                case .event(let event):
+                case .event(var event):
                     state.signalArrived()
+                    event.decoder.shared = request.client.pipeline.modelDecoder
                     return .event(event)
                 case .comment(let comment):
                     state.signalArrived()

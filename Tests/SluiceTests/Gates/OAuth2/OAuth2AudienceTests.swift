@@ -26,6 +26,17 @@ final class OAuth2AudienceTests: XCTestCase {
         XCTAssertEqual(here, "Bearer t1")
     }
 
+    func testClientWithoutBaseURLNeedsOrigins() async throws {
+        let guarded = try GuardedServer()
+        let url = "\(guarded.server.url)/api/x"
+        let refused = await APIClient { $0.gates = [guarded.gate()] }.get(url)
+        XCTAssertEqual(refused.failure?.authorizationError?.code, .unsupported)
+        XCTAssertEqual(guarded.server.requestCount, 0)
+        let gate = guarded.gate { $0.origins = [guarded.server.url] }
+        let carried = try await APIClient { $0.gates = [gate] }.string.get(url).sender().value
+        XCTAssertEqual(carried, "Bearer t1")
+    }
+
     func testCrossOriginRedirectGetsNoTokenAndCausesNoRefresh() async throws {
         let guarded = try GuardedServer()
         let other = try openServer()
