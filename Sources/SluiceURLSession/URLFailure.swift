@@ -146,6 +146,10 @@ extension URLFailure {
             "failed to connect", .cannotConnect,
             { "The connection to \($0) could not be established: no server responds, or the network is down." }
         ),
+        (
+            "alert", .tlsFailed,
+            { "The TLS connection to \($0) could not be established: the server refused it." }
+        ),
         ("ssl_read", .connectionLost, { "The connection to \($0) was lost: the server closed it." }),
         ("ssl_write", .connectionLost, { "The connection to \($0) was lost: the server closed it." }),
         ("not closed cleanly", .connectionLost, { "The connection to \($0) was lost: the server ended the stream." }),

@@ -47,6 +47,9 @@ public struct URLSessionTransport: Transport {
     ///   cookies and stored credentials, and the time-outs of each transfer replace its own.
     public init(configuration: URLSessionConfiguration) {
         let own = configuration.copy() as? URLSessionConfiguration ?? configuration
+        own.urlCache = nil
+        own.urlCredentialStorage = nil
+        own.httpCookieStorage = nil
         // A shorter one would end transfers whose own time-outs are longer.
         own.timeoutIntervalForResource = max(own.timeoutIntervalForResource, URLSessionTransport.resourceTimeout)
         session = Session(configuration: own)

@@ -80,6 +80,7 @@ extension SessionTransfer {
     /// again if it has to repeat the request.
     func startStream(_ stream: RequestBody.Stream, length: Int64?) {
         let current = Locked<BoundStreams?>(nil)
+        let isCurrent = { @Sendable (streams: BoundStreams) in current.withLock { $0 === streams } }
         let canSendAgain = canSendAgain
         launch(
             .stream { [weak self] in
@@ -103,8 +104,10 @@ extension SessionTransfer {
                 }
                 register(
                     Task { [weak self] in
-                        await streams.send(stream, length, awaitsSource: { self?.setAwaitsSource($0) }) {
-                            self?.fail($0)
+                        await streams.send(stream, length) { awaitsSource in
+                            if isCurrent(streams) { self?.setAwaitsSource(awaitsSource) }
+                        } onFailure: { error in
+                            self?.fail(error)
                         }
                     }
                 )

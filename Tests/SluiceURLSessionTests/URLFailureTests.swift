@@ -68,7 +68,10 @@ import FoundationNetworking
             (.cannotFindHost, "Could not resolve host: accesslog.example", .cannotResolveHost),
             (.unknown, "Failed to connect to 10.0.0.1 port 80 after 3 ms: No route to host", .cannotConnect),
             (.unknown, "OpenSSL SSL_read: SSL_ERROR_SYSCALL, errno 104", .connectionLost),
-            (.unknown, "HTTP/2 stream 3 was not closed cleanly: INTERNAL_ERROR (err 2)", .connectionLost),
+            (
+                .unknown, "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0",
+                .tlsFailed
+            ), (.unknown, "HTTP/2 stream 3 was not closed cleanly: INTERNAL_ERROR (err 2)", .connectionLost),
             (.unknown, "SSL certificate problem: self-signed certificate", .tlsFailed),
             (.unknown, "Recv failure: Connection timed out", .connectionLost),
             (.networkConnectionLost, "Recv failure: Connection reset by peer", .connectionLost),

@@ -16,7 +16,7 @@ public struct GateScope: Sendable {
 
     /// One limit for everything that passes this gate, also from several clients.
     public static let client = GateScope(kind: .client)
-    /// The requests to one host and port.
+    /// The requests to one host and port. The default ports of http and https count as the same.
     public static let host = GateScope(kind: .host)
 
     /// The requests for which a closure returns the same key.
@@ -38,7 +38,8 @@ public struct GateScope: Sendable {
 
     /// The key that the response to a request applies to. After a redirect, this is the host that sent the response.
     package func key(_ key: String, of request: RequestContext, answeredBy answered: HTTPRequest) -> String {
-        guard case .host = kind else { return key }
+        // An interceptor may have changed the host of the request itself.
+        guard case .host = kind, request.call.hasRedirected else { return key }
         let sent = request.request
         return answered.authority == sent.authority && answered.scheme == sent.scheme ? key : answered.hostAndPort
     }

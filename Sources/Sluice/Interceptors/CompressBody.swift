@@ -14,7 +14,8 @@ import SluiceHTTP
 /// they are read. They are sent without a length and in large pieces, so a stream that produces little data at a time
 /// is delayed. A body that could be sent again still can be. The following bodies are not compressed: those that
 /// already have a `Content-Encoding`; those of a compressed type, such as images and archives; and those whose headers
-/// refer to their exact bytes: `Content-Range`, `Content-Digest`, `Digest`, `Content-MD5`.
+/// refer to their exact bytes: `Content-Range`, `Content-Digest`, `Repr-Digest`, `Digest`,
+/// `Content-MD5`.
 ///
 /// Place it after interceptors that change the body, and before those that sign it.
 public struct CompressBody: RequestInterceptor {
@@ -22,7 +23,7 @@ public struct CompressBody: RequestInterceptor {
     private static let inlineLimit = 32 << 10
     /// The fields that refer to the exact bytes of a body, or to its coding.
     private static let boundToBytes: [HTTPHeaderName] = [
-        .contentEncoding, "Content-Range", "Content-Digest", "Digest", "Content-MD5",
+        .contentEncoding, "Content-Range", "Content-Digest", "Repr-Digest", "Digest", "Content-MD5",
     ]
 
     private let minimumSize: Int64

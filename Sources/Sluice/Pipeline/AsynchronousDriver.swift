@@ -131,6 +131,7 @@ struct AsynchronousDriver: Sendable {
             }
         case .sign:
             admission.sign(&request)
+            call.recordMethod(request.method)
             for plugin in call.steps.plugins { plugin.willSend(request, context: context) }
             machine.advance()
         case .cache, .send, .redirect, .collect:
@@ -179,14 +180,15 @@ struct AsynchronousDriver: Sendable {
     private func interceptedRequest() async throws(SluiceError) -> HTTPRequest {
         var request = context.request
         call.sink?.adapt(&request)
+        var original: HTTPRequest? = context.request
         do {
             for interceptor in call.steps.requestInterceptors {
                 request = try await interceptor.intercept(request, context: context)
-                try request.encodeBody(for: pipeline, since: context.request)
+                try request.encodeBody(for: pipeline, since: &original)
             }
             for plugin in call.steps.plugins {
                 request = try await plugin.prepare(request, context: context)
-                try request.encodeBody(for: pipeline, since: context.request)
+                try request.encodeBody(for: pipeline, since: &original)
             }
         } catch {
             throw .interceptor(error, request)

@@ -11,6 +11,8 @@ struct AttemptTransfer: Sendable {
     private let transfer: TransferContext
     /// The end of the total time, which covers all redirects. Measured on the system clock, as in the transport.
     private let deadline: ContinuousClock.Instant?
+    /// The end of the attempt's own time-out for a sink, which covers the heads of all redirects.
+    private let headDeadline: ContinuousClock.Instant?
 
     init(
         _ pipeline: Pipeline,
@@ -25,6 +27,7 @@ struct AttemptTransfer: Sendable {
         self.number = number
         transport = call?.transport ?? pipeline.configuration.transport
         self.deadline = deadline ?? transfer.timeouts.total.map { ContinuousClock.now + $0 }
+        headDeadline = call?.sink == nil ? nil : call?.retry.attemptTimeout.map { pipeline.clock.now + $0 }
     }
 
     /// Performs the steps of a machine from the cache or the transport to the collected body.
@@ -179,8 +182,9 @@ struct AttemptTransfer: Sendable {
         _ transfer: TransferContext,
         _ call: Call
     ) async throws(SluiceError) -> TransportResponse {
-        if call.sink != nil, let limit = call.retry.attemptTimeout {
-            return try await TimedWork.outcome(within: limit, on: pipeline.clock, else: .noResponse(limit, request)) {
+        if let headDeadline, let limit = call.retry.attemptTimeout {
+            let left = max(.zero, pipeline.clock.now.duration(to: headDeadline))
+            return try await TimedWork.outcome(within: left, on: pipeline.clock, else: .noResponse(limit, request)) {
                 () async throws(SluiceError) in try await transport.send(request, context: transfer)
             }
         }

@@ -150,8 +150,14 @@ extension HTTPRequest {
 
     /// Encodes a body that an interceptor has set. A type of its own replaces the `Content-Type`, unless the
     /// interceptor has set that, too.
-    mutating func encodeBody(for pipeline: Pipeline, since original: HTTPRequest) throws(SluiceError) {
+    ///
+    /// - Parameters:
+    ///   - pipeline: The client.
+    ///   - original: The request before. Set to this request if a body was encoded, for the next interceptor.
+    /// - Throws: ``SluiceError/Code/encodingFailed``, or the ``SluiceError`` of the body.
+    mutating func encodeBody(for pipeline: Pipeline, since original: inout HTTPRequest?) throws(SluiceError) {
         guard let contentType = try encodedBodyType(for: pipeline) else { return }
-        if headers[.contentType] == original.headers[.contentType] { headers[.contentType] = contentType }
+        if headers[.contentType] == original?.headers[.contentType] { headers[.contentType] = contentType }
+        original = self
     }
 }

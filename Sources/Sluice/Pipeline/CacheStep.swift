@@ -6,6 +6,16 @@ struct CacheStep: Sendable {
     let cache: HTTPCache
     let attempt: AttemptTransfer
     let transfer: TransferContext
+    /// The ticket of the first fetch. It begins before the entries are read, so that a removal from then on prevents that
+    /// they are stored again.
+    let ticket: FetchTicket
+
+    init(cache: HTTPCache, attempt: AttemptTransfer, transfer: TransferContext, ticket: FetchTicket? = nil) {
+        self.cache = cache
+        self.attempt = attempt
+        self.transfer = transfer
+        self.ticket = ticket ?? cache.store.beginFetch()
+    }
 
     /// Returns the response to a request, from the cache or from the server.
     ///
@@ -51,7 +61,10 @@ struct CacheStep: Sendable {
         do throws(SluiceError) {
             shared = try await value(of: flight, key)
         } catch {
-            guard !error.isCancellation else { throw error }
+            guard !error.isCancellation else {
+                cache.coalescer.abandon(key)
+                throw error
+            }
             return try await staleAnswer(forwarding, insteadOf: error).outcome.get()
         }
         // The cancellation of another caller says nothing to this one.
@@ -66,6 +79,8 @@ struct CacheStep: Sendable {
             throw SluiceError(
                 error.code,
                 error.reason,
+                // The first request has failed in the transport, and counts once for gates.
+                step: .cache,
                 request: lookup.request,
                 underlyingError: error.underlyingError
             )
@@ -105,7 +120,7 @@ struct CacheStep: Sendable {
         guard let own = transfer.timeouts.total else { return self }
         var transfer = transfer
         transfer.timeouts.total = attempt.pipeline.configuration.timeouts.total.map { max($0, own) }
-        return CacheStep(cache: cache, attempt: attempt, transfer: transfer)
+        return CacheStep(cache: cache, attempt: attempt, transfer: transfer, ticket: ticket)
     }
 
     /// Returns true if a failure, in whose place a stale response was served, is not due to the request's own options.
@@ -174,7 +189,8 @@ struct CacheStep: Sendable {
         let background = CacheStep(
             cache: cache,
             attempt: AttemptTransfer(attempt.pipeline, transfer, call),
-            transfer: transfer
+            transfer: transfer,
+            ticket: ticket
         )
         let task = attempt.pipeline.running.start { await background.runRevalidation(forwarding, lookup) }
         if task == nil { cache.coalescer.endRevalidation(key) }
@@ -246,7 +262,7 @@ struct CacheStep: Sendable {
         isLast: Bool = false,
         isBackground: Bool = false
     ) async throws(SluiceError) -> RequestCoalescer.Fetched {
-        let ticket = cache.store.beginFetch()
+        let ticket = isLast ? cache.store.beginFetch() : ticket
         let requested = cache.clock.date
         let answer = try await attempt.send(forwarding.sent, transfer)
         let reception = cache.rules.update(
@@ -259,7 +275,7 @@ struct CacheStep: Sendable {
         let request = forwarding.request
         switch reception.answer {
         case .again(let next):
-            guard !isLast else { throw .unexpectedNotModified(request) }
+            guard !isLast else { throw .unexpectedNotModified(request, answer.head) }
             return try await fetch(next, isLast: true, isBackground: isBackground)
         case .stored(let serving):
             let entries = reception.storing.compactMap { cache.keep($0, of: request, received: nil, by: ticket) }
@@ -270,14 +286,17 @@ struct CacheStep: Sendable {
                 attempt.call?.notify(.received, attempt.number) { .received(.failure(failure)) }
             }
             let metrics = answer.body.metrics
-            let response = try await deliver(serving, insteadOf: failure, metrics: metrics, to: request)
+            var response = try await deliver(serving, insteadOf: failure, metrics: metrics, to: request)
+            if failure == nil { response.serverHead = answer.head }
             return RequestCoalescer.Fetched(outcome: .success(response), entry: entries.first)
         case .response(let head):
             return try await storeAndDeliver(head, answer, reception.storing, request, by: ticket)
         case .combined(let head, let body):
             let received = try await answer.body.collect(upTo: transfer.limits.body)
             // Fewer bytes than announced cannot complete the combined body.
-            if let count = reception.receivedCount, count != Int64(received.count) { throw .truncatedRange(request) }
+            if let count = reception.receivedCount, count != Int64(received.count) {
+                throw .truncatedRange(request, answer.head)
+            }
             let entries = reception.storing.compactMap { cache.keep($0, of: request, received: received, by: ticket) }
             let response = try await deliver(head, body.bytes(received: received), .server, to: request)
             return RequestCoalescer.Fetched(outcome: .success(response), entry: entries.first)
@@ -412,21 +431,21 @@ actor CacheTee {
 }
 
 extension SluiceError {
-    fileprivate static func truncatedRange(_ request: HTTPRequest) -> SluiceError {
+    fileprivate static func truncatedRange(_ request: HTTPRequest, _ head: HTTPResponse) -> SluiceError {
         SluiceError(
             .truncatedBody,
             "The server sent fewer bytes than the announced range.",
-            step: .cache,
-            request: request
+            request: request,
+            response: head
         )
     }
 
-    fileprivate static func unexpectedNotModified(_ request: HTTPRequest) -> SluiceError {
+    fileprivate static func unexpectedNotModified(_ request: HTTPRequest, _ head: HTTPResponse) -> SluiceError {
         SluiceError(
             .invalidResponse,
             "The server responded with status 304 to an unconditional request.",
-            step: .cache,
-            request: request
+            request: request,
+            response: head
         )
     }
 }

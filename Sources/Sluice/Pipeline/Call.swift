@@ -19,6 +19,9 @@ final class Call: Sendable {
         var isAbandoned = false
         /// The request that the latest redirect of the attempt led to.
         var redirected: HTTPRequest?
+        /// True if a hedged request was sent with an unsafe method.
+        var isUnsafe = false
+        var hasNotifiedPlugins = false
         /// The trace of the request; nil until an interceptor begins it.
         var trace: CallTrace?
 
@@ -130,6 +133,14 @@ final class Call: Sendable {
             && request.body.isReplayable && sink == nil
     }
 
+    /// True if no attempt was sent with an unsafe method, which an interceptor can set.
+    var isSentSafely: Bool { !state.withLock { $0.isUnsafe } }
+
+    /// Records the method of a request that is sent.
+    func recordMethod(_ method: HTTPMethod) {
+        if isHedged, !method.isSafe { state.withLock { $0.isUnsafe = true } }
+    }
+
     /// True if the first attempt can run without a task.
     var canRunSynchronously: Bool { steps.immediateGates != nil && !isHedged }
 
@@ -158,6 +169,9 @@ final class Call: Sendable {
     func leave(gate: String) {
         if deadline != nil { state.withLock { $0.stages.leave(gate: gate) } }
     }
+
+    /// True if the attempt has followed a redirect.
+    var hasRedirected: Bool { state.withLock { $0.redirected != nil } }
 
     /// The request that a time-out concerns: the one that the latest redirect of the attempt led to, or the original.
     var latestRequest: HTTPRequest { state.withLock { $0.redirected } ?? request }
@@ -303,6 +317,12 @@ final class Call: Sendable {
     /// Notifies the plugins of the model or the error that a caller gets.
     func notifyPlugins(_ result: @autoclosure () -> Result<some Sendable, some Error>) {
         if steps.plugins.isEmpty { return }
+        // Callers that share a transfer have one request.
+        let isFirst = state.withLock { state in
+            defer { state.hasNotifiedPlugins = true }
+            return !state.hasNotifiedPlugins
+        }
+        guard isFirst else { return }
         let context = RequestContext(attempt: max(1, attempts), within: transfer.timeouts.total, of: self)
         let result = result().map { $0 as any Sendable }.mapError { $0 as any Error }
         for plugin in steps.plugins { plugin.didFinish(result, context: context) }

@@ -50,7 +50,14 @@ final class DataSourceRequest: Sendable {
             return {}
         }
         let task = Task { [self] in
-            switch await decision.value() {
+            let decided: DataSourceLookup.Decision?
+            do throws(SluiceError) {
+                decided = try await lookup.withinTotalTime { [decision] in await decision.value() }
+            } catch {
+                lookup.pipeline.steps.notifyUnsent(lookup.draft, error.request, error, lookup.pipeline.configuration)
+                return completion(CallOutcome(.failure(error)))
+            }
+            switch decided {
             case nil: completion(.cancelled)
             case .answered(let callOutcome): completion(callOutcome)
             case .sent(let call, _):
@@ -172,6 +179,25 @@ struct DataSourceLookup: Sendable {
         case .useStoredThenSend:
             return .sent(call, first: stored.map { callOutcome($0, decoded, call) })
         }
+    }
+
+    /// Runs work before the request is sent, within its total time.
+    func withinTotalTime<Value: Sendable>(
+        _ work: @escaping @Sendable () async -> Value
+    ) async throws(SluiceError) -> Value {
+        let timeouts = draft.options.timeouts.applied(to: pipeline.configuration.timeouts)
+            .within(Deadline.earliest(draft.options.deadline), on: pipeline.clock)
+        guard let total = timeouts.total else { return await work() }
+        return try await TimedWork.outcome(
+            within: total,
+            on: pipeline.clock,
+            else: SluiceError(
+                .timedOut,
+                "The request exceeded the total time-out of \(total) while its stored response was read.",
+                step: .cache,
+                request: draft.head(for: pipeline)
+            )
+        ) { await work() }
     }
 
     /// Returns the cache key of a request; nil if the request does not use the cache.

@@ -37,7 +37,9 @@ extension Pipeline {
                     group.cancelAll()
                     return end
                 case .delayElapsed:
-                    guard !Task.isCancelled, extra < policy.maximumExtra, withdraw() else { continue }
+                    guard !Task.isCancelled, extra < policy.maximumExtra, call.isSentSafely, withdraw() else {
+                        continue
+                    }
                     running += 1
                     extra += 1
                     let context = call.nextAttempt()
@@ -56,7 +58,8 @@ extension AttemptEnd {
     /// replay.
     fileprivate func isFinal(by policy: RetryPolicy) -> Bool {
         if isReplayed { return true }
-        guard case .success(let response) = outcome else { return false }
+        // A stale response in place of a failure may still be followed by the response of another attempt.
+        guard case .success(let response) = outcome, response.failure == nil else { return false }
         return !policy.statuses.contains(response.head.status)
     }
 }

@@ -257,6 +257,13 @@ final class Pipeline: Sendable {
                 start(request, draft, meter, caller, isShared: true, complete)
             }
         }
+        guard deadline.timeLeft(on: clock) > .zero else {
+            let reason = "The request was not sent because its deadline had passed."
+            let error = SluiceError(.timedOut, reason, step: .building, request: request)
+            steps.notifyUnsent(draft, request, error, configuration)
+            completion(CallOutcome(.failure(error)))
+            return {}
+        }
         // Requests that share the transfer may have more time.
         var unbounded = draft
         unbounded.options.deadline = nil

@@ -30,7 +30,8 @@ extension Pipeline {
         // An interceptor may have read a body that can be read only once, and sent other bytes in its place.
         guard call.mayBeRetried, !call.hasTimedOut, call.request.body.isReplayable else { return .done }
         let retry = Retry(policy: call.retry)
-        guard retry.isRetried(outcome, tries) else { return .done }
+        // The closure of a policy is asked once.
+        guard retry.policy.shouldRetry != nil || retry.isRetried(outcome, tries) else { return .done }
         let now = clock.now
         let decision = retry.decision(
             outcome,

@@ -192,7 +192,8 @@ extension RequestDraft {
         guard let mapping = pipeline.configuration.requestMapping else { return request }
         do {
             var mapped = try mapping(request)
-            try mapped.encodeBody(for: pipeline, since: request)
+            var original: HTTPRequest? = request
+            try mapped.encodeBody(for: pipeline, since: &original)
             return mapped
         } catch {
             throw .building(error, "The request could not be mapped").with(request: request)
@@ -229,14 +230,19 @@ extension RequestDraft {
     /// to another origin than the request's or the client's base URL.
     private func defaultHeaders(at location: RequestLocation, of pipeline: Pipeline) -> HTTPHeaders {
         let headers = pipeline.configuration.headers
-        guard location.isFromPath, options.host == nil, let base = try? base(for: pipeline),
-            location.origin != base.origin
-        else { return headers }
+        guard location.isFromPath, let base = try? base(for: pipeline), leaves(base, location) else { return headers }
         var publicHeaders = headers
         for name in HTTPHeaderName.credentialFields + pipeline.steps.secretHeaders {
             publicHeaders.remove(name)
         }
         return publicHeaders
+    }
+
+    /// Returns true if a location from the path must not receive the secrets of the base URL: it has another origin, or,
+    /// with a host of the request's own, no encryption in place of that of the base URL.
+    private func leaves(_ base: RequestLocation, _ location: RequestLocation) -> Bool {
+        guard let host = options.host else { return location.origin != base.origin }
+        return !host.contains("://") && location.scheme != "https" && base.scheme == "https"
     }
 
     private func mergedHeaders(with defaults: HTTPHeaders) -> HTTPHeaders {

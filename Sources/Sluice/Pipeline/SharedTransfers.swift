@@ -65,7 +65,9 @@ final class SharedTransfers: Sendable {
                     remove(key, number)
                     meter.end(after: callOutcome.outcome)
                     let shared = CallOutcome(callOutcome.outcome, callOutcome.call, isShared: true)
-                    if !flight.complete(shared) { callOutcome.call?.finish(unread: callOutcome.outcome) }
+                    if flight.complete(shared) { return }
+                    callOutcome.call?.finish(unread: callOutcome.outcome)
+                    callOutcome.call?.notifyPlugins(Result<Void, SluiceError>.failure(.cancelled))
                 }
                 let caller = flight.caller
                 let stop = shared { begin(meter, { [self] job in caller { [self] in shared(job) } }, finish) }

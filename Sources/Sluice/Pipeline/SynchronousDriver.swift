@@ -93,9 +93,10 @@ struct SynchronousDriver: Sendable {
                 machine.advance()
             case .interceptRequest:
                 do {
+                    var original: HTTPRequest? = call.request
                     for adapter in call.steps.requestAdapters {
                         try adapter.adapt(&request, context: context)
-                        try request.encodeBody(for: pipeline, since: call.request)
+                        try request.encodeBody(for: pipeline, since: &original)
                     }
                     machine.advance()
                 } catch {
@@ -279,7 +280,8 @@ struct SynchronousDriver: Sendable {
             parts.request,
             response,
             outcome,
-            until: parts.deadline
+            // The limit of an attempt counts from its transfer.
+            until: response == nil ? nil : parts.deadline
         )
         return await driver.finalOutcome()
     }

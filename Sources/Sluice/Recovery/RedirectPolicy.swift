@@ -66,7 +66,7 @@ extension RedirectPolicy {
     /// that frame a body.
     private static let boundToBody: [HTTPHeaderName] = [
         .contentEncoding, "Content-Language", "Content-Location", .contentType, .contentLength, .transferEncoding,
-        .expect, "Digest", "Content-Digest", "Content-MD5", "Content-Range", "Last-Modified",
+        .expect, "Digest", "Content-Digest", "Repr-Digest", "Content-MD5", "Content-Range", "Last-Modified",
     ]
 
     /// Returns the request that a redirect leads to.

@@ -105,7 +105,7 @@ public struct Validation: Sendable {
     /// Compares media types case-insensitively and without their parameters (RFC 9110 §8.3.1).
     private static func matches(_ type: String, _ pattern: String) -> Bool {
         let essence = ContentType.essence(of: type).lowercased()
-        let pattern = pattern.lowercased()
+        let pattern = ContentType.essence(of: pattern).lowercased()
         if pattern == "*/*" || essence == pattern { return true }
         return pattern.hasSuffix("/*") && essence.hasPrefix(pattern.dropLast())
     }

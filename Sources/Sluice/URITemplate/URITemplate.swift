@@ -170,8 +170,10 @@ extension URITemplate.Value: ExpressibleByStringInterpolation, ExpressibleByInte
 }
 
 extension URITemplate.Value {
-    /// Creates a value from JSON.
-    fileprivate init(_ json: JSON) {
+    /// Creates a value from JSON; nil if an element of a list or a dictionary is itself one.
+    fileprivate init?(_ json: JSON) {
+        let elements = json.array ?? json.dictionary.map { Array($0.values) } ?? []
+        if elements.contains(where: { $0.array != nil || $0.dictionary != nil }) { return nil }
         if let elements = json.array {
             self = .list(elements.compactMap(\.scalarText))
         } else if let members = json.dictionary {
@@ -247,7 +249,15 @@ extension URITemplate {
         var variables = Variables()
         do {
             let data = try JSONEncoder().encode(parameters)
-            for (name, value) in try JSON(parsing: data).dictionaryValue { variables[name] = Value(value) }
+            for (name, value) in try JSON(parsing: data).dictionaryValue {
+                guard let value = Value(value) else {
+                    let reason =
+                        "The variable “\(name.printable)” of a URI template has an element that is itself a list or a dictionary."
+                    let failure = SluiceError(.encodingFailed, reason, step: .building)
+                    return Expansion(template: self, variables: variables, failure: failure)
+                }
+                variables[name] = value
+            }
         } catch {
             let reason = "The variables of a URI template cannot be encoded."
             let failure = SluiceError(.encodingFailed, reason, step: .building, underlyingError: error)

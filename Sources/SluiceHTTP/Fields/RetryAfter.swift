@@ -9,10 +9,12 @@ package enum RetryAfter {
     ///
     /// - Parameters:
     ///   - headers: The headers of the response.
-    ///   - now: The current date, which a date is compared with.
+    ///   - now: The current date, which a date is compared with if the response has no `Date`.
     /// - Returns: The delay; zero for a date in the past, nil without a valid `Retry-After`.
     package static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
         guard headers.contains(.retryAfter) else { return nil }
+        // A date follows the server's clock.
+        let now = headers[.date].flatMap { HTTPDate.parse($0, now: now) } ?? now
         return headers.values(for: .retryAfter).compactMap { delay($0, now: now) }.max()
     }
 

@@ -12,6 +12,7 @@ public struct ServerResponse: Sendable {
         var trailers: HTTPHeaders
         var failure: SluiceError?
         var storedModel: StoredModel?
+        var serverHead: HTTPResponse?
     }
 
     /// One element, in an array for the reason given in ``HTTPRequest``.
@@ -56,6 +57,12 @@ public struct ServerResponse: Sendable {
     package var storedModel: StoredModel? {
         get { storage[0].storedModel }
         _modify { yield &storage[0].storedModel }
+    }
+
+    /// The head of the server's 304 if this is a stored response that it has confirmed; nil otherwise.
+    package var serverHead: HTTPResponse? {
+        get { storage[0].serverHead }
+        _modify { yield &storage[0].serverHead }
     }
 
     /// Creates a response.

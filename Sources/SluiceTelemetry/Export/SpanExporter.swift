@@ -109,7 +109,8 @@ final class SpanExporter: Sendable {
         while let batch = take() {
             let outcome = await sender.send(encode(batch.spans), now: clock.date)
             if let pause = settle(batch, outcome) {
-                await rest(for: pause)
+                await pause.value
+                state.withLock { $0.pausing = nil }
             } else {
                 await gather()
             }
@@ -129,18 +130,6 @@ final class SpanExporter: Sendable {
         state.withLock { $0.gathering = nil }
     }
 
-    /// Waits before a failed export is repeated, unless a flush asks for it at once.
-    private func rest(for pause: Duration) async {
-        let task = state.withLock { state -> Task<Void, Never>? in
-            if state.isOver || state.givesUp { return nil }
-            let task = Task { [clock] in _ = try? await clock.sleep(for: pause) }
-            state.pausing = task
-            return task
-        }
-        await task?.value
-        state.withLock { $0.pausing = nil }
-    }
-
     /// Returns the next batch; nil after the last, with which the task ends.
     private func take() -> SpanQueue.Batch? {
         let (batch, flushes) = state.withLock { state -> (SpanQueue.Batch?, [Waiter<Void>]) in
@@ -156,14 +145,17 @@ final class SpanExporter: Sendable {
         return batch
     }
 
-    /// Counts an outcome, and returns the pause before the next export; nil for none.
-    private func settle(_ batch: SpanQueue.Batch, _ outcome: ExportOutcome) -> Duration? {
+    /// Counts an outcome, and begins the pause before the next export, which a flush ends. Returns nil for none.
+    private func settle(_ batch: SpanQueue.Batch, _ outcome: ExportOutcome) -> Task<Void, Never>? {
         state.withLock { state in
             state.statistics.count(outcome, of: batch.spans.count, \.exportedSpans, \.refusedSpans)
             switch outcome {
             case .busy(let requested, _) where !state.isOver && !state.givesUp:
                 state.queue.restore(batch)
-                return state.backoff.pause(requested, random: .random(in: .min ... .max))
+                let pause = state.backoff.pause(requested, random: .random(in: .min ... .max))
+                let task = Task { [clock] in _ = try? await clock.sleep(for: pause) }
+                state.pausing = task
+                return task
             case .busy, .cancelled:
                 state.statistics.droppedSpans += batch.spans.count
                 return nil

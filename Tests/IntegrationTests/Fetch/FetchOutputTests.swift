@@ -88,16 +88,20 @@ final class FetchOutputTests: XCTestCase {
         XCTAssertTrue(end.errors.hasSuffix("fetch: terminated.\n"), end.errors)
     }
 
+    #if os(Linux)
     func testSignalStopsEventsWithoutReader() async throws {
         let server = try LoopbackServer()
         server.recordsRequests = false
-        server.on("/film", .resource(Self.film).throttled(pieceSize: 1 << 10, every: .zero))
+        server.on("/film", .resource(Self.film))
         let process = try FetchProcess(["--json", "-o", "/dev/null", "\(server.url)/film"])
-        try await process.waitForUnreadOutput(60 << 10)
+        process.shortenOutput()
+        // The content is taken no faster than its events are read.
+        await server.waitForStalledConnections { $0 == 1 }
         process.send(SIGTERM)
         await server.waitForOpenConnections { $0 == 0 }
         XCTAssertEqual(try process.end().status, SIGTERM)
     }
+    #endif
 
     func testSignalStopsWaitForReaderOfNamedPipe() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")

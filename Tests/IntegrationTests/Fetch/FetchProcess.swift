@@ -85,14 +85,13 @@ struct FetchProcess {
         try output.fileHandleForReading.read(upToCount: count) ?? Data()
     }
 
-    /// Waits until the process has written so many bytes to standard output that nobody has read.
-    func waitForUnreadOutput(_ count: Int) async throws {
-        let descriptor = output.fileHandleForReading.fileDescriptor
-        try await waitUntil("the output is there", within: .seconds(60)) {
-            var unread: Int32 = 0
-            return ioctl(descriptor, UInt(FIONREAD), &unread) == 0 && unread >= count
-        }
+    #if os(Linux)
+    /// Makes the pipe from standard output as short as possible: it has room for another line only when it is empty.
+    func shortenOutput() {
+        // F_SETPIPE_SZ, which is no constant in Swift.
+        _ = fcntl(output.fileHandleForReading.fileDescriptor, 1031, 4096)
     }
+    #endif
 
     /// Closes the pipe from standard output, as `head` does when it has read enough.
     func closeOutput() throws {

@@ -30,6 +30,16 @@ import Testing
         #expect(RetryAfter.delay(in: ["Retry-After": text], now: Self.now) == nil)
     }
 
+    @Test func dateIsComparedWithClockOfServer() {
+        let headers: HTTPHeaders = [
+            "Retry-After": "Thu, 01 Jan 2026 12:01:00 GMT", "Date": "Thu, 01 Jan 2026 12:00:00 GMT",
+        ]
+        for minutes in [-60.0, 5, 60] {
+            let now = Date(timeIntervalSince1970: 1_767_268_800 + minutes * 60)
+            #expect(RetryAfter.delay(in: headers, now: now) == .seconds(60))
+        }
+    }
+
     @Test func missingFieldGivesNoDelay() {
         #expect(RetryAfter.delay(in: ["Date": "120"], now: Self.now) == nil)
     }

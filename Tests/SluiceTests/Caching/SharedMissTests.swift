@@ -21,6 +21,27 @@ final class SharedMissTests: XCTestCase {
         XCTAssertEqual(responses.filter { $0.source == .server }.count, 1)
     }
 
+    func testLostFetchCountsOnceForGates() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/page", .after(signal, .drop))
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = CacheStore(storage: nil)
+            $0.gates = [RateLimit(11, every: .seconds(3600), maximumWaiting: 0)]
+            $0.clock = TestClock()
+        }
+        let requests = (0..<10).map { _ in Task { await client.string.get("page").sender().response } }
+        await eventually { client.pipeline.coalescer.waiting == 10 }
+        signal.fire()
+        for request in requests {
+            let failure = await request.value.failure
+            XCTAssertEqual(failure?.code, .connectionLost)
+        }
+        // One of the requests was sent. Its connection was new, so that it was not sent again.
+        server.on("/page", .text("ok"))
+        for _ in 0..<10 { _ = try await client.string.get("page").sender().value }
+    }
+
     func testUnstorableResponseIsNotShared() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one", headers: ["Cache-Control": "no-store"]))
@@ -52,6 +73,8 @@ final class SharedMissTests: XCTestCase {
         await server.waitForRequests(2)
         let others = (0..<10).map { _ in Task { await client.string.get("page").sender().response } }
         await eventually { client.pipeline.coalescer.waiting == 11 }
+        // Those of the whole request, and of its wait for the fetch.
+        await clock.waitForSleepers(2)
         clock.advance(by: .seconds(1))
         _ = await first.value
         signal.fire()

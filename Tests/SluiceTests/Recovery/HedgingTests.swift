@@ -31,6 +31,58 @@ final class HedgingTests: XCTestCase {
         await server.waitForOpenConnections { $0 <= 1 }
     }
 
+    func testUnsafeMethodSetByInterceptorIsNotHedged() async throws {
+        struct Override: RequestAdapter {
+            func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.method = .post }
+        }
+        let server = try LoopbackServer()
+        let clock = TestClock()
+        let signal = LoopbackSignal()
+        server.on("/", .after(signal, .text("ok")))
+        let client = client(server, clock) { $0.requestInterceptors = [Override()] }
+        let request = Task { try await client.string.request("").sender().value }
+        await server.waitForRequests(1)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+        await eventually { clock.pendingSleeps.isEmpty }
+        signal.fire()
+        let text = try await request.value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
+    func testRefusedHedgeDoesNotEndRunningAttemptWithStaleResponse() async throws {
+        let server = try LoopbackServer()
+        let clock = TestClock()
+        let signal = LoopbackSignal()
+        server.on(
+            "/",
+            .text("old", headers: ["Cache-Control": "max-age=1, stale-if-error=600"]),
+            .after(signal, .text("new"))
+        )
+        let gate = ConcurrencyLimit(1, maximumWaiting: 0)
+        let observer = NotingObserver(.cached)
+        let client = client(server, clock) {
+            $0.cache = CacheStore(storage: nil)
+            $0.gates = [gate]
+            $0.observers = [observer]
+        }
+        _ = try await client.string.request("").sender().value
+        await eventually { clock.pendingSleeps.isEmpty }
+        clock.advance(by: .seconds(2))
+        let request = Task { await client.string.request("").sender().result }
+        await server.waitForRequests(2)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+        // The second attempt was refused, and got the stale response.
+        try await waitUntil("the hedge has ended") { !observer.events.isEmpty }
+        let isDone = await TaskRace.isDone(request)
+        XCTAssertFalse(isDone)
+        signal.fire()
+        let result = await request.value
+        XCTAssertEqual(try result.get(), "new")
+    }
+
     func testSendsFastReadOnce() async throws {
         let server = try LoopbackServer()
         let clock = TestClock()

@@ -72,6 +72,22 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(Set(sent.map { $0.headers["X-Sending"] }).count, 1)
     }
 
+    func testClosureOfPolicyIsAskedOnceForAnOutcome() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .status(.serviceUnavailable), .text("ok"))
+        let asked = Shared(0)
+        let client = APIClient(baseURL: server.url) {
+            $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(.zero))
+            $0.retry.shouldRetry = { proposal in
+                asked.change { $0 += 1 }
+                return proposal.isRetried
+            }
+        }
+        let text = try await client.string.request("").sender().value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(asked.read, 2)
+    }
+
     func testRequestSentWithUnsafeMethodIsNotRetried() async throws {
         struct Posting: RequestAdapter {
             func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.method = .post }

@@ -41,6 +41,17 @@ final class DestinationTests: XCTestCase {
         XCTAssertEqual(relative?.code, .invalidURL)
     }
 
+    func testHostOverrideSendsNoSecretsWithoutEncryption() throws {
+        let client = APIClient(baseURL: "https://api.example") { $0.headers["Authorization"] = "secret" }
+        func authorization(_ path: String, _ host: String) throws -> String? {
+            try client.data.get(path).host(host).httpRequest().headers[.authorization]
+        }
+        XCTAssertNil(try authorization("http://api.example/x", "mirror.example"))
+        XCTAssertEqual(try authorization("https://api.example/x", "mirror.example"), "secret")
+        XCTAssertEqual(try authorization("x", "mirror.example"), "secret")
+        XCTAssertEqual(try authorization("x", "http://localhost:8080"), "secret")
+    }
+
     func testAlternativeHostKeepsPathAndQuery() async throws {
         let origin = try LoopbackServer()
         let network = try LoopbackServer()

@@ -80,6 +80,7 @@ final class ValidationTests: XCTestCase {
         for (type, accepted, expected): (String, [String], SluiceError.Code?) in [
             ("application/json", ["application/json"], nil),
             ("Application/JSON; charset=utf-8", ["application/json"], nil),
+            ("application/json", ["Application/JSON; charset=utf-8"], nil),
             ("text/html", ["application/json"], .unacceptableContentType),
             ("text/html", ["application/json", "text/*"], nil),
             ("image/png", ["*/*"], nil),

@@ -51,9 +51,14 @@ struct Circuit: Sendable {
         }
     }
 
-    /// True if the circuit behaves like a new one: closed, without running requests and outcomes.
-    func isFresh(at slice: Int64) -> Bool {
-        if case .closed = phase { admitted == 0 && window.isOver(at: slice) } else { false }
+    /// True if the circuit is not needed any longer: closed, without running requests and outcomes, or open until a time
+    /// before the given one.
+    func isFresh(at slice: Int64, openBefore time: Instant) -> Bool {
+        switch phase {
+        case .closed: admitted == 0 && window.isOver(at: slice)
+        case .open(let until): admitted == 0 && until < time
+        case .halfOpen: false
+        }
     }
 
     mutating func admit(now: Instant, _ policy: Policy) -> Admission {
@@ -240,7 +245,9 @@ struct Circuits: Sendable {
     private mutating func sweep(_ now: Circuit.Instant) {
         if circuits.count < sweepCount { return }
         let slice = policy.slice(of: now)
-        circuits = circuits.filter { !$0.value.isFresh(at: slice) }
+        // Nobody has asked for an open circuit since then.
+        let time = now - policy.maximumOpenFor
+        circuits = circuits.filter { !$0.value.isFresh(at: slice, openBefore: time) }
         sweepCount = max(1024, circuits.count * 2)
     }
 }

@@ -28,7 +28,8 @@ package enum QuotaEffect: Sendable, Hashable {
     ) {
         let (head, answered): (HTTPResponse?, HTTPRequest?)
         switch outcome {
-        case .success(let response): (head, answered) = (response.head, response.request)
+        // A stored response keeps the fields that a 304 does not repeat.
+        case .success(let response): (head, answered) = (response.serverHead ?? response.head, response.request)
         case .failure(let error):
             if error.response == nil, error.isBeforeSending {
                 self = .unused

@@ -105,17 +105,23 @@ public final class RateLimit: ImmediateGate {
     }
 
     private func permit(_ key: String, _ request: RequestContext) -> Permit {
-        Permit(onOutcome: { [self] outcome in
-            handle(outcome, key, request)
+        let taken = request.client.pipeline.clock.now
+        return Permit(onOutcome: { [self] outcome in
+            handle(outcome, key, request, taken)
             return .settled
         })
     }
 
-    private func handle(_ outcome: TransportOutcome, _ key: String, _ request: RequestContext) {
+    private func handle(
+        _ outcome: TransportOutcome,
+        _ key: String,
+        _ request: RequestContext,
+        _ taken: ContinuousClock.Instant
+    ) {
         let clock = request.client.pipeline.clock
         switch QuotaEffect(of: outcome, on: key, of: request, in: scope, atMost: maximumPause, now: clock.date) {
         case .none: break
-        case .unused: queue.putBack(key, clock)
+        case .unused: queue.putBack(key, taken: taken, clock)
         case .pause(let key, let pause): queue.pause(key, for: pause, clock)
         }
     }
@@ -137,6 +143,6 @@ extension SluiceError {
 
     private static let codesBeforeSending: Set<Code> = [
         .invalidURL, .unsupportedScheme, .invalidHeader, .invalidMethod, .cannotResolveHost, .cannotConnect, .tlsFailed,
-        .proxyFailed, .connectTimedOut, .unsupported, .queueFull,
+        .proxyFailed, .connectTimedOut, .unsupported, .queueFull, .hostRefused, .addressRefused, .invalidConfiguration,
     ]
 }

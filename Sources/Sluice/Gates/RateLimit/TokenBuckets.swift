@@ -81,11 +81,11 @@ struct TokenBuckets<Waiter> {
         return queued.waiter
     }
 
-    /// Puts back an unused token. Returns the waiters that are admitted.
-    mutating func putBack(_ key: String, now: Instant) -> [Waiter] {
+    /// Puts back a token that was taken at a time and not used. Returns the waiters that are admitted.
+    mutating func putBack(_ key: String, taken: Instant, now: Instant) -> [Waiter] {
         // A key without an entry has a full bucket.
         guard let index = entries.index(forKey: key) else { return [] }
-        entries.values[index].bucket.putBack(rate)
+        entries.values[index].bucket.putBack(rate, taken: taken)
         return drain(key, now: now)
     }
 
@@ -198,17 +198,21 @@ package struct TokenBucket: Sendable {
     private(set) var fullAt: ContinuousClock.Instant
     /// The time until which the server accepts no requests.
     private(set) var pausedUntil: ContinuousClock.Instant
+    /// The latest time at which the bucket was full and a token was taken.
+    private var wasFullAt: ContinuousClock.Instant
 
     /// Creates a full bucket.
     package init(now: ContinuousClock.Instant) {
         fullAt = now
         pausedUntil = now
+        wasFullAt = now
     }
 
     /// Creates an empty bucket.
     package init(emptyAt now: ContinuousClock.Instant, _ rate: Rate) {
         fullAt = now + rate.interval * rate.burst
         pausedUntil = now
+        wasFullAt = now
     }
 
     /// True if the bucket is full and open, like a new one.
@@ -225,13 +229,14 @@ package struct TokenBucket: Sendable {
     /// Takes a token if one is available.
     package mutating func take(_ rate: Rate, now: ContinuousClock.Instant) -> Bool {
         guard pausedUntil <= now, fullAt - rate.depth <= now else { return false }
+        if fullAt <= now { wasFullAt = now }
         fullAt = max(fullAt, now) + rate.interval
         return true
     }
 
-    /// Puts a token back.
-    mutating func putBack(_ rate: Rate) {
-        fullAt -= rate.interval
+    /// Puts a token back that was taken at a time. If the bucket has been full since then, it has no room for the token.
+    mutating func putBack(_ rate: Rate, taken: ContinuousClock.Instant) {
+        if taken >= wasFullAt { fullAt -= rate.interval }
     }
 
     /// Stops the tokens until a time.

@@ -46,8 +46,10 @@ final class TokenQueue: Sendable {
     }
 
     /// Puts back an unused token.
-    func putBack(_ key: String, _ clock: any SluiceClock) {
-        for waiter in change(clock, { $0.buckets.putBack(key, now: $1) }) { waiter.resume(returning: nil) }
+    func putBack(_ key: String, taken: ContinuousClock.Instant, _ clock: any SluiceClock) {
+        for waiter in change(clock, { $0.buckets.putBack(key, taken: taken, now: $1) }) {
+            waiter.resume(returning: nil)
+        }
     }
 
     /// Hands out no tokens of a key for a time.

@@ -23,6 +23,24 @@ final class CircuitBreakerClientTests: XCTestCase {
         XCTAssertEqual(breaker.state(for: server.authority), .closed)
     }
 
+    func testHostSetByInterceptorIsNoRedirect() async throws {
+        struct Replica: RequestAdapter {
+            let authority: String
+            func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.authority = authority }
+        }
+        let server = try LoopbackServer()
+        server.on("/", .status(.internalServerError))
+        let breaker = CircuitBreaker(of: 2)
+        let client = APIClient(baseURL: "http://api.example") {
+            $0.gates = [breaker]
+            $0.requestInterceptors = [Replica(authority: server.authority)]
+        }
+        for _ in 0..<2 { _ = await client.string.request("").sender().result }
+        let refused = await client.string.request("").sender().result
+        XCTAssertEqual(refused.failure?.code, .circuitOpen)
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
     func testOpensAfterConnectionFailures() async throws {
         let server = try LoopbackServer()
         let breaker = CircuitBreaker(of: 3)

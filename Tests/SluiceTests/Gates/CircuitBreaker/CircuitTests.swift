@@ -202,11 +202,13 @@ import Testing
     @Test func isFreshOnlyIfClosedAndWindowIsOver() {
         var circuit = CircuitAtTime()
         let ticket = circuit.admit()
-        #expect(!circuit.value.isFresh(at: 1000))
+        #expect(!circuit.value.isFresh(at: 1000, openBefore: Self.start))
         circuit.settle(ticket, .failure)
-        #expect(!circuit.value.isFresh(at: 9))
-        #expect(circuit.value.isFresh(at: 10))
+        #expect(!circuit.value.isFresh(at: 9, openBefore: Self.start))
+        #expect(circuit.value.isFresh(at: 10, openBefore: Self.start))
         circuit.run("fff")
-        #expect(!circuit.value.isFresh(at: 1000))
+        #expect(!circuit.value.isFresh(at: 1000, openBefore: Self.start))
+        // A host that failed and was never asked again.
+        #expect(circuit.value.isFresh(at: 1000, openBefore: Self.start + .seconds(3600)))
     }
 }

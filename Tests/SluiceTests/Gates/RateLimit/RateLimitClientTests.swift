@@ -22,6 +22,42 @@ final class RateLimitClientTests: XCTestCase {
         XCTAssertEqual(text, "ok")
     }
 
+    func testConfirmedResponseAnnouncesNoQuotaAgain() async throws {
+        let server = try LoopbackServer()
+        let headers: HTTPHeaders = [
+            "ETag": "\"1\"", "Cache-Control": "no-cache", "RateLimit-Remaining": "0", "RateLimit-Reset": "60",
+        ]
+        server.on("/", .text("ok", headers: headers), .status(.notModified))
+        let clock = TestClock()
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [RateLimit.fromServer(per: .host, maximumWait: .zero)]
+            $0.clock = clock
+            $0.cache = CacheStore(storage: nil)
+        }
+        var codes: [SluiceError.Code?] = []
+        for pause in [Duration.zero, .seconds(60), .zero] {
+            codes.append(await client.string.request("").sender().result.failure?.code)
+            clock.advance(by: pause)
+        }
+        codes.append(await client.string.request("").sender().result.failure?.code)
+        XCTAssertEqual(codes, [nil, .rateLimited, nil, nil])
+        XCTAssertEqual(server.requestCount, 3)
+    }
+
+    func testRefusedHostTakesNoToken() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("ok"))
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [RateLimit(1, every: .seconds(60), per: .client, maximumWaiting: 0)]
+            $0.connection.hosts = HostRules(allowing: ["127.0.0.1"])
+            $0.clock = TestClock()
+        }
+        let refused = await client.string.get("http://other.example/").sender().result
+        XCTAssertEqual(refused.failure?.code, .hostRefused)
+        let text = try await client.string.request("").sender().value
+        XCTAssertEqual(text, "ok")
+    }
+
     func testEveryAttemptTakesAToken() async throws {
         let server = try LoopbackServer()
         server.on("/", .status(.serviceUnavailable), .text("ok"))

@@ -66,10 +66,22 @@ import Testing
         let rate = TokenBucket.Rate(10, every: .seconds(1), burst: 2)
         var bucket = TokenBucket(now: Self.start)
         #expect((0..<3).map { _ in bucket.take(rate, now: Self.start) } == [true, true, false])
-        bucket.putBack(rate)
+        bucket.putBack(rate, taken: Self.start)
         #expect((0..<2).map { _ in bucket.take(rate, now: Self.start) } == [true, false])
-        for _ in 0..<10 { bucket.putBack(rate) }
+        for _ in 0..<10 { bucket.putBack(rate, taken: Self.start) }
         #expect((0..<3).map { _ in bucket.take(rate, now: Self.start) } == [true, true, false])
+    }
+
+    @Test func tokenReturnedAfterBucketWasFullAgainIsDropped() {
+        let rate = TokenBucket.Rate(1, every: .seconds(1), burst: 1)
+        var bucket = TokenBucket(now: Self.start)
+        #expect(bucket.take(rate, now: Self.start) == true)
+        let later = Self.start + .milliseconds(9990)
+        #expect(bucket.take(rate, now: later) == true)
+        bucket.putBack(rate, taken: Self.start)
+        #expect(bucket.take(rate, now: later + .milliseconds(10)) == false)
+        bucket.putBack(rate, taken: later)
+        #expect(bucket.take(rate, now: later + .milliseconds(10)) == true)
     }
 
     @Test func closedBucketAdmitsNothingUntilItOpens() {

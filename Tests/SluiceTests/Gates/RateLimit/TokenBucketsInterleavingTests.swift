@@ -84,7 +84,7 @@ import Testing
                 guard Bool.random(using: &random) else { continue }
                 models[name]?.advance(to: now, interval, burst)
                 models[name]?.level += interval
-                for id in buckets.putBack(name, now: instant) { admit(id, fromQueue: true) }
+                for id in buckets.putBack(name, taken: instant, now: instant) { admit(id, fromQueue: true) }
             case 5:
                 guard Int.random(in: 0..<10, using: &random) == 0 else { continue }
                 let until = now + Int.random(in: 0..<200, using: &random)

@@ -110,9 +110,9 @@ import Testing
     @Test func returnedTokenAdmitsWaiter() {
         var clocked = ClockedBuckets()
         for _ in 0..<3 { _ = clocked.arrive() }
-        #expect(clocked.buckets.putBack("a", now: clocked.now) == [2])
+        #expect(clocked.buckets.putBack("a", taken: clocked.now, now: clocked.now) == [2])
         #expect(clocked.due() == .milliseconds(100))
-        #expect(clocked.buckets.putBack("unknown", now: clocked.now) == [])
+        #expect(clocked.buckets.putBack("unknown", taken: clocked.now, now: clocked.now) == [])
         #expect(clocked.release(at: 100) == [3])
     }
 

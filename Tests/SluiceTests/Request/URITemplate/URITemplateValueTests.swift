@@ -139,4 +139,14 @@ import Testing
         let error = #expect(throws: SluiceError.self) { try URITemplate("{ratio}").expanding(["ratio": ratio]).draft() }
         #expect(error?.code == .encodingFailed)
     }
+
+    @Test func nestedValueFailsInsteadOfBeingDropped() throws {
+        for parameters: Parameters in [["filter": ["tags": ["a", "b"]]], ["filter": [["a"], ["b"]]]] {
+            let error = #expect(throws: SluiceError.self) {
+                try URITemplate("items{?filter*}").expanding(parameters).draft()
+            }
+            #expect(error?.code == .encodingFailed)
+            #expect(error?.reason.contains("“filter”") == true)
+        }
+    }
 }
