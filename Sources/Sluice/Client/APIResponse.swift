@@ -22,6 +22,8 @@ public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Senda
     public let failure: SluiceError?
     /// The origin of the client's decoder and envelope; nil for a response that was created directly.
     var origin: ResponseOrigin<Model>?
+    /// True if a redirect led to the request of this response.
+    var isRedirected = false
 
     /// The status of the response; nil if no response was received.
     public var status: HTTPStatus? { head?.status }
@@ -82,7 +84,8 @@ extension APIResponse {
             source: response.source,
             result: .success(model),
             failure: nil,
-            origin: ResponseOrigin(request)
+            origin: ResponseOrigin(request),
+            isRedirected: response.isRedirected
         )
     }
 
@@ -113,7 +116,8 @@ extension APIResponse {
             source: response?.source ?? .server,
             result: outcome.map(Result.success) ?? .failure(request.errorModel(failure)),
             failure: error,
-            origin: ResponseOrigin(request)
+            origin: ResponseOrigin(request),
+            isRedirected: response?.isRedirected ?? false
         )
     }
 }
@@ -151,7 +155,7 @@ extension APIResponse: ReceivedResponse {
     public func received() throws(SluiceError) -> ServerResponse {
         if let failure, ![.validation, .serialization].contains(failure.step) { throw failure }
         guard let head else { throw SluiceError(.internalFailure, "There is no response.") }
-        return ServerResponse(
+        var response = ServerResponse(
             request: request ?? HTTPRequest(scheme: "https", authority: "", path: ""),
             head: head,
             body: body,
@@ -159,6 +163,8 @@ extension APIResponse: ReceivedResponse {
             source: source,
             trailers: trailers
         )
+        response.isRedirected = isRedirected
+        return response
     }
 }
 

@@ -27,6 +27,7 @@ extension RequestDraft {
     /// - Parameters:
     ///   - page: The location of the next page.
     ///   - current: The request of the current page, after redirects.
+    ///   - isRedirected: True if a redirect led to that request.
     ///   - origin: The origin of the first page.
     ///   - followsOtherOrigins: True if the next page may have another origin. Headers that contain secrets and
     ///     credentials are then removed.
@@ -36,6 +37,7 @@ extension RequestDraft {
     func next(
         _ page: NextPage,
         from current: HTTPRequest,
+        isRedirected: Bool = false,
         origin: HTTPOrigin,
         followsOtherOrigins: Bool,
         for pipeline: Pipeline
@@ -58,8 +60,9 @@ extension RequestDraft {
                 throw .paginationRefused("The next page cannot be requested. \(error.reason)", error)
             }
             var next = replacingLocation(with: location)
-            // A page of another origin does not choose the URLs at which the caller's secrets are used.
-            guard location.origin == origin && current.origin == origin || followsOtherOrigins else {
+            // A page that a redirect has moved to another origin does not choose the URLs at which the caller's secrets are used.
+            let isForeign = isRedirected && current.origin != origin
+            guard location.origin == origin && !isForeign || followsOtherOrigins else {
                 let page = location.origin == origin ? "current" : "next"
                 throw .paginationRefused(
                     "The \(page) page has another origin than the first page, and the request may contain secrets. "

@@ -109,6 +109,7 @@ final class PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
             let draft = try request.draft.next(
                 next,
                 from: received.request,
+                isRedirected: received.isRedirected,
                 origin: origin,
                 followsOtherOrigins: pages.followsOtherOrigins,
                 for: request.client.pipeline

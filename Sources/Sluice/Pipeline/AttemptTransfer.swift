@@ -79,7 +79,9 @@ struct AttemptTransfer: Sendable {
                 case .collect:
                     if let body = unread.take() { response = try await collect(body, to: request) }
                     machine.advance()
-                default: return response.map { .success($0) } ?? .failure(.cancelled)
+                default:
+                    if !visited.isEmpty { response?.isRedirected = true }
+                    return response.map { .success($0) } ?? .failure(.cancelled)
                 }
             }
         } catch {

@@ -13,6 +13,7 @@ public struct ServerResponse: Sendable {
         var failure: SluiceError?
         var storedModel: StoredModel?
         var serverHead: HTTPResponse?
+        var isRedirected = false
     }
 
     /// One element, in an array for the reason given in ``HTTPRequest``.
@@ -57,6 +58,12 @@ public struct ServerResponse: Sendable {
     package var storedModel: StoredModel? {
         get { storage[0].storedModel }
         _modify { yield &storage[0].storedModel }
+    }
+
+    /// True if a redirect led to the request of this response.
+    package var isRedirected: Bool {
+        get { storage[0].isRedirected }
+        _modify { yield &storage[0].isRedirected }
     }
 
     /// The head of the server's 304 if this is a stored response that it has confirmed; nil otherwise.

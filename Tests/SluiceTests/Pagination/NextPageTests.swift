@@ -21,6 +21,7 @@ import Testing
         let draft = try request.draft.next(
             page,
             from: current,
+            isRedirected: url != nil,
             origin: first.origin,
             followsOtherOrigins: followsOtherOrigins,
             for: client.pipeline

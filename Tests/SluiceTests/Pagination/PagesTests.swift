@@ -175,6 +175,37 @@ final class PagesTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 4)
     }
 
+    func testLinkOfPageThatRedirectHasMovedIsRefused() async throws {
+        let other = try LoopbackServer()
+        let server = try LoopbackServer()
+        server.on("/items", .redirect(to: "\(other.url)/items"))
+        other.on("/items", .json(#"{"items":[0]}"#, headers: ["Link": "<\(server.url)/keys>; rel=next"]))
+        let request: APIRequest<Page, APIError> = APIClient(baseURL: server.url).codable.get("items")
+        do {
+            for try await _ in request.pages(by: .link) {}
+            XCTFail("The sequence did not fail.")
+        } catch {
+            XCTAssertEqual(error.code, .paginationRefused)
+        }
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
+    func testHostSetByInterceptorIsNoOtherOrigin() async throws {
+        struct Replica: RequestAdapter {
+            let authority: String
+            func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.authority = authority }
+        }
+        let server = try LoopbackServer()
+        server.on("/items", .json(#"{"items":[0]}"#, headers: ["Link": "<http://api.example/more>; rel=next"]))
+        server.on("/more", .json(#"{"items":[1]}"#))
+        let client = APIClient(baseURL: "http://api.example") {
+            $0.requestInterceptors = [Replica(authority: server.authority)]
+        }
+        let request: APIRequest<Page, APIError> = client.codable.get("items")
+        let items = try await request.pages(by: .link).items(\.items).reduce(into: []) { $0.append($1) }
+        XCTAssertEqual(items, [0, 1])
+    }
+
     func testFollowsOtherOriginOnlyIfAllowed() async throws {
         let (other, _) = try server()
         let server = try LoopbackServer()
