@@ -47,7 +47,6 @@ struct TransferState: Sendable {
     private var awaitsSource = false
     /// The number of bytes of the body that the session has delivered.
     private var received: Int64 = 0
-    private var isMeasured = false
 
     init(request: HTTPRequest, context: TransferContext, started: Instant) {
         self.request = request
@@ -124,7 +123,6 @@ struct TransferState: Sendable {
     mutating func measure(_ measure: (inout TransferMetrics) -> Void) {
         guard phase != .done else { return }
         measure(&metrics)
-        isMeasured = true
         if !isDecoded { metrics.bytesReceived = received }
     }
 
@@ -140,10 +138,7 @@ struct TransferState: Sendable {
         case (.receiving, .answer(let head)):
             return .answerAndFinish(head, finish(at: now))
         case (.receiving, _):
-            // Of a body that the session has decoded, only the session can count the encoded bytes.
-            if let announced, isDecoded ? isMeasured && metrics.bytesReceived < announced : received < announced {
-                return end(with: .truncated)
-            }
+            if let announced, received < announced { return end(with: .truncated) }
             return .finish(finish(at: now))
         case (.done, _):
             return unannounced ?? .none

@@ -120,15 +120,14 @@ import Testing
         #expect(state.complete(nil, at: start).name == expected)
     }
 
-    @Test(arguments: [(20, "truncatedBody"), (30, "finish")])
-    func encodedBodyHasTheBytesOfTheWire(_ bytes: Int, _ expected: String) {
+    @Test func encodedBodyHasTheBytesOfTheWire() {
         var state = state()
         let head = HTTPResponse(status: .ok, headers: ["Content-Length": "30", "Content-Encoding": "gzip"])
         _ = state.receive(head, at: start)
         _ = state.receive(bytes: 5, at: start)
-        state.measure { $0.bytesReceived = Int64(bytes) }
-        #expect(state.metrics.bytesReceived == Int64(bytes))
-        #expect(state.complete(nil, at: start).name == expected)
+        state.measure { $0.bytesReceived = 30 }
+        #expect(state.metrics.bytesReceived == 30)
+        #expect(state.complete(nil, at: start).name == "finish")
     }
 
     @Test func uploadThatBeginsAgainIsCountedAgain() {

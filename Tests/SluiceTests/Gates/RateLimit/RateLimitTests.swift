@@ -161,7 +161,9 @@ import Testing
 
     @Test func appliesPauseToHostThatResponded() {
         let gate = RateLimit.fromServer(per: .host)
-        let permit = gate.admitImmediately(client.requestContext("a.example"))
+        let context = client.requestContext("a.example")
+        let permit = gate.admitImmediately(context)
+        context.call.recordRedirect(to: HTTPRequest(scheme: "https", authority: "cdn.example", path: "/"))
         _ = permit?.releaseImmediately(.answered(.tooManyRequests, ["Retry-After": "30"], by: "cdn.example"))
         #expect(admits(gate))
         #expect(!admits(gate, "cdn.example"))
