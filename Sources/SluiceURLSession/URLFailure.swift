@@ -141,15 +141,18 @@ extension URLFailure {
         return URLFailure.meanings.first { text.contains($0.fragment) }.map { ($0.code, $0.reason(host)) }
     }
 
+    private static let refusal: @Sendable (String) -> String = {
+        "The TLS connection to \($0) could not be established: the server refused it."
+    }
+
     private static let meanings: [(fragment: String, code: SluiceError.Code, reason: @Sendable (String) -> String)] = [
         (
             "failed to connect", .cannotConnect,
             { "The connection to \($0) could not be established: no server responds, or the network is down." }
         ),
-        (
-            "alert", .tlsFailed,
-            { "The TLS connection to \($0) could not be established: the server refused it." }
-        ),
+        // With TLS 1.3, the server reports these after the client's part of the handshake, in a read.
+        ("alert certificate", .tlsFailed, refusal), ("alert bad certificate", .tlsFailed, refusal),
+        ("alert unknown ca", .tlsFailed, refusal), ("alert handshake", .tlsFailed, refusal),
         ("ssl_read", .connectionLost, { "The connection to \($0) was lost: the server closed it." }),
         ("ssl_write", .connectionLost, { "The connection to \($0) was lost: the server closed it." }),
         ("not closed cleanly", .connectionLost, { "The connection to \($0) was lost: the server ended the stream." }),

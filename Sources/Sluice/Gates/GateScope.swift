@@ -38,9 +38,8 @@ public struct GateScope: Sendable {
 
     /// The key that the response to a request applies to. After a redirect, this is the host that sent the response.
     package func key(_ key: String, of request: RequestContext, answeredBy answered: HTTPRequest) -> String {
-        // An interceptor may have changed the host of the request itself.
-        guard case .host = kind, request.call.hasRedirected else { return key }
-        let sent = request.request
+        // Compared with the request as it was sent, whose host an interceptor may have changed.
+        guard case .host = kind, let sent = request.call.redirectedRequest(in: request.attempt) else { return key }
         return answered.authority == sent.authority && answered.scheme == sent.scheme ? key : answered.hostAndPort
     }
 }

@@ -71,7 +71,7 @@ struct AttemptTransfer: Sendable {
                     if let unread = unread.take() { response = redirectResponse(unread, to: request) }
                     if let response, !response.isServedFromCache { redirect = response }
                     if let response { call?.notify(.redirected, number) { .redirected(response, to: next) } }
-                    call?.recordRedirect(to: next)
+                    call?.recordRedirect(of: request, to: next, in: number)
                     transfer.credentials = credentials.following(request, to: next)
                     request = next
                     transfer.timeouts.total = deadline.map { max(.zero, ContinuousClock.now.duration(to: $0)) }

@@ -19,6 +19,8 @@ final class Call: Sendable {
         var isAbandoned = false
         /// The request that the latest redirect of the attempt led to.
         var redirected: HTTPRequest?
+        /// The requests, by their attempts, that servers have redirected first.
+        var redirectedRequests: [Int: HTTPRequest] = [:]
         /// True if a hedged request was sent with an unsafe method.
         var isUnsafe = false
         var hasNotifiedPlugins = false
@@ -170,15 +172,20 @@ final class Call: Sendable {
         if deadline != nil { state.withLock { $0.stages.leave(gate: gate) } }
     }
 
-    /// True if the attempt has followed a redirect.
-    var hasRedirected: Bool { state.withLock { $0.redirected != nil } }
+    /// Returns the request of an attempt that a server has redirected; nil if there was no redirect.
+    func redirectedRequest(in attempt: Int) -> HTTPRequest? {
+        state.withLock { $0.redirectedRequests[attempt] }
+    }
 
     /// The request that a time-out concerns: the one that the latest redirect of the attempt led to, or the original.
     var latestRequest: HTTPRequest { state.withLock { $0.redirected } ?? request }
 
     /// Records a redirect that is followed.
-    func recordRedirect(to request: HTTPRequest) {
-        state.withLock { $0.redirected = request }
+    func recordRedirect(of request: HTTPRequest, to next: HTTPRequest, in attempt: Int) {
+        state.withLock { state in
+            state.redirected = next
+            if state.redirectedRequests[attempt] == nil { state.redirectedRequests[attempt] = request }
+        }
     }
 
     /// The error of the previous attempt; nil if there was none or the request's time is not limited.

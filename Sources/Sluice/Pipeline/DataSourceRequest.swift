@@ -54,9 +54,10 @@ final class DataSourceRequest: Sendable {
             do throws(SluiceError) {
                 decided = try await lookup.withinTotalTime { [decision] in await decision.value() }
             } catch {
-                lookup.pipeline.steps.notifyUnsent(lookup.draft, error.request, error, lookup.pipeline.configuration)
-                return completion(CallOutcome(.failure(error)))
+                let call = lookup.begun.withLock { $0.take() }
+                return completion(error.isCancellation ? .cancelled : CallOutcome(.failure(error), call))
             }
+            lookup.begun.withLock { $0 = nil }
             switch decided {
             case nil: completion(.cancelled)
             case .answered(let callOutcome): completion(callOutcome)
@@ -133,6 +134,8 @@ struct DataSourceLookup: Sendable {
     let meter: TransferMeter
     let caching: Caching
     let decode: Decode
+    /// The request that is looked up, whose end is reported if its time is up before there is a decision.
+    let begun = Locked<Call?>(nil)
 
     /// Returns the decision without waiting if a response in memory completes the request; otherwise nil.
     func immediateDecision() -> Decision? {
@@ -163,6 +166,7 @@ struct DataSourceLookup: Sendable {
             return .sent(pipeline.call(of: request, draft, meter), first: nil)
         }
         let call = pipeline.call(of: request, draft, meter)
+        begun.withLock { $0 = call }
         let key = key(of: request)
         var stored: ServerResponse?
         if let key { stored = await store.entries(for: key).first.flatMap { response(of: $0, to: request) } }

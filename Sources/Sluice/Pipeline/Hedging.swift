@@ -29,12 +29,16 @@ extension Pipeline {
             wait()
             var running = 1
             var extra = 0
+            // A stale response in place of a failure, which is returned if all other attempts fail.
+            var stale: AttemptEnd?
             while let event = await group.next() {
                 switch event {
                 case .ended(let end):
                     running -= 1
+                    if case .success(let response) = end.outcome, response.failure != nil { stale = end }
                     guard running == 0 || end.isFinal(by: call.retry) else { continue }
                     group.cancelAll()
+                    if case .failure = end.outcome, !end.isReplayed, let stale { return stale }
                     return end
                 case .delayElapsed:
                     guard !Task.isCancelled, extra < policy.maximumExtra, call.isSentSafely, withdraw() else {

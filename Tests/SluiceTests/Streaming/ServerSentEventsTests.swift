@@ -47,6 +47,10 @@ final class ServerSentEventsTests: XCTestCase {
         let event = try XCTUnwrap(received.first)
         XCTAssertEqual(try event.decoded(), Price(unitPrice: 1.5))
         XCTAssertThrowsError(try event.decoded(as: Price.self, by: JSONDecoder()))
+        let streamed = try await client.stream("events").response()
+        for try await event in streamed.serverSentEvents() {
+            XCTAssertEqual(try event.decoded(), Price(unitPrice: 1.5))
+        }
         // The decoder is no part of the event's value.
         XCTAssertEqual(event, ServerSentEvent(data: event.data))
         XCTAssertFalse("\(event)".contains("ecoder"))

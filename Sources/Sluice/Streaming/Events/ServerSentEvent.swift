@@ -93,6 +93,8 @@ struct ClientsDecoder: Sendable, Hashable {
 public struct ServerSentEventParser: StreamParser {
     private var lines: LineReader
     private var event: EventAssembly
+    /// The decoder of the client whose response is parsed.
+    var decoder = ClientsDecoder()
 
     /// Creates a parser.
     ///
@@ -124,7 +126,10 @@ public struct ServerSentEventParser: StreamParser {
     /// - Throws: ``SluiceError/Code/elementTooLarge``; every later call throws it again.
     public mutating func next() throws(SluiceError) -> ServerSentEvent? {
         while let item = try nextItem() {
-            if case .event(let event) = item { return event }
+            if case .event(var event) = item {
+                event.decoder = decoder
+                return event
+            }
         }
         return nil
     }

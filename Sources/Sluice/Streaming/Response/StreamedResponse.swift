@@ -70,7 +70,12 @@ extension StreamedResponse: StreamReadable {
     /// - Parameter limit: The maximum size of an event's data, and of each line, in bytes; 1 MiB by default.
     /// - Returns: The events.
     public func serverSentEvents(limit: Int = 1 << 20) -> StreamSequence<ServerSentEvent, ErrorModel> {
-        elements { ServerSentEventParser(limit: limit) }
+        let decoder = ClientsDecoder(shared: streamRequest.client.pipeline.modelDecoder)
+        return elements {
+            var parser = ServerSentEventParser(limit: limit)
+            parser.decoder = decoder
+            return parser
+        }
     }
 }
 
