@@ -150,7 +150,7 @@ extension ConstraintGate {
         if let waiter {
             waiter.resume(returning: .check)
         } else {
-            // The request has not begun to wait again after its last check, which runs here.
+            // The request's task does not wait again yet, so that it cannot start the check.
             startCheck(id, request)
         }
         startWatchdog(request.client.pipeline.clock)

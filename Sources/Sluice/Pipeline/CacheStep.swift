@@ -6,8 +6,8 @@ struct CacheStep: Sendable {
     let cache: HTTPCache
     let attempt: AttemptTransfer
     let transfer: TransferContext
-    /// The ticket of the first fetch. It begins before the entries are read, so that a removal from then on prevents that
-    /// they are stored again.
+    /// The ticket of the first fetch. It begins before the entries are read, so that an entry that is removed meanwhile is
+    /// not stored again.
     let ticket: FetchTicket
 
     init(cache: HTTPCache, attempt: AttemptTransfer, transfer: TransferContext, ticket: FetchTicket? = nil) {
@@ -67,7 +67,7 @@ struct CacheStep: Sendable {
             }
             return try await staleAnswer(forwarding, insteadOf: error).outcome.get()
         }
-        // The cancellation of another caller says nothing to this one.
+        // Another caller may have cancelled the fetch.
         var isCancellation = false
         if case .failure(let error) = shared.outcome { isCancellation = error.isCancellation }
         if isFirst, !isCancellation { return try shared.outcome.get() }

@@ -257,7 +257,8 @@ final class Pipeline: Sendable {
                 start(request, draft, meter, caller, isShared: true, complete)
             }
         }
-        guard deadline.timeLeft(on: clock) > .zero else {
+        let timeLeft = deadline.timeLeft(on: clock)
+        guard timeLeft > .zero else {
             let reason = "The request was not sent because its deadline had passed."
             let error = SluiceError(.timedOut, reason, step: .building, request: request)
             steps.notifyUnsent(draft, request, error, configuration)
@@ -267,7 +268,7 @@ final class Pipeline: Sendable {
         // Requests that share the transfer may have more time.
         var unbounded = draft
         unbounded.options.deadline = nil
-        return BoundedWait(completion).begin(within: deadline.timeLeft(on: clock), on: clock, for: request) {
+        return BoundedWait(completion).begin(within: timeLeft, on: clock, for: request) {
             completion in
             transfers.join(key, meter, clock: clock, caller: caller, completion: completion) {
                 [self, unbounded] meter, caller, complete in

@@ -130,7 +130,7 @@ final class BoundedWait: Sendable {
     /// Starts the wait.
     ///
     /// - Parameters:
-    ///   - limit: The time to wait.
+    ///   - limit: The time to wait, above zero.
     ///   - clock: The clock that measures it.
     ///   - request: The request of the waiting caller.
     ///   - join: Joins the transfer, and returns an action that leaves it.
@@ -141,10 +141,6 @@ final class BoundedWait: Sendable {
         for request: HTTPRequest,
         _ join: (@escaping @Sendable (CallOutcome) -> Void) -> SingleFlight<CallOutcome>.Stop
     ) -> SingleFlight<CallOutcome>.Stop {
-        guard limit > .zero else {
-            finish(with: .deadlinePassed(request))
-            return {}
-        }
         let timer = Task { [self] in
             do { try await clock.sleep(for: limit) } catch { return }
             guard finish(with: .deadlinePassed(request)) else { return }

@@ -245,7 +245,7 @@ struct Circuits: Sendable {
     private mutating func sweep(_ now: Circuit.Instant) {
         if circuits.count < sweepCount { return }
         let slice = policy.slice(of: now)
-        // Nobody has asked for an open circuit since then.
+        // A circuit that could have been tried again long ago is not in use.
         let time = now - policy.maximumOpenFor
         circuits = circuits.filter { !$0.value.isFresh(at: slice, openBefore: time) }
         sweepCount = max(1024, circuits.count * 2)
