@@ -27,7 +27,8 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             !pipeline.mayReadCache(shared.draft)
             ? nil
             : DataSourceRequest(pipeline, shared.draft, shared.meter) { stored in
-                (try? shared.model(in: stored)).map { ModelBox($0) }
+                guard let model = try? shared.model(in: stored), !shared.reportsFailure(model) else { return nil }
+                return ModelBox(model)
             }
         self.dataSource = dataSource
         flight = SingleFlight(cancelled: CallOutcome.cancelled) { flight in
@@ -135,9 +136,12 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         let decoded = decode(callOutcome)
         self.decoded = decoded
         var failure: SluiceError?
-        if case .response(let box) = decoded { failure = response(in: box).failure }
-        if let dataSource, callOutcome.decoded == nil, failure == nil, case .success(let answer) = callOutcome.outcome {
-            dataSource.store(answer)
+        switch decoded {
+        case .response(let box): failure = response(in: box).failure
+        case .model(let box, let answer):
+            if let dataSource, callOutcome.decoded == nil, !shared.reportsFailure(model(in: box)) {
+                dataSource.store(answer)
+            }
         }
         if let call = callOutcome.call {
             call.finish(failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
@@ -249,6 +253,11 @@ final class SentRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendabl
     /// Validates a response and decodes the model.
     func model(in response: ServerResponse) throws(SluiceError) -> Model {
         try client.pipeline.model(from: response, draft, serializer)
+    }
+
+    /// Returns true if the model is the outcome of an envelope that reports a failure. Such a response is not stored.
+    func reportsFailure(_ model: Model) -> Bool {
+        draft.modelLocation.isOutcome && (model as? any EnvelopeReport)?.isSuccess == false
     }
 
     /// Creates the error model of a failure.

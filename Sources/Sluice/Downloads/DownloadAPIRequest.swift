@@ -26,6 +26,8 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
     let destination: DownloadDestination
     var options = DownloadOptions()
     let serializer: any DownloadSerializer<Model>
+    /// The decoder of the request that was turned into this download; nil for the client's.
+    var modelDecoder: SharedDecoder?
     let errorDecoder: (any DataDecoder)?
     /// Nil for the initializer of the error model.
     var errorSerializer: (@Sendable (RequestFailure) -> ErrorModel)?
@@ -74,6 +76,7 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
             destination: destination,
             options: options,
             serializer: serializer,
+            modelDecoder: modelDecoder,
             errorDecoder: errorDecoder,
             errorSerializer: errorSerializer
         )
@@ -96,14 +99,15 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
         serialized(by: FileClosureSerializer(serialize: serialize))
     }
 
-    /// Decodes the file with the client's decoder. The whole file is read into memory.
+    /// Decodes the file as the body of a response: with the decoder of the request that was turned into this download,
+    /// or the client's, and with the ``Envelope`` and key path that apply. The whole file is read into memory.
     ///
     /// - Parameter model: The model type, if the context does not determine it.
     /// - Returns: The request with that model.
     public func decoded<Other: Decodable & Sendable>(
         as model: Other.Type = Other.self
     ) -> DownloadAPIRequest<Other, ErrorModel> {
-        serialized(by: DecodableFileSerializer(decoder: client.pipeline.modelDecoder))
+        serialized(by: DecodableFileSerializer(decoder: modelDecoder ?? client.pipeline.modelDecoder))
     }
 }
 
@@ -219,6 +223,7 @@ extension APIRequest {
             draft: draft,
             destination: destination,
             serializer: DownloadedFileSerializer(),
+            modelDecoder: (serializer as? any DecodingSerializer)?.decoder,
             errorDecoder: errorDecoder,
             errorSerializer: errorSerializer
         )

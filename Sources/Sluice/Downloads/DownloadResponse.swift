@@ -37,7 +37,7 @@ extension DownloadResponse {
             return
         }
         do {
-            let model = try await request.serializer.model(from: file, response: response)
+            let model = try await request.model(from: file, response)
             self.init(
                 request: response.request,
                 head: response.head,

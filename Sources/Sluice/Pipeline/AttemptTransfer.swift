@@ -143,6 +143,8 @@ struct AttemptTransfer: Sendable {
         _ transfer: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
         if let refusal = transfer.connection.refusal(of: request) { throw refusal }
+        // A transport of the user's own relies on it.
+        try request.validate()
         guard let call else { return try await transport.send(request, context: transfer) }
         call.notify(.sending, number) { .sending(request) }
         var transfer = transfer

@@ -231,6 +231,13 @@ extension EnvelopeOutcome: Equatable where Payload: Equatable {
     }
 }
 
+/// A model that says if the API accepted the request.
+protocol EnvelopeReport {
+    var isSuccess: Bool { get }
+}
+
+extension EnvelopeOutcome: EnvelopeReport {}
+
 /// A serializer that reads the envelope itself.
 protocol EnvelopeReading<Model>: ResponseSerializer {
     func serialize(

@@ -50,6 +50,36 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(server.connections, 0)
     }
 
+    func testTransportOfTheUserGetsNoInvalidRequest() async throws {
+        struct Recorder: Transport {
+            let requests = Shared<[HTTPRequest]>([])
+
+            func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+                requests.change { $0.append(request) }
+                return TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
+            }
+        }
+        let transport = Recorder()
+        let client = APIClient(baseURL: "http://127.0.0.1") { $0.transport = transport }
+        let injected = await client.data.request("x").header("X-Value", "a\r\nb").sender().result.failure
+        XCTAssertEqual(injected?.code, .invalidHeader)
+        let method = await client.data.request("x").method("GET /admin").sender().result.failure
+        XCTAssertEqual(method?.code, .invalidMethod)
+        let mapping = APIClient(baseURL: "http://127.0.0.1") {
+            $0.transport = transport
+            $0.requestMapping = { request in
+                var request = request
+                request.path = "/a b"
+                return request
+            }
+        }
+        let path = await mapping.data.request("x").sender().result.failure
+        XCTAssertEqual(path?.code, .invalidURL)
+        XCTAssertEqual(transport.requests.read.count, 0)
+        _ = try await client.data.request("x").sender().value
+        XCTAssertEqual(transport.requests.read.count, 1)
+    }
+
     func testFailedConnectionsHaveTypedErrors() async throws {
         try await assertFailure(.cannotConnect, of: .text("")) { $0.path("http://127.0.0.1:1/") }
         try await assertFailure(.cannotResolveHost, of: .text("")) { $0.path("http://no-such-host.invalid/") }

@@ -167,6 +167,62 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(stored.failure?.code, .cacheMiss)
     }
 
+    func testRefusedOutcomeOfAnAcceptedStatusIsNotStored() async throws {
+        let server = try LoopbackServer()
+        servers.append(server)
+        server.on(
+            "/x",
+            .json(#"{"code":0,"data":{"id":1,"name":"Ada"}}"#),
+            .json(#"{"code":3,"msg":"Try later."}"#)
+        )
+        server.on("/y", .json(#"{"code":3}"#), .json(#"{"code":0,"data":{"id":2,"name":"Bea"}}"#))
+        let client = APIClient(baseURL: server.url) {
+            $0.envelope = Envelope(status: "code", success: 0, message: "msg", payload: "data")
+            $0.cache = CacheStore(storage: nil)
+        }
+        let request = client.get("x", as: User.self).outcome()
+        let stored = try await request.dataSource(.cacheElseServer).sender().value
+        XCTAssertEqual(stored.payload?.name, "Ada")
+        let refused = try await request.dataSource(.refresh).sender().value
+        XCTAssertEqual(refused.message, "Try later.")
+        let kept = try await request.dataSource(.cache).sender().value
+        XCTAssertEqual(kept.payload?.name, "Ada")
+        // What a client without an envelope has stored is not used either.
+        let plain = APIClient(baseURL: server.url) { $0.cache = client.configuration.cache }
+        _ = try await plain.get("y", as: JSON.self).dataSource(.cacheElseServer).sender().value
+        let sent = try await client.get("y", as: User.self).outcome().dataSource(.cacheElseServer).sender().value
+        XCTAssertEqual(sent.payload?.name, "Bea")
+    }
+
+    func testDownloadedFileIsDecodedAsABody() async throws {
+        let folder = try DownloadFolder()
+        let shop = try shop(#"{"code":0,"data":{"users":[{"id":1,"name":"Ada"}]}}"#)
+        let file = folder.url.appendingPathComponent("user.json")
+        let user = try await shop.download("x", to: .file(file, ifExists: .overwrite)).decoded(as: User.self)
+            .keyPath("users[0]").sender().value
+        XCTAssertEqual(user.name, "Ada")
+        let whole = try await shop.download("x", to: .file(file, ifExists: .overwrite)).envelope(nil).decoded(
+            as: JSON.self
+        )
+        .sender().value
+        XCTAssertEqual(whole.code, 0)
+        let refused = try self.shop(#"{"code":3,"msg":"no"}"#)
+        let error = await refused.download("x", to: .file(file, ifExists: .overwrite)).decoded(as: User.self).sender()
+            .result.failure
+        XCTAssertEqual(error?.code, .envelopeFailed)
+        XCTAssertEqual(error?.envelope, EnvelopeFailure(code: 3, message: "no"))
+        let snakeCase = JSONDecoder()
+        snakeCase.keyDecodingStrategy = .convertFromSnakeCase
+        let names = try self.shop(#"{"first_name":"Ada"}"#)
+        let name = try await names.codable(modelDecoder: snakeCase).get("x", as: FirstName.self)
+            .download(to: .file(file, ifExists: .overwrite)).envelope(nil).decoded(as: FirstName.self).sender().value
+        XCTAssertEqual(name.firstName, "Ada")
+    }
+
+    private struct FirstName: Decodable {
+        let firstName: String
+    }
+
     func testRequestOverridesOrDisablesEnvelope() async throws {
         let shop = try shop(#"{"error":{"used":true,"text":"hi"},"result":[{"id":1,"name":"Ada"}]}"#)
         let other = Envelope(status: "error.used", success: true, message: "error>text", payload: "result>0")

@@ -67,16 +67,43 @@ struct FileClosureSerializer<Model: Sendable>: DownloadSerializer {
     }
 }
 
+/// A serializer that reads the file as the body of a response, and extracts the part that contains the model.
+protocol FileBodyDecoding<Model>: DownloadSerializer {
+    var serializer: any ResponseSerializer<Model> { get }
+}
+
 /// Decodes the file in memory, as a response body is decoded.
-struct DecodableFileSerializer<Model: Decodable & Sendable>: DownloadSerializer {
+struct DecodableFileSerializer<Model: Decodable & Sendable>: FileBodyDecoding {
     let decoder: SharedDecoder
 
+    var serializer: any ResponseSerializer<Model> { CodableSerializer<Model>(decoder) }
+
     func model(from file: DownloadedFile, response: ServerResponse) async throws -> Model {
+        try serializer.serialize(try await response.with(contentsOf: file))
+    }
+}
+
+extension DownloadAPIRequest {
+    /// Creates the model of a complete file.
+    func model(from file: DownloadedFile, _ response: ServerResponse) async throws -> Model {
+        guard let decoding = serializer as? any FileBodyDecoding<Model> else {
+            return try await serializer.model(from: file, response: response)
+        }
+        return try draft.modelLocation.model(
+            in: try await response.with(contentsOf: file),
+            client.pipeline.configuration.envelope,
+            by: decoding.serializer
+        )
+    }
+}
+
+extension ServerResponse {
+    /// Returns a copy whose body is the contents of a file.
+    fileprivate func with(contentsOf file: DownloadedFile) async throws -> ServerResponse {
         let reader = try await FileReader.open(file.url)
-        var contents = Data()
-        while let piece = try await reader.read() { contents.append(piece) }
-        var response = response
-        response.body = contents
-        return try CodableSerializer(decoder).serialize(response)
+        var response = self
+        response.body = Data()
+        while let piece = try await reader.read() { response.body.append(piece) }
+        return response
     }
 }
