@@ -98,3 +98,24 @@ public final class TestClock: SluiceClock {
         }
     }
 }
+
+// MARK: - Seeded generator
+
+/// A random number generator (SplitMix64) that returns the same sequence for the same seed, so a test is reproducible.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// Creates a generator with a seed.
+    public init(seed: UInt64) {
+        state = seed
+    }
+
+    /// Returns the next random number.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -179,3 +179,109 @@ extension DownloadAPIRequest {
     @available(*, unavailable, message: "Write \"sha256(\"9f86d0…\")\".")
     public func checksum(_ digest: DownloadChecksum) -> Self { self }
 }
+
+// MARK: - Pagination hints
+
+// Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
+
+extension Pages {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Collect the pages in a loop: \"for try await page in pages { all.append(page) }\"."
+    )
+    public func all() async throws(ErrorModel) -> [Model] { [] }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Say where a page has its items: \"items(\\.users)\", or \"items(\\.self)\" for pages that are arrays."
+    )
+    public func items() -> Self { self }
+}
+
+extension Pagination {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write the text of the URL: \"nextURL(at: { $0.next?.absoluteString })\".")
+    public static func nextURL(at url: (Model) -> URL?) -> Pagination { .link }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Count the items, because a page without items is the last: \"pageNumber(counting: \\.orders.count)\"."
+    )
+    public static func pageNumber(_ parameter: String = "page", from first: Int = 1, pageSize: Int? = nil) -> Pagination
+    { .link }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"from: 1\": \"pageNumber(from: 1, counting: \\.orders.count)\".")
+    public static func pageNumber(
+        _ parameter: String = "page",
+        startingAt first: Int,
+        pageSize: Int? = nil,
+        counting count: (Model) -> Int = { _ in 0 }
+    ) -> Pagination { .link }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Count the items, because a page without items is the last: \"offset(counting: \\.orders.count)\"."
+    )
+    public static func offset(_ parameter: String = "offset", from start: Int = 0, pageSize: Int? = nil) -> Pagination {
+        .link
+    }
+}
+
+// MARK: - Composition hints
+
+// Names and arguments that people try first. None can be called: each says what to write.
+
+extension GraphResults {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"try results.value(of: user)\".")
+    public subscript<Value>(step: GraphStep<Value>) -> Value {
+        get throws { try value(of: step) }
+    }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Name the step that \"add\" returned: \"try results.value(of: user)\".")
+    public subscript(step: String) -> any Sendable { step }
+}
+
+extension RequestGraph {
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "Write \"try await graph.run()\", which returns the results of all steps.")
+    public func sender() -> RequestGraph { self }
+
+    /// Unavailable: the message says what to write.
+    @available(*, unavailable, message: "A graph reports no progress. Count in the steps, or send a batch.")
+    public var progress: Double { 0 }
+}
+
+extension ChainLink {
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "The response may be a failure, and the closure cannot throw: switch over \"response.result\"."
+    )
+    public init<Request: TypedRequest>(
+        _ request: Request,
+        _ outcome: @escaping @Sendable (APIResponse<Request.Model, Request.ErrorModel>) throws -> Outcome
+    ) { send = { _ in await withUnsafeContinuation { _ in } } }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "The closure gets a response, which may be a failure: switch over \"response.result\"."
+    )
+    @_disfavoredOverload
+    public init<Request: TypedRequest>(_ request: Request, _ outcome: @escaping @Sendable (Request.Model) -> Outcome) {
+        send = { _ in await withUnsafeContinuation { _ in } }
+    }
+}

@@ -1,6 +1,12 @@
 import SluiceFoundation
 import SluiceHTTP
 
+#if os(Linux)
+import SluiceEngine
+#else
+import SluiceURLSession
+#endif
+
 /// A client for one API: it creates requests that share a base URL and a configuration.
 ///
 /// ```swift
@@ -144,4 +150,121 @@ public protocol StaticWebService {
 extension StaticWebService {
     /// The client, as the start of the service's requests: `get`, `post` and the other methods.
     public static var server: APIClient { client }
+}
+
+// MARK: - Configuration
+
+extension APIClient {
+    /// The settings that all requests of a client share. Some of them have a modifier that
+    /// overrides them for one request.
+    public struct Configuration: Sendable {
+        /// The headers of every request; `User-Agent: Sluice/` and the version by default. A header of the request
+        /// replaces the one with the same name.
+        ///
+        /// `Authorization`, `Cookie` and `Proxy-Authorization` are sent to the origin of the base URL, and to a host or
+        /// base URL that the request sets. They are not sent if the path is a whole URL with another origin.
+        public var headers: HTTPHeaders = [.userAgent: SluiceVersion.product]
+        /// The time-outs: 10 s to connect and 60 s without a byte, for each transfer; the total, none by default,
+        /// covers the whole request.
+        public var timeouts = Timeouts()
+        /// True to apply the total time-out of ``timeouts`` to downloads too, from the first request to the last byte;
+        /// false by default. A download that reaches it fails with ``SluiceError/Code/timedOut`` and keeps its partial
+        /// file for a later send.
+        public var limitsDownloadTime = false
+        /// The limits on a response: 64 KiB of headers, and 64 MiB of body, because the body is held in memory.
+        public var limits = ResponseLimits(body: 64 << 20)
+        /// The rules for successful responses; by default, any 2xx status is a success.
+        public var validation = Validation()
+        /// The redirects that are followed; up to 10 by default.
+        public var redirects = RedirectPolicy()
+        /// The store of cookies; nil, the default, neither stores nor sends cookies.
+        public var cookies: CookieJar?
+        /// The credentials that answer a challenge from the base URL's origin. With nil, the
+        /// default, the 401 is the response.
+        public var credentials: ChallengeCredentials?
+        /// The connection settings: TLS, proxies, name resolution, addresses and versions of HTTP.
+        public var connection = ConnectionOptions()
+        /// The decoder of models. The default is the strict `JSONDecoder`, whose strategies are read when the client is
+        /// created.
+        public var modelDecoder: any DataDecoder = JSONDecoder()
+        /// The envelope that the API wraps its models in; nil, the default, for none.
+        public var envelope: Envelope?
+        /// The decoder of the bodies of failed responses.
+        public var errorDecoder: any DataDecoder = JSONDecoder()
+        /// The encoder of JSON bodies.
+        public var encoder = JSONEncoder()
+        /// The encoder of queries and forms.
+        public var formEncoder = URLEncodedFormEncoder()
+        /// The rule that combines base URL and path.
+        public var urlBuilder = URLBuilder.appending
+        /// Changes the description that an endpoint gives of its request; nil by default.
+        public var endpointMapping: EndpointMapping?
+        /// Changes the built request before any gate; nil by default.
+        public var requestMapping: RequestMapping?
+        /// The constraints that every request must meet before it is sent. They are satisfied concurrently, except
+        /// for those that need each other.
+        public var constraints: [any Constraint] = []
+        /// The gates that must admit every request before it is sent. Gates with ``Gate/reservesResource`` false are
+        /// asked first, together with the constraints. The others follow in this order.
+        public var gates: [any Gate] = []
+        /// The interceptors that can change a request before it is sent, in this order.
+        public var requestInterceptors: [any RequestInterceptor] = []
+        /// The interceptors that can change an outcome before the caller gets it, in this order.
+        public var responseInterceptors: [any ResponseInterceptor] = []
+        /// The rules for sending failed requests again; no retries by default.
+        public var retry = RetryPolicy.none
+        /// The limit on all retries of the client, so that retries do not overload a server in trouble.
+        public var retryBudget = RetryBudget()
+        /// The rules for sending a slow request a second time; never by default.
+        public var hedging = HedgingPolicy.none
+        /// The plugins, which take part in every step, in this order, after the interceptors.
+        public var plugins: [any Plugin] = []
+        /// The observers, which are notified of every step.
+        public var observers: [any RequestObserver] = []
+        /// The headers that hold secrets, besides `Authorization`, `Cookie` and `Proxy-Authorization`, and those of a
+        /// ``CustomToken`` or ``SuppliedToken``. They are removed where a redirect, or a whole URL in place of a path,
+        /// leads to another origin. They do not appear in logs.
+        public var secretHeaders: [HTTPHeaderName] = []
+        /// The clock; the system's by default.
+        public var clock: any SluiceClock = SystemClock()
+        /// Returns 64 random bits for jitter at each call.
+        public var randomness: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+        /// The store of responses and values; nil, the default, for no cache. Clients can share one.
+        public var cache: CacheStore?
+        /// The rules for using the cache. By default, requests go to the server, and responses
+        /// are stored as RFC 9111 allows.
+        public var caching = Caching()
+        /// The requests that share the transfer of an equal request that is already running; none by default.
+        public var sharing = RequestSharing.none
+        /// The stub for requests without their own stub; nil, the default, for none.
+        public var stub: Stub?
+        /// The rule by which stubs answer requests instead of the server; immediately by default. With
+        /// ``StubMode/never``, a client sends requests in spite of their stubs. A request can override it.
+        public var stubMode = StubMode.immediate
+        /// The transport: `SocketTransport` on Linux, URLSession on Apple platforms. By default, all clients share one.
+        public var transport: any Transport = Configuration.platformTransport
+
+        /// Returns the description of a request, given the endpoint and its own description. An error
+        /// it throws fails the request.
+        ///
+        /// ```swift
+        /// $0.endpointMapping = { endpoint, draft in
+        ///     endpoint is GitHub ? draft.header("Accept", "application/vnd.github+json") : draft
+        /// }
+        /// ```
+        public typealias EndpointMapping = @Sendable (any Endpoint, RequestDraft) throws -> RequestDraft
+
+        /// Returns the request to send, given the request that was built. An error it throws fails the request.
+        public typealias RequestMapping = @Sendable (HTTPRequest) throws -> HTTPRequest
+
+        /// Creates a configuration with the defaults.
+        public init() {}
+
+        #if os(Linux)
+        /// Shared by all clients that set no transport.
+        private static let platformTransport = SocketTransport()
+        #else
+        private static let platformTransport = URLSessionTransport()
+        #endif
+    }
 }

@@ -74,3 +74,155 @@ extension Plugin {
     /// Does nothing.
     public func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) {}
 }
+
+// MARK: - Plugin declarations
+
+// Functions of plugins and properties of observers that have a name of ours and another signature. They would compile
+// and never be called, because the requirements have defaults. Each is therefore a requirement too, with a type that is
+// inferred from the declaration: unless it is the default, only an unavailable check is left, which says what to write.
+
+/// The functions that a ``Plugin`` cannot have: they have other parameters than those that are called.
+public protocol _PluginSignatures {
+    /// The type of a parameter `target`; `Never` without such a function.
+    associatedtype _PluginTarget = Never
+    /// The result of a function that prepares in place; `Never` without such a function.
+    associatedtype _PreparedInPlace = Never
+    /// The result of a function that processes any error; `Bool` without such a function.
+    associatedtype _ProcessedAnyError = Bool
+    /// The result of a function that receives a finished error; `Bool` without such a function.
+    associatedtype _FinishedAPIError = Bool
+
+    /// Never called.
+    func prepare(_ request: HTTPRequest, target: _PluginTarget) async throws -> HTTPRequest
+    /// Never called.
+    func willSend(_ request: HTTPRequest, target: _PluginTarget)
+    /// Never called.
+    func didReceive(_ outcome: TransportOutcome, target: _PluginTarget)
+    /// Never called.
+    func process(_ outcome: TransportOutcome, target: _PluginTarget) async -> TransportOutcome
+    /// Never called.
+    @_disfavoredOverload
+    func prepare(_ request: inout HTTPRequest, context: RequestContext) async throws -> _PreparedInPlace
+    /// Never called.
+    @_disfavoredOverload
+    func process(_ outcome: Result<ServerResponse, any Error>, context: RequestContext) async -> _ProcessedAnyError
+    /// Never called.
+    @_disfavoredOverload
+    func didFinish(_ result: Result<any Sendable, APIError>, context: RequestContext) -> _FinishedAPIError
+
+    /// Checks the parameters `target`.
+    static func _check(target: _PluginTarget.Type)
+    /// Checks that no function prepares in place.
+    static func _check(preparedInPlace: _PreparedInPlace.Type)
+    /// Checks that no function processes any error.
+    static func _check(processedAnyError: _ProcessedAnyError.Type)
+    /// Checks that no function receives a finished error of one type.
+    static func _check(finishedAPIError: _FinishedAPIError.Type)
+}
+
+extension _PluginSignatures {
+    /// Never called.
+    @_disfavoredOverload
+    public func prepare(_ request: HTTPRequest, target: _PluginTarget) async throws -> HTTPRequest { request }
+    /// Never called.
+    @_disfavoredOverload
+    public func willSend(_ request: HTTPRequest, target: _PluginTarget) {}
+    /// Never called.
+    @_disfavoredOverload
+    public func didReceive(_ outcome: TransportOutcome, target: _PluginTarget) {}
+    /// Never called.
+    @_disfavoredOverload
+    public func process(_ outcome: TransportOutcome, target: _PluginTarget) async -> TransportOutcome { outcome }
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write \"context: RequestContext\" in place of \"target\": a function with another label is never called."
+    )
+    public static func _check(target: _PluginTarget.Type) {}
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest\"."
+    )
+    public static func _check(preparedInPlace: _PreparedInPlace.Type) {}
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write \"process(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome\", whose error is a SluiceError."
+    )
+    public static func _check(processedAnyError: _ProcessedAnyError.Type) {}
+
+    /// Unavailable: the message says what to write.
+    @available(
+        *,
+        unavailable,
+        message: "Write \"didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext)\"."
+    )
+    public static func _check(finishedAPIError: _FinishedAPIError.Type) {}
+}
+
+extension _PluginSignatures where _PluginTarget == Never {
+    /// Nothing has another label.
+    public static func _check(target: Never.Type) {}
+}
+
+extension _PluginSignatures where _PreparedInPlace == Never {
+    /// Never called.
+    @_disfavoredOverload
+    public func prepare(_ request: inout HTTPRequest, context: RequestContext) async throws -> Never {
+        throw SluiceError(.interceptorFailed, "Plugins do not change a request in place.")
+    }
+    /// Nothing prepares in place.
+    public static func _check(preparedInPlace: Never.Type) {}
+}
+
+extension _PluginSignatures where _ProcessedAnyError == Bool {
+    /// Never called.
+    @_disfavoredOverload
+    public func process(_ outcome: Result<ServerResponse, any Error>, context: RequestContext) async -> Bool { false }
+    /// Nothing processes any error.
+    public static func _check(processedAnyError: Bool.Type) {}
+}
+
+extension _PluginSignatures where _FinishedAPIError == Bool {
+    /// Never called.
+    @_disfavoredOverload
+    public func didFinish(_ result: Result<any Sendable, APIError>, context: RequestContext) -> Bool { false }
+    /// Nothing receives an error of one type.
+    public static func _check(finishedAPIError: Bool.Type) {}
+}
+
+/// A type with ``RequestObserver/interests`` of any type.
+public protocol _ObserverInterests {
+    /// The declared type.
+    associatedtype _Interests = RequestEvent.Kinds
+    /// The declared value.
+    var interests: _Interests { get }
+}
+
+extension RequestObserver where _Interests == RequestEvent.Kinds {
+    /// All events.
+    public var interests: RequestEvent.Kinds { .all }
+}
+
+extension RequestObserver where _Interests == [RequestEvent.Kinds] {
+    /// The declared kinds.
+    public var interests: RequestEvent.Kinds {
+        let declared: [RequestEvent.Kinds] = interests
+        return RequestEvent.Kinds(declared)
+    }
+}
+
+extension RequestObserver {
+    /// Unavailable: the property has another type.
+    @available(*, unavailable, message: "Declare \"var interests: RequestEvent.Kinds\", as in \"[.began, .finished]\".")
+    public var interests: RequestEvent.Kinds { .all }
+}

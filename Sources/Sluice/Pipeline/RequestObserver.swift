@@ -1,4 +1,5 @@
 import Dispatch
+import SluiceFoundation
 import SluiceHTTP
 
 /// Receives the events of every request, for a log, metrics or an inspector.
@@ -195,3 +196,238 @@ protocol SelectiveObserver: RequestObserver {
 /// An observer so fast that queueing its events would cost more. It is called on the pipeline's own threads, several at
 /// a time.
 package protocol ImmediateObserver: RequestObserver {}
+
+// MARK: - Callers task
+
+/// Calls an observer with the task-local values of the task that started a request.
+///
+/// Swift copies task-local values only into a new task. So the start of the request creates one, which waits for messages. Its executor runs it on the thread that
+/// has a message for it, and it waits again before that call returns.
+final class CallersTask: Sendable {
+    /// An executor that runs a job where the job becomes ready.
+    private final class InlineExecutor: TaskExecutor {
+        static let shared = InlineExecutor()
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    private typealias Continuation = UnsafeContinuation<ObserverMailbox.Message?, Never>
+
+    private struct State {
+        var waiting: Continuation?
+        var hasEnded = false
+    }
+
+    /// The state that the task shares with its owner. The task must not keep the owner, whose end ends it.
+    private final class Slot: Sendable {
+        let state = Locked(State())
+
+        /// Waits for the next message; nil at the end.
+        func next() async -> ObserverMailbox.Message? {
+            await withUnsafeContinuation { continuation in
+                let hasEnded = state.withLock { state in
+                    if !state.hasEnded { state.waiting = continuation }
+                    return state.hasEnded
+                }
+                if hasEnded { continuation.resume(returning: nil) }
+            }
+        }
+    }
+
+    private let slot = Slot()
+
+    /// Creates a task with the task-local values of the current one.
+    init(_ observer: any RequestObserver) {
+        Task(executorPreference: InlineExecutor.shared) { [slot] in
+            // Requests that the observer sends are its own: the caller's deadline does not apply, and they bypass no gate.
+            await Deadline.$current.withValue(nil) {
+                await GateBypass.$current.withValue([]) {
+                    while let message = await slot.next() { observer.observe(message.event, of: message.request) }
+                }
+            }
+        }
+    }
+
+    deinit {
+        let waiting = slot.state.withLock { state in
+            state.hasEnded = true
+            return state.waiting.take()
+        }
+        waiting?.resume(returning: nil)
+    }
+
+    /// Calls the observer. Calls must not overlap.
+    ///
+    /// - Parameter message: The event and its request.
+    func deliver(_ message: ObserverMailbox.Message) {
+        slot.state.withLock { $0.waiting.take() }?.resume(returning: message)
+    }
+}
+
+// MARK: - Observer backlog
+
+/// The size of the events that wait for an observer, and its limits.
+///
+/// Bodies are omitted first: an event whose bodies exceed their limit waits without them. An event is dropped only if
+/// there are too many, or if the rest of them is too large.
+struct ObserverBacklog {
+    /// The estimated memory of an event in bytes.
+    struct Cost: Sendable, Hashable {
+        /// The bytes of request bodies and of response bodies in memory.
+        var requestBodies = 0
+        var responseBodies = 0
+        /// The bytes of everything else.
+        var other = 0
+
+        var bodies: Int { requestBodies + responseBodies }
+
+        /// The same without bodies.
+        var withoutBodies: Cost { Cost(other: other) }
+    }
+
+    /// The handling of a new event.
+    enum Admission: Sendable, Hashable {
+        case whole
+        case withoutBodies
+        case dropped
+    }
+
+    /// The maximum number of waiting events.
+    static let countLimit = 65_536
+    /// The maximum number of bytes of their bodies.
+    static let bodyLimit = 16 << 20
+    /// The maximum number of bytes of everything else.
+    static let otherLimit = 64 << 20
+
+    private(set) var count = 0
+    private(set) var bodies = 0
+    private(set) var other = 0
+
+    /// Decides about a new event, and counts it unless it is dropped.
+    mutating func add(_ cost: Cost) -> Admission {
+        guard count < Self.countLimit, cost.other <= Self.otherLimit - other else { return .dropped }
+        count += 1
+        other += cost.other
+        guard cost.bodies <= Self.bodyLimit - bodies else { return .withoutBodies }
+        bodies += cost.bodies
+        return .whole
+    }
+
+    /// Removes an event that the observer has received.
+    mutating func remove(_ cost: Cost) {
+        count -= 1
+        bodies -= cost.bodies
+        other -= cost.other
+    }
+}
+
+// MARK: - The size of an event
+
+extension RequestEvent {
+    /// The estimated memory of the event.
+    var cost: ObserverBacklog.Cost {
+        // The event itself, and its share of the properties that all events of a request have.
+        var cost = ObserverBacklog.Cost(other: 512)
+        switch self {
+        case .began(let request), .sending(let request): cost.add(request)
+        case .waiting, .admitted, .hedging: break
+        case .refused(_, let error): cost.add(error)
+        case .redirected(let response, let next):
+            cost.add(response)
+            cost.add(next)
+        case .informational(let head): cost.other += head.headers.byteCount
+        case .received(let outcome), .retrying(_, let outcome), .finished(let outcome): cost.add(outcome)
+        case .cached(let response): cost.add(response)
+        }
+        return cost
+    }
+
+    /// The event with empty bodies in place of those in memory.
+    var withoutBodies: RequestEvent {
+        switch self {
+        case .began(let request): .began(request.withoutBody)
+        case .sending(let request): .sending(request.withoutBody)
+        case .waiting, .admitted, .hedging, .informational: self
+        case .refused(let gate, let error): .refused(gate: gate, error.withoutBody)
+        case .redirected(let response, let next): .redirected(response.withoutBodies, to: next.withoutBody)
+        case .received(let outcome): .received(outcome.withoutBodies)
+        case .retrying(let delay, let outcome): .retrying(after: delay, outcome.withoutBodies)
+        case .finished(let outcome): .finished(outcome.withoutBodies)
+        case .cached(let response): .cached(response.withoutBodies)
+        }
+    }
+}
+
+extension ObserverBacklog.Cost {
+    fileprivate mutating func add(_ request: HTTPRequest) {
+        other += request.headers.byteCount + request.authority.utf8.count + request.path.utf8.count
+        if case .data(let data) = request.body.source { requestBodies += data.count }
+    }
+
+    fileprivate mutating func add(_ response: ServerResponse) {
+        add(response.request)
+        other += response.head.headers.byteCount + response.trailers.byteCount
+        responseBodies += response.body.count
+    }
+
+    fileprivate mutating func add(_ error: SluiceError) {
+        other += error.reason.utf8.count
+        if let request = error.request { add(request) }
+        if let response = error.response { other += response.headers.byteCount }
+    }
+
+    fileprivate mutating func add(_ outcome: TransportOutcome) {
+        switch outcome {
+        case .success(let response): add(response)
+        case .failure(let error): add(error)
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// The request without the bytes of its body. The length of the body is kept.
+    fileprivate var withoutBody: HTTPRequest {
+        guard case .data = body.source else { return self }
+        var request = self
+        request.body = RequestBody(
+            source: .none,
+            contentType: body.contentType,
+            length: body.length,
+            isReplayable: body.isReplayable
+        )
+        return request
+    }
+}
+
+extension ServerResponse {
+    fileprivate var withoutBodies: ServerResponse {
+        var response = self
+        response.request = request.withoutBody
+        response.body = Data()
+        response.storedModel = nil
+        response.failure = failure?.withoutBody
+        return response
+    }
+}
+
+extension SluiceError {
+    fileprivate var withoutBody: SluiceError {
+        guard let request, case .data = request.body.source else { return self }
+        return SluiceError(
+            code,
+            reason,
+            step: step,
+            request: request.withoutBody,
+            response: response,
+            underlyingError: underlyingError
+        )
+    }
+}
+
+extension TransportOutcome {
+    fileprivate var withoutBodies: TransportOutcome {
+        map(\.withoutBodies).mapError(\.withoutBody)
+    }
+}

@@ -1,4 +1,5 @@
 import SluiceFoundation
+import SluiceHTTP
 
 /// The reason a body could not be decoded: the underlying error of ``SluiceError/Code/decodingFailed``.
 public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible {
@@ -131,4 +132,173 @@ extension DecodingFailure: CustomReflectable {
             displayStyle: .struct
         )
     }
+}
+
+// MARK: - Decoding reason
+
+/// The coding path and the problem that a decoder reports, in the same words for all decoders.
+///
+/// The problem names types and kinds. The only part of the body in it is a value that an enum does not have.
+struct DecodingReason {
+    private(set) var path: [any CodingKey] = []
+    private(set) var text = "the decoder failed"
+
+    /// Reads the error that a decoder threw for a body.
+    init(_ cause: any Error, _ type: Any.Type, body: Data) {
+        switch cause {
+        case DecodingError.typeMismatch(let type, let context):
+            path = context.codingPath
+            text = Self.mismatch(type, context, body)
+        case DecodingError.valueNotFound(let type, let context):
+            path = context.codingPath
+            text = "expected \(Self.noun(type)), found null"
+        case DecodingError.keyNotFound(let key, let context):
+            path = context.codingPath
+            text = "the key “\(key.stringValue)” is missing"
+        case DecodingError.dataCorrupted(let context):
+            path = context.codingPath
+            corrupted(context, type, body)
+        default: break
+        }
+    }
+
+    // MARK: - Wrong types
+
+    private static func mismatch(_ type: Any.Type, _ context: DecodingError.Context, _ body: Data) -> String {
+        let json = try? JSONDocument(body)
+        let node = json.flatMap { $0.node(at: context.codingPath) }
+        if let json, let node, context.debugDescription.hasPrefix("Invalid number of keys found") {
+            // An enum with associated values: an object whose only key is the case.
+            var members = json.members(of: node).makeIterator()
+            guard let name = members.next()?.key, members.next() == nil else {
+                return "expected an object with one key, a case of \(type)"
+            }
+            return "\(quoted(json.string(of: name), at: [], in: body)) is not a case of \(type)"
+        }
+        let found = found(in: context.debugDescription) ?? json.flatMap { json in node.map { "\(json.kind($0))" } }
+        guard let found else { return "expected \(noun(type))" }
+        let isLossy = found == "a number" && type is any Numeric.Type
+        return "expected \(noun(type)), found \(isLossy ? "a number that does not fit" : found)"
+    }
+
+    /// Returns the kind of the value, which the decoders of Foundation and Sluice state.
+    private static func found(in description: String) -> String? {
+        guard let start = description.firstRange(of: "found ")?.upperBound else { return nil }
+        let rest = description[start...]
+        let kinds = [
+            ("a string", "a string"), ("number", "a number"), ("a number", "a number"), ("bool", "a boolean"),
+            ("a Bool", "a boolean"), ("a dictionary", "an object"), ("an object", "an object"),
+            ("an array", "an array"), ("null", "null"),
+        ]
+        return kinds.first { rest.hasPrefix("\($0.0) ") }?.1
+    }
+
+    /// Returns the name of a type, with its article for containers.
+    private static func noun(_ type: Any.Type) -> String {
+        switch type {
+        case is [String: Any].Type: "an object"
+        case is [Any].Type: "an array"
+        default: "\(type)"
+        }
+    }
+
+    // MARK: - Wrong values
+
+    private mutating func corrupted(_ context: DecodingError.Context, _ type: Any.Type, _ body: Data) {
+        if body.isEmpty {
+            text = "the body is empty"
+        } else if let error = context.underlyingError as? JSONSyntaxError {
+            text = path.isEmpty ? Self.notJSON(body, error) : "the string there is not valid JSON"
+        } else if context.debugDescription == "The given data was not valid JSON." {
+            do {
+                _ = try JSONDocument(body)
+                // JSONDecoder says the same of a number that its type cannot represent, and does not say where.
+                self = Self.number(type, body) ?? self
+                if path.isEmpty { text = "a number does not fit the type that the model declares for it" }
+            } catch {
+                text = Self.notJSON(body, error)
+            }
+        } else if let value = Self.unknownValue(context, body) {
+            text = value
+        } else {
+            text = Self.formats[context.debugDescription].map { "expected \($0)" } ?? "the data is not valid"
+        }
+    }
+
+    /// The formats that the decoders of Foundation and Sluice expect, by their descriptions.
+    private static let formats = [
+        "Expected date string to be ISO8601-formatted.": "a date in ISO 8601 format",
+        "Expected a date and time in ISO 8601 format.": "a date and time in ISO 8601 format",
+        "Date string does not match format expected by formatter.": "a date in the formatter's format",
+        "Expected a date in the formatter's format.": "a date in the formatter's format",
+        "Invalid URL string.": "a URL", "Expected a URL.": "a URL",
+        "Attempted to decode UUID from invalid UUID string.": "a UUID",
+        "Encountered Data is not valid Base64.": "Base64", "Expected Base64.": "Base64",
+    ]
+
+    /// Returns the problem of a value that an enum with raw values does not have.
+    private static func unknownValue(_ context: DecodingError.Context, _ body: Data) -> String? {
+        let description = context.debugDescription
+        guard description.hasPrefix("Cannot initialize "), let middle = description.firstRange(of: " from invalid "),
+            let value = description[middle.upperBound...].firstRange(of: " value ")
+        else { return nil }
+        let type = description[..<middle.lowerBound].dropFirst("Cannot initialize ".count)
+        let name = quoted(String(description[value.upperBound...]), at: context.codingPath, in: body)
+        return "\(name) is not a value of \(type)"
+    }
+
+    /// Returns a value in quotation marks, or a substitute if a key above it indicates a secret, or the body does not
+    /// contain it after redaction.
+    private static func quoted(_ value: String, at path: [any CodingKey], in body: Data) -> String {
+        let names = SecretRules.usual.memberNames
+        let isSecret = path.contains { $0.intValue == nil && names.contains($0.stringValue) }
+        guard !isSecret, case .text(let shown) = Redaction.standard.body(body, contentType: nil),
+            shown.utf8.count <= 1 << 20, shown.contains(JSON.string(value).formatted(.compact))
+        else { return "the value" }
+        return JSON.quoted(value)
+    }
+
+    /// Decodes again with a decoder that reports the path of a number that does not fit.
+    private static func number(_ type: Any.Type, _ body: Data) -> DecodingReason? {
+        guard let type = type as? any Decodable.Type else { return nil }
+        do {
+            _ = try LenientJSONDecoder(conversions: []).decode(type, from: body)
+        } catch {
+            if case DecodingError.typeMismatch(let type, _) = error, type is any Numeric.Type {
+                return DecodingReason(error, type, body: body)
+            }
+        }
+        return nil
+    }
+
+    // MARK: - Bodies that are not JSON
+
+    /// Returns the problem of a body that is not JSON: its emptiness, another format, or the place of the error.
+    static func notJSON(_ body: Data, _ error: JSONSyntaxError) -> String {
+        if body.isEmpty { return "the body is empty" }
+        if let format = format(of: body) { return "the body is \(format), not JSON" }
+        return "the text is not valid JSON: \(error.reason) (line \(error.line), column \(error.column))"
+    }
+
+    /// Returns the name of the markup language that a body begins with; nil for other text.
+    private static func format(of body: Data) -> String? {
+        let beginning = String(decoding: body.prefix(512), as: UTF8.self)
+            .drop { $0.isWhitespace || $0 == "\u{FEFF}" }.lowercased()
+        guard beginning.hasPrefix("<") else { return nil }
+        let isHTML = ["<!doctype html", "<html", "<head", "<body", "<!--"].contains { beginning.contains($0) }
+        return isHTML ? "HTML" : "XML"
+    }
+}
+
+extension JSONDocument {
+    /// Returns the value at a coding path; nil if the decoder has changed the keys.
+    fileprivate func node(at path: [any CodingKey]) -> Node? {
+        path.reduce(root) { node, key in
+            node.flatMap { node in
+                key.intValue.map { element($0, of: node) } ?? member(key.stringValue, of: node)
+            }
+        }
+    }
+
+    fileprivate func kind(_ node: Node) -> JSON.Kind { JSON.Kind(kind(of: node)) }
 }

@@ -1,5 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
+import SluiceJSON
 
 /// Creates a model from an accepted response.
 public protocol ResponseSerializer<Model>: Sendable {
@@ -47,5 +48,182 @@ struct ClosureSerializer<Model: Sendable>: ResponseSerializer {
                 underlyingError: error
             )
         }
+    }
+}
+
+// MARK: - String serializer
+
+/// Decodes a body as text, in the charset of the response.
+///
+/// ```swift
+/// let page: String = try await client.serialized(by: StringSerializer()).request("index.html").sender().value
+/// ```
+///
+/// The byte order mark takes precedence, then the charset of the `Content-Type`, then the default. Charsets and their
+/// labels are those of the WHATWG Encoding Standard. `us-ascii` and `iso-8859-1` are therefore read as windows-1252,
+/// which has a character for every byte, `gb2312` as GB18030, and `utf-16` without a mark as little-endian. Other
+/// charsets, such as UTF-7 and UTF-32, are not supported, because a server should not be able to select any converter
+/// of the system.
+///
+/// Invalid bytes are an error and are not replaced.
+public struct StringSerializer: ResponseSerializer {
+    private let defaultCharset: String
+
+    /// Creates a serializer.
+    ///
+    /// - Parameter defaultCharset: The charset for responses that specify none. If its name is unknown, those responses
+    ///   fail.
+    public init(defaultCharset: String = "utf-8") {
+        self.defaultCharset = defaultCharset
+    }
+
+    /// Decodes the body. An empty body is an empty string.
+    ///
+    /// - Parameter response: A response that has passed validation.
+    /// - Returns: The text, without a byte order mark.
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/decodingFailed`` and a ``TextFailure`` as its
+    ///   underlying error.
+    public func serialize(_ response: ServerResponse) throws(SluiceError) -> String {
+        do throws(TextFailure) {
+            if let mark = ByteOrderMark(of: response.body) {
+                return try mark.charset.decode(response.body, from: mark.length)
+            }
+            // If there are several fields, use the last valid one, as in the Fetch Standard.
+            let types = response.head.headers.values(for: .contentType).compactMap(ContentType.init)
+            let label = types.last?.charset.flatMap { $0.isEmpty ? nil : $0 } ?? defaultCharset
+            guard let charset = Charset(label: label) else { throw .unknown(label) }
+            return try charset.decode(response.body, from: 0)
+        } catch {
+            throw SluiceError(.decodingFailed, error.description, step: .serialization, underlyingError: error)
+        }
+    }
+}
+
+// MARK: - Model serializers
+
+/// A serializer that uses a decoder.
+protocol DecodingSerializer {
+    var decoder: SharedDecoder { get }
+}
+
+/// Decodes a `Decodable` model from a JSON body.
+struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, DecodingSerializer {
+    let decoder: SharedDecoder
+
+    init(decoder: any DataDecoder = JSONDecoder()) {
+        self.decoder = SharedDecoder(decoder)
+    }
+
+    init(_ decoder: SharedDecoder) {
+        self.decoder = decoder
+    }
+
+    /// True unless the decoder is a `PropertyListDecoder`.
+    var readsJSON: Bool { decoder.readsJSON }
+
+    /// Decodes the body. An ``Empty`` model accepts any body. A ``JSON`` model is parsed directly if the decoder is a
+    /// `JSONDecoder`, which would lose digits of numbers.
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+        guard let stored = response.storedModel else { return try model(of: response.body) }
+        return try stored.model(of: response.body, by: decoder) { () throws(SluiceError) in
+            try model(of: response.body)
+        }
+    }
+
+    /// Decodes a body or a single line of one.
+    func model(of body: Data) throws(SluiceError) -> Model {
+        do {
+            if Model.self == Empty.self { return try cast(Empty()) }
+            if Model.self == JSON.self, decoder.isJSONDecoder { return try cast(JSON(parsing: body)) }
+            return try decoder.decode(Model.self, from: body)
+        } catch let error as JSONSyntaxError {
+            throw .undecodable(DecodingFailure(Model.self, body: body, error: error))
+        } catch {
+            throw .undecodable(DecodingFailure(Model.self, body: body, cause: error))
+        }
+    }
+
+    /// Returns a value of the model's type. A separate function, because the cast looks up the metadata of an optional
+    /// model.
+    @inline(never)
+    private func cast(_ value: some Sendable) throws(SluiceError) -> Model {
+        guard let model = value as? Model else {
+            throw SluiceError(.internalFailure, "\(type(of: value)) is not \(Model.self).", step: .serialization)
+        }
+        return model
+    }
+}
+
+/// A reference to a decoder, so that the requests of a client share it without an allocation each.
+final class SharedDecoder: Sendable {
+    let decoder: any DataDecoder
+    let readsJSON: Bool
+    /// True if the decoder is a `JSONDecoder`.
+    let isJSONDecoder: Bool
+    /// The faster decoder with the results of the `JSONDecoder`; nil for other decoders.
+    private let modelDecoder: JSONModelDecoder?
+
+    init(_ decoder: any DataDecoder) {
+        self.decoder = decoder
+        isJSONDecoder = decoder is JSONDecoder
+        readsJSON = isJSONDecoder || !(decoder is PropertyListDecoder)
+        modelDecoder = JSONModelDecoder(decoder)
+    }
+
+    func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
+        if let modelDecoder { return try modelDecoder.decode(type, from: data) }
+        return try decoder.decode(type, from: data)
+    }
+}
+
+/// Creates a ``JSONDecodable`` model from a JSON body.
+///
+/// An empty body is an error unless the model is ``Empty``, which does not read the body.
+struct JSONSerializer<Model: JSONDecodable>: ResponseSerializer {
+    var readsJSON: Bool { true }
+
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+        if Model.self == Empty.self, let empty = Empty() as? Model { return empty }
+        let json: JSON
+        do {
+            json = try JSON(parsing: response.body)
+        } catch {
+            throw .undecodable(DecodingFailure(Model.self, body: response.body, error: error))
+        }
+        do {
+            return try Model(json: json, at: JSONPath())
+        } catch {
+            throw .undecodable(DecodingFailure(Model.self, body: response.body, failure: error))
+        }
+    }
+}
+
+/// The model of a response without content, such as a 204. It accepts any body, including an empty one.
+///
+/// ```swift
+/// _ = try await client.empty.delete("users/1").sender().value
+/// ```
+public struct Empty: JSONDecodable, Codable, Hashable, Sendable {
+    /// Creates the value.
+    public init() {}
+
+    /// Creates the value from any JSON.
+    public init(json: JSON) {}
+
+    /// Creates the value without reading from the decoder.
+    public init(from decoder: any Decoder) {}
+
+    /// Encodes an empty object.
+    public func encode(to encoder: any Encoder) throws {
+        _ = encoder.container(keyedBy: NoKey.self)
+    }
+
+    private enum NoKey: CodingKey {}
+}
+
+/// Stands in for the serializer of a model that is not decodable, in functions that cannot be called.
+struct UndecodableSerializer<Model: Sendable>: ResponseSerializer {
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
+        throw SluiceError(.unsupported, "\(Model.self) is not decodable.", step: .serialization)
     }
 }

@@ -199,4 +199,176 @@ package struct Authenticator: Sendable {
         }
     }
 }
+
+// MARK: - Call authentication
+
+/// The credentials of one call, for the server and for an HTTP proxy that forwards the request.
+///
+/// If only Digest is allowed and there has been no challenge, a body that can be read only once is held back. The request is then first
+/// sent without its body, to receive the challenge. This applies to all versions of HTTP.
+struct CallAuthentication: Sendable {
+    private var authenticators: [Authenticator] = []
+    private let request: HTTPRequest
+    private let upload: UploadSource
+    /// True once the server has accepted the request without its body, so the body must be sent.
+    private var needsBody = false
+
+    /// Creates the credentials of a call, or returns nil if there are none.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - upload: The body of the request.
+    ///   - credentials: The credentials for the request's server.
+    ///   - proxy: The proxy of the request.
+    init?(_ request: HTTPRequest, _ upload: UploadSource, _ credentials: ChallengeCredentials?, _ proxy: Proxy?) {
+        self.request = request
+        self.upload = upload
+        if let server = credentials.flatMap(AuthenticationCredentials.init) {
+            authenticators.append(Authenticator(server))
+        }
+        // For a tunnel, the CONNECT request authenticates with the proxy.
+        if request.scheme == "http", let proxy = proxy.flatMap(AuthenticationCredentials.init) {
+            authenticators.append(Authenticator(proxy))
+        }
+        if authenticators.isEmpty { return nil }
+    }
+
+    /// True if the next request is sent without its body.
+    var holdsBodyBack: Bool {
+        guard case .stream(_, _, isReplayable: false) = upload, !needsBody else { return false }
+        return authenticators.contains(where: \.waitsForChallenge)
+    }
+
+    /// Returns the value of the next request's `Authorization` field, or of its `Proxy-Authorization` field. Nil for no field.
+    mutating func fieldValue(forProxy isForProxy: Bool, in spaces: Locked<ProtectionSpaces>) -> String? {
+        guard let index = authenticators.firstIndex(where: { $0.credentials.isForProxy == isForProxy }) else {
+            return nil
+        }
+        guard holdsBodyBack else {
+            return authenticators[index].fieldValue(for: message(isForProxy, upload), in: spaces)
+        }
+        // A known nonce may have expired, and the body could not be sent again. Send no credentials, to receive a new nonce.
+        if authenticators[index].waitsForChallenge { return nil }
+        return authenticators[index].fieldValue(for: message(isForProxy, .none), in: spaces)
+    }
+
+    /// Processes the head of a response. Returns true if the request must be sent again instead of returning the response.
+    mutating func processHead(_ head: HTTPResponse, in spaces: Locked<ProtectionSpaces>) -> Bool {
+        let hasHeldBack = holdsBodyBack
+        for index in authenticators.indices {
+            let credentials = authenticators[index].credentials
+            guard head.status == credentials.challengeStatus else { continue }
+            let message = message(credentials.isForProxy, upload)
+            let decision = spaces.withLockUnchecked { spaces in
+                authenticators[index].processChallenge(head.headers, to: message, in: &spaces)
+            }
+            guard decision == .sendAgain else { return false }
+            if head.status == .unauthorized { recordAcceptance(of: head, in: spaces) }
+            return true
+        }
+        guard hasHeldBack, head.status.rawValue < 300 else { return false }
+        needsBody = true
+        return true
+    }
+
+    /// Processes the head of the response that is returned to the caller.
+    mutating func recordAcceptance(of head: HTTPResponse, in spaces: Locked<ProtectionSpaces>) {
+        for index in authenticators.indices {
+            let isForProxy = authenticators[index].credentials.isForProxy
+            // A 407 comes from the proxy, which has not forwarded the request. A 401 comes from the server, through the proxy.
+            guard head.status != 407, isForProxy || head.status != .unauthorized else { continue }
+            let message = message(isForProxy, upload)
+            spaces.withLockUnchecked { authenticators[index].recordAcceptance(head.headers, to: message, in: &$0) }
+        }
+    }
+
+    /// Returns the message with the request target: an absolute URL if a proxy forwards the request.
+    private func message(_ isForProxy: Bool, _ upload: UploadSource) -> AuthenticatedMessage {
+        var uri = request.path
+        if isForProxy {
+            var target: [UInt8] = []
+            RequestWriter.appendAbsoluteTarget(of: request, to: &target)
+            uri = String(decoding: target, as: UTF8.self)
+        }
+        return AuthenticatedMessage(method: request.method.rawValue, uri: uri, upload: upload)
+    }
+}
+
+// MARK: - Authentication credentials
+
+/// A user name and a password for one server or proxy. Descriptions do not contain the password.
+package struct AuthenticationCredentials: Sendable, Hashable {
+    /// The party that may request the credentials.
+    package enum Target: Sendable, Hashable {
+        case server(HTTPOrigin)
+        /// A proxy, by its scheme and address.
+        case proxy(String)
+    }
+
+    package let target: Target
+    package let user: String
+    package let password: String
+    package let methods: ChallengeCredentials.Methods
+
+    package init(target: Target, user: String, password: String, methods: ChallengeCredentials.Methods) {
+        self.target = target
+        self.user = user
+        self.password = password
+        self.methods = methods
+    }
+
+    /// Creates the credentials for a server, or returns nil if no origin is set.
+    package init?(_ credentials: ChallengeCredentials) {
+        guard let origin = credentials.origin, !credentials.methods.isEmpty else { return nil }
+        self.init(
+            target: .server(origin),
+            user: credentials.user,
+            password: credentials.password,
+            methods: credentials.methods
+        )
+    }
+
+    /// Creates the credentials for an HTTP proxy, or returns nil if there are none.
+    package init?(_ proxy: Proxy) {
+        guard !proxy.scheme.isSOCKS, let credentials = proxy.credentials, !credentials.methods.isEmpty else {
+            return nil
+        }
+        self.init(
+            target: .proxy(proxy.description),
+            user: credentials.user,
+            password: credentials.password.reveal(),
+            methods: credentials.methods
+        )
+    }
+
+    /// The value of the `Authorization` field with Basic (RFC 7617 §2).
+    var basic: String { ChallengeCredentials.basic(user, password) }
+
+    package var isForProxy: Bool {
+        if case .proxy = target { true } else { false }
+    }
+
+    /// The status of a challenge.
+    package var challengeStatus: HTTPStatus { isForProxy ? 407 : .unauthorized }
+    /// The response field with the challenges.
+    package var challengeField: HTTPHeaderName { isForProxy ? "Proxy-Authenticate" : "WWW-Authenticate" }
+    /// The request field with the credentials.
+    package var answerField: HTTPHeaderName { isForProxy ? .proxyAuthorization : .authorization }
+    /// The response field after successful authentication.
+    package var infoField: HTTPHeaderName { isForProxy ? "Proxy-Authentication-Info" : "Authentication-Info" }
+
+    /// Hashes the name and the target.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(target)
+        hasher.combine(user)
+    }
+}
+
+extension AuthenticationCredentials: CustomStringConvertible, CustomReflectable {
+    /// The user name, without the password.
+    package var description: String { "credentials of “\(user)”" }
+
+    /// A mirror with the user name, without the password.
+    package var customMirror: Mirror { Mirror(self, children: ["user": user]) }
+}
 #endif

@@ -87,4 +87,121 @@ extension UnsafeRawBufferPointer {
         }
     }
 }
+
+// MARK: - Chunked body
+
+/// A parser of the chunked framing (RFC 9112 §7.1) up to the trailer section, which is not part of it.
+///
+/// Every byte is consumed at once. An incomplete size line does not have to be kept for the next input.
+package struct ChunkedBody: Sendable {
+    package enum Step: Sendable, Equatable {
+        /// All of the input is consumed.
+        case needsMore
+        /// Data of the body, as offsets into the input.
+        case data(Range<Int>)
+        /// The size line of the last chunk is consumed. The trailer section follows.
+        case lastChunk
+    }
+
+    /// The maximum number of hexadecimal digits of a size, which then fits into 60 bits.
+    package static let digitLimit = 15
+    /// The maximum number of bytes of one chunk's extensions.
+    package static let extensionLimit = 4 << 10
+    /// The maximum total number of bytes of the extensions of all chunks.
+    package static let extensionSumLimit = 64 << 10
+
+    private enum State: UInt8 {
+        case size, extensions, sizeEnd, data, dataReturn, dataEnd, complete
+    }
+
+    private var state = State.size
+    private var digits: UInt8 = 0
+    /// The partially read size, then the remaining bytes of the chunk.
+    private var left: Int64 = 0
+    private var extensionCount = 0
+    private var extensionSum = 0
+
+    package init() {}
+
+    /// Consumes input from `position`, which is advanced past the consumed bytes.
+    package mutating func next(
+        in input: UnsafeRawBufferPointer,
+        from position: inout Int
+    ) throws(ResponseSyntaxError) -> Step {
+        while position < input.count {
+            if state == .data {
+                let count = Int(min(left, Int64(input.count - position)))
+                let start = position
+                position += count
+                left -= Int64(count)
+                if left == 0 { state = .dataReturn }
+                return .data(start..<position)
+            }
+            guard state != .complete else { return .lastChunk }
+            let byte = input[position]
+            position += 1
+            try take(byte)
+            if state == .complete { return .lastChunk }
+        }
+        return .needsMore
+    }
+
+    /// Consumes a byte of the framing.
+    @inline(__always)
+    private mutating func take(_ byte: UInt8) throws(ResponseSyntaxError) {
+        switch state {
+        case .size:
+            if let digit = byte.hexDigit {
+                guard digits < Self.digitLimit else { throw .malformedChunk }
+                left = left << 4 | Int64(digit)
+                digits += 1
+            } else if digits > 0, byte == 13 {
+                state = .sizeEnd
+            } else if digits > 0, byte == UInt8(ascii: ";") {
+                state = .extensions
+                try countExtension()
+            } else {
+                throw .malformedChunk
+            }
+        case .extensions:
+            if byte == 13 {
+                state = .sizeEnd
+            } else {
+                guard byte.isFieldByte else { throw .malformedChunk }
+                try countExtension()
+            }
+        case .sizeEnd:
+            guard byte == 10 else { throw .malformedChunk }
+            state = left == 0 ? .complete : .data
+            digits = 0
+            extensionCount = 0
+        case .dataReturn:
+            guard byte == 13 else { throw .malformedChunk }
+            state = .dataEnd
+        case .dataEnd:
+            guard byte == 10 else { throw .malformedChunk }
+            state = .size
+        case .data, .complete:
+            break
+        }
+    }
+
+    private mutating func countExtension() throws(ResponseSyntaxError) {
+        extensionCount += 1
+        extensionSum += 1
+        if extensionCount > Self.extensionLimit || extensionSum > Self.extensionSumLimit {
+            throw .chunkExtensionsTooLong
+        }
+    }
+}
+
+extension UInt8 {
+    /// The value of a hexadecimal digit, or nil for other bytes.
+    @inline(__always)
+    fileprivate var hexDigit: UInt8? {
+        if self &- 48 < 10 { return self &- 48 }
+        let letter = (self | 0x20) &- 97
+        return letter < 6 ? letter + 10 : nil
+    }
+}
 #endif

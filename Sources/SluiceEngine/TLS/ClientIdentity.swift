@@ -1,6 +1,7 @@
 #if os(Linux)
-import SluiceFoundation
 import CSSL
+import Glibc
+import SluiceFoundation
 import SluiceHTTP
 
 /// A client certificate with its private key and intermediate certificates, as OpenSSL objects.
@@ -138,4 +139,154 @@ extension UnsafeMutableRawPointer {
         if let start = bytes.baseAddress { copyMemory(from: start, byteCount: bytes.count) }
     }
 }
+
+// MARK: - Certificate file
+
+/// The identity of a file's contents and permissions: a change of them changes at least one of the values.
+struct FileIdentity: Sendable, Hashable {
+    let path: String
+    private let device: UInt
+    private let inode: UInt
+    private let size: Int
+    private let seconds: Int
+    private let nanoseconds: Int
+    /// The time of the last change of the contents or the permissions.
+    private let changedSeconds: Int
+    private let changedNanoseconds: Int
+
+    /// Returns the identity of the file at a path, or nil if there is none.
+    init?(at path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(path, status)
+    }
+
+    fileprivate init(_ path: String, _ status: stat) {
+        self.path = path
+        device = UInt(status.st_dev)
+        inode = UInt(status.st_ino)
+        size = Int(status.st_size)
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
+        changedSeconds = status.st_ctim.tv_sec
+        changedNanoseconds = status.st_ctim.tv_nsec
+    }
+
+    /// True if the file at the path is still the same, according to its metadata.
+    var isCurrent: Bool { FileIdentity(at: path) == self }
+}
+
+/// The contents of a certificate source and, for a file, its identity.
+struct CertificateFile {
+    /// The maximum size of a file, well above any collection of authorities.
+    private static let maximumSize = 32 << 20
+
+    let contents: [UInt8]
+    let identity: FileIdentity?
+
+    /// A source that cannot be read or decoded.
+    struct Unreadable: Error {
+        /// The path, if there is one, and the cause.
+        let reason: String
+    }
+
+    init(_ source: CertificateSource) throws(Unreadable) {
+        switch source {
+        case .bytes(let bytes):
+            self.init(contents: Array(bytes), identity: nil)
+        case .file(let path):
+            try self.init(path)
+        }
+    }
+
+    private init(contents: [UInt8], identity: FileIdentity?) {
+        self.contents = contents
+        self.identity = identity
+    }
+
+    init(_ path: String) throws(Unreadable) {
+        // The system would cut such a path off at the NUL.
+        if path.utf8.contains(0) { throw Unreadable(reason: "\(path): its path contains a NUL character") }
+        // A pipe without a writer does not hold the thread.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw CertificateFile.unreadable(path, errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw CertificateFile.unreadable(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Unreadable(reason: "\(path): it is not a regular file") }
+        var contents: [UInt8] = []
+        var chunk = max(4096, min(Int(status.st_size) + 1, CertificateFile.maximumSize))
+        while true {
+            guard contents.count <= CertificateFile.maximumSize else {
+                throw CertificateFile.unreadable(path, EFBIG)
+            }
+            var failure: Int32 = 0
+            let piece = [UInt8](unsafeUninitializedCapacity: chunk) { room, count in
+                let received = Glibc.read(descriptor, room.baseAddress, room.count)
+                if received < 0 { failure = errno }
+                count = max(0, received)
+            }
+            if failure == EINTR { continue }
+            guard failure == 0 else { throw CertificateFile.unreadable(path, failure) }
+            if piece.isEmpty { break }
+            contents += piece
+            chunk = 1 << 16
+        }
+        self.contents = contents
+        identity = FileIdentity(path, status)
+    }
+
+    private static func unreadable(_ path: String, _ number: Int32) -> Unreadable {
+        Unreadable(reason: "\(path): \(String(cString: strerror(number)).lowercased())")
+    }
+
+    /// Parses the certificates of a PEM text (RFC 7468). The caller frees them with ``free(_:)``.
+    ///
+    /// - Throws: The message of OpenSSL if a certificate cannot be parsed or there is none.
+    func certificates() throws(Unreadable) -> [OpaquePointer] {
+        var certificates: [OpaquePointer] = []
+        let reason = contents.withUnsafeBytes { bytes -> String? in
+            ERR_clear_error()
+            guard let start = bytes.baseAddress, let count = Int32(exactly: bytes.count) else {
+                return "there is no certificate in PEM format"
+            }
+            guard let bio = BIO_new_mem_buf(start, count) else { return OpenSSLError.takeMessage(or: "out of memory") }
+            defer { BIO_free(bio) }
+            while let certificate = PEM_read_bio_X509_AUX(bio, nil, refusePassword, nil) {
+                certificates.append(certificate)
+            }
+            let end = ERR_peek_last_error()
+            if sluice_tls_is_end_of_pem(end) != 0, !certificates.isEmpty {
+                ERR_clear_error()
+                return nil
+            }
+            return sluice_tls_is_end_of_pem(end) != 0
+                ? "there is no certificate in PEM format" : OpenSSLError.takeMessage(or: "no certificate can be read")
+        }
+        if let reason {
+            ERR_clear_error()
+            CertificateFile.free(certificates)
+            throw unreadable(reason)
+        }
+        return certificates
+    }
+
+    /// Returns the error for contents that cannot be decoded.
+    func unreadable(_ reason: String) -> Unreadable {
+        Unreadable(reason: identity.map { "\($0.path): \(reason)" } ?? reason)
+    }
+
+    static func free(_ certificates: [OpaquePointer]) {
+        for certificate in certificates { X509_free(certificate) }
+    }
+}
+
+/// Supplies no password to OpenSSL. Without a callback, OpenSSL would prompt on the terminal.
+private let refusePassword:
+    @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 = {
+        _,
+        _,
+        _,
+        _ in -1
+    }
 #endif

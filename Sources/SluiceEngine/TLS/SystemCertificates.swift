@@ -1,6 +1,7 @@
 #if os(Linux)
 import CSSL
 import Glibc
+import SluiceFoundation
 import SluiceHTTP
 
 /// The authorities that the system trusts, read once per process.
@@ -117,6 +118,224 @@ final class SystemCertificates: Sendable {
             X509_free(certificate)
         }
         return hasAdded
+    }
+}
+
+// MARK: - System certificate locations
+
+/// The file and the directories that contain the system's trusted authorities.
+///
+/// Their locations are those of OpenSSL: `SSL_CERT_FILE` and `SSL_CERT_DIR`, or its defaults. If neither variable is set and the file is
+/// readable, the directory is not used, because systems keep the same certificates in both.
+struct SystemCertificateLocations: CustomStringConvertible {
+    /// The certificate files of other systems than Debian, in case OpenSSL was built with other locations.
+    private static let knownFiles = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+    ]
+
+    let files: [String]
+    let directories: [String]
+    /// True if the directories are read although a file has certificates.
+    private let readsDirectoriesToo: Bool
+
+    /// Creates the locations from the environment and the defaults of OpenSSL.
+    init() {
+        let environment = { (name: UnsafePointer<CChar>?) -> String? in
+            name.flatMap(sluice_tls_environment).map { String(cString: $0) }
+        }
+        self.init(
+            file: environment(X509_get_default_cert_file_env()),
+            directory: environment(X509_get_default_cert_dir_env())
+        )
+    }
+
+    /// Creates the locations from the values of `SSL_CERT_FILE` and `SSL_CERT_DIR`, which are nil if they are not set.
+    init(file: String?, directory: String?) {
+        let standard = X509_get_default_cert_file().map { [String(cString: $0)] } ?? []
+        files = file.map { [$0] } ?? standard + SystemCertificateLocations.knownFiles
+        let standardDirectory = X509_get_default_cert_dir().map { String(cString: $0) } ?? ""
+        directories = (directory ?? standardDirectory).split(separator: ":").map(String.init)
+        readsDirectoriesToo = file != nil || directory != nil
+    }
+
+    var description: String { (files + directories).joined(separator: ", ") }
+
+    /// Returns the certificates in DER without duplicates. Empty if there are none.
+    func read() -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        for file in files {
+            found = SystemCertificateLocations.certificates(in: file)
+            if !found.isEmpty { break }
+        }
+        guard readsDirectoriesToo || found.isEmpty else { return found }
+        var known = Set(found)
+        for path in directories.flatMap(SystemCertificateLocations.hashedFiles) {
+            for certificate in SystemCertificateLocations.certificates(in: path)
+            where known.insert(certificate).inserted {
+                found.append(certificate)
+            }
+        }
+        return found
+    }
+
+    /// Returns the files of a directory that are named by a subject hash, such as `2c11d503.0`. OpenSSL uses no other files.
+    private static func hashedFiles(of directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var paths: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].utf8.count == 8, parts[0].allSatisfy(\.isHexDigit), UInt16(parts[1]) != nil
+            else { continue }
+            paths.append("\(directory)/\(name)")
+        }
+        return paths.sorted()
+    }
+
+    private static func certificates(in path: String) -> [[UInt8]] {
+        guard let file = try? CertificateFile(path) else { return [] }
+        return PEMCertificates.contents(of: file.contents)
+    }
+}
+
+/// Decodes the certificates of a PEM text (RFC 7468) without parsing them.
+enum PEMCertificates {
+    private static let labels: Set = ["CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CERTIFICATE"]
+
+    /// Returns the certificates in DER. A block with another label or with invalid Base64 is omitted.
+    static func contents(of text: [UInt8]) -> [[UInt8]] {
+        let dashes = Array("-----".utf8)
+        var certificates: [[UInt8]] = []
+        var begin: (label: String, start: Int)?
+        var lineStart = 0
+        while lineStart < text.count {
+            let lineEnd = text[lineStart...].firstIndex(of: UInt8(ascii: "\n")) ?? text.count
+            defer { lineStart = lineEnd + 1 }
+            guard text[lineStart] == dashes[0], text[lineStart..<lineEnd].starts(with: dashes) else { continue }
+            let boundary =
+                String(decoding: text[lineStart..<lineEnd], as: UTF8.self)
+                .split(whereSeparator: { $0 == "-" || $0 == "\r" }).first ?? ""
+            if boundary.hasPrefix("BEGIN ") {
+                begin = (String(boundary.dropFirst(6)), min(lineEnd + 1, text.count))
+            } else if boundary.hasPrefix("END "), let (label, start) = begin {
+                begin = nil
+                guard labels.contains(label), boundary.dropFirst(4) == label else { continue }
+                let encoded = Data(text[start..<lineStart])
+                if let bytes = Data(base64Encoded: encoded, options: .ignoreUnknownCharacters) {
+                    certificates.append(Array(bytes))
+                }
+            }
+        }
+        return certificates
+    }
+}
+
+// MARK: - Distinguished name
+
+/// A hash key for distinguished names, computed without OpenSSL's parser.
+///
+/// The key contains the letters and digits of all values in lower case. Names that are equal according to RFC 5280 §7.1 have the same key.
+/// Names with the same key may still differ, so a match is only a candidate.
+struct DistinguishedNameKey: Hashable {
+    private let text: [UInt8]
+
+    /// Creates the key of a DER-encoded name.
+    init(_ name: some Collection<UInt8>) {
+        var reader = DERReader(Array(name)[...])
+        var text: [UInt8] = []
+        if let sequence = reader.next() {
+            DistinguishedNameKey.collect(sequence.contents, into: &text, depth: 0)
+        }
+        self.text = text
+    }
+
+    private static func collect(_ bytes: ArraySlice<UInt8>, into text: inout [UInt8], depth: Int) {
+        var reader = DERReader(bytes)
+        while let element = reader.next() {
+            switch element.tag {
+            case 0x30, 0x31:
+                if depth < 4 { collect(element.contents, into: &text, depth: depth + 1) }
+            // UTF8String, NumericString, PrintableString, TeletexString, IA5String and VisibleString.
+            case 0x0C, 0x12, 0x13, 0x14, 0x16, 0x1A:
+                appendCharacters(of: element.contents, width: 1, to: &text)
+            // BMPString and UniversalString, whose values may equal those of the other types.
+            case 0x1E: appendCharacters(of: element.contents, width: 2, to: &text)
+            case 0x1C: appendCharacters(of: element.contents, width: 4, to: &text)
+            // The type of an attribute, and values that only equal those of the same type.
+            default: continue
+            }
+        }
+    }
+
+    private static func appendCharacters(of bytes: ArraySlice<UInt8>, width: Int, to text: inout [UInt8]) {
+        for start in stride(from: bytes.startIndex, through: bytes.endIndex - width, by: width) {
+            let character = bytes[start..<start + width]
+            guard let last = character.last, last.isLetterOrDigit, character.dropLast().allSatisfy({ $0 == 0 }) else {
+                continue
+            }
+            text.append(last | 0x20)
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetterOrDigit: Bool {
+        isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(asciiLowercased)
+    }
+}
+
+/// A reader for the elements of a DER encoding (X.690 §8.1), one after another.
+struct DERReader {
+    /// The tag and the contents of an element.
+    struct Element {
+        let tag: UInt8
+        let contents: ArraySlice<UInt8>
+        /// Tag, length and contents.
+        let bytes: ArraySlice<UInt8>
+    }
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        rest = bytes
+    }
+
+    /// Returns the next element, or nil at the end or if the bytes are not valid DER.
+    mutating func next() -> Element? {
+        guard let tag = rest.first, tag & 0x1F != 0x1F, rest.count >= 2 else { return nil }
+        var position = rest.startIndex + 2
+        var count = Int(rest[rest.startIndex + 1])
+        if count >= 0x80 {
+            let digits = count - 0x80
+            guard (1...4).contains(digits), rest.endIndex - position >= digits else { return nil }
+            count = rest[position..<(position + digits)].reduce(0) { $0 << 8 | Int($1) }
+            position += digits
+        }
+        guard rest.endIndex - position >= count else { return nil }
+        let end = position + count
+        let element = Element(tag: tag, contents: rest[position..<end], bytes: rest[rest.startIndex..<end])
+        rest = rest[end...]
+        return element
+    }
+
+    /// Returns the subject of a DER-encoded certificate (RFC 5280 §4.1).
+    static func subject(ofCertificate certificate: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        var outer = DERReader(certificate)
+        guard let sequence = outer.next(), sequence.tag == 0x30 else { return nil }
+        var inner = DERReader(sequence.contents)
+        guard let body = inner.next(), body.tag == 0x30 else { return nil }
+        var fields = DERReader(body.contents)
+        var field = fields.next()
+        // The version comes first, unless it is 1.
+        if field?.tag == 0xA0 { field = fields.next() }
+        // Serial number, signature algorithm, issuer and validity.
+        for _ in 0..<4 { field = fields.next() }
+        guard let field, field.tag == 0x30 else { return nil }
+        return field.bytes
     }
 }
 #endif

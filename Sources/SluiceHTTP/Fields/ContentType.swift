@@ -72,3 +72,85 @@ extension ContentType: CustomStringConvertible {
         }
     }
 }
+
+// MARK: - Content disposition
+
+/// The value of a `Content-Disposition`: how a response is to be presented, and its suggested file name (RFC 6266).
+///
+/// ```swift
+/// let disposition = ContentDisposition("attachment; filename=\"EUR.txt\"; filename*=UTF-8''%E2%82%AC.txt")
+/// disposition?.type      // attachment
+/// disposition?.fileName  // €.txt
+/// ```
+///
+/// The name is exactly as the server sent it: it may contain slashes, or be a name with a special meaning to the
+/// system. A download makes it safe before it uses it.
+public struct ContentDisposition: Sendable, Hashable {
+    /// The type in lower case: `attachment`, `inline`, or an unknown type, which is treated as `attachment` (RFC 6266
+    /// §4.2).
+    public let type: String
+    /// The file name that the server suggests; `filename*` takes precedence over `filename` (RFC 6266 §4.3). Nil if
+    /// there is none.
+    public let fileName: String?
+
+    /// Parses a field value; nil if the type is missing or not a token.
+    ///
+    /// Malformed parameters are skipped, and the first parameter of each name counts. A quote that is not closed ends
+    /// with the text, and a `filename` without quotes may contain spaces. Percent-encoding is decoded in `filename*`
+    /// only (RFC 8187), which may be in UTF-8 or ISO-8859-1.
+    ///
+    /// - Parameter text: The value of one `Content-Disposition`.
+    public init?(_ text: String) {
+        var parser = FieldParser(text.utf8[...])
+        let type = parser.take { $0 == UInt8(ascii: ";") }.trimmed
+        guard type.isToken else { return nil }
+        self.type = Substring(type).lowercased()
+        var plain: String?
+        var extended: String?
+        while let parameter = parser.nextParameter(allowsSpace: true) {
+            if parameter.value.isEmpty { continue }
+            switch Substring(parameter.name).lowercased() {
+            case "filename" where plain == nil: plain = parameter.value
+            case "filename*" where extended == nil && !parameter.isQuoted:
+                extended = ExtendedValue(parameter.value)?.text
+            default: break
+            }
+        }
+        fileName = extended ?? plain
+    }
+
+    /// Parses the first readable value of a response; nil if there is none.
+    ///
+    /// - Parameter head: The response's head.
+    public init?(of head: HTTPResponse) {
+        guard let value = head.headers.values(for: .contentDisposition).lazy.compactMap(Self.init).first else {
+            return nil
+        }
+        self = value
+    }
+}
+
+/// The value of a parameter whose name ends with an asterisk: `UTF-8'en'%E2%82%AC` (RFC 8187 §3.2).
+private struct ExtendedValue {
+    let text: String
+
+    /// Nil for an unsupported charset, for a `%` that does not begin a triplet, and for bytes that are invalid in the
+    /// charset.
+    ///
+    /// Characters that should have been encoded are accepted as they are, because many servers do not encode them.
+    init?(_ value: String) {
+        let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].allSatisfy({ $0 < 0x80 }), parts[2].allSatisfy({ (0x21...0x7E).contains($0) }),
+            let bytes = PercentEncoding.strictlyDecoded(parts[2]), !bytes.isEmpty
+        else { return nil }
+        switch Substring(parts[0]).lowercased() {
+        case "utf-8":
+            guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+            self.text = text
+        case "iso-8859-1":
+            text = String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        default:
+            return nil
+        }
+    }
+}

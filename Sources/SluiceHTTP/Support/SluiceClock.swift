@@ -89,3 +89,85 @@ extension Duration {
     }
 }
 #endif
+
+// MARK: - Civil time
+
+/// A date and time of the Gregorian calendar in UTC, computed without the system's calendar.
+package struct CivilTime: Sendable, Hashable {
+    package var year: Int
+    /// From 1.
+    package var month: Int
+    /// From 1.
+    package var day: Int
+    package var hour: Int
+    package var minute: Int
+    package var second: Int
+
+    package init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
+        self.year = year
+        self.month = month
+        self.day = day
+        self.hour = hour
+        self.minute = minute
+        self.second = second
+    }
+
+    /// Creates the time that is a number of seconds after the start of 1970, within some millions of years of it.
+    package init(secondsSince1970 seconds: Int64) {
+        let days = Int(seconds.flooredDivision(by: 86_400))
+        // An `Int` has only 32 bits on some watches.
+        let rest = Int(seconds - Int64(days) * 86_400)
+        // Years start in March, so that the leap day is the last day of a year, and are grouped into eras of 400 years.
+        let sinceEpoch = days + 719_468
+        let era = sinceEpoch.flooredDivision(by: 146_097)
+        let dayOfEra = sinceEpoch - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        hour = rest / 3600
+        minute = rest % 3600 / 60
+        second = rest % 60
+    }
+
+    /// True if the date and time exist. A 61st second is accepted as a leap second.
+    package var isValid: Bool {
+        (1...12).contains(month) && day >= 1 && day <= Self.days(ofMonth: month, in: year)
+            && (0..<24).contains(hour) && (0..<60).contains(minute) && (0...60).contains(second)
+    }
+
+    /// The seconds since the start of 1970, for years within some millions of it.
+    package var secondsSince1970: Int64 {
+        let monthFromMarch = month > 2 ? month - 3 : month + 9
+        let yearFromMarch = month > 2 ? year : year - 1
+        let era = yearFromMarch.flooredDivision(by: 400)
+        let yearOfEra = yearFromMarch - era * 400
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        let days = Int64(era * 146_097 + dayOfEra - 719_468)
+        return days * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+    }
+
+    /// The day of the week, from 0 for Sunday.
+    package var weekday: Int {
+        let days = Int(secondsSince1970.flooredDivision(by: 86_400)) + 4
+        return days - days.flooredDivision(by: 7) * 7
+    }
+
+    private static func days(ofMonth month: Int, in year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}
+
+extension BinaryInteger {
+    fileprivate func flooredDivision(by divisor: Self) -> Self {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

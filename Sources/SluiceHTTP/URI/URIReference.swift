@@ -97,3 +97,126 @@ extension URIReference: CustomStringConvertible {
         return text
     }
 }
+
+// MARK: - Dot segments
+
+/// Removes the segments `.` and `..` from a path (RFC 3986 §5.2.4).
+///
+/// A dot can be written as `%2e`, in either case. Servers and the WHATWG URL Standard treat it as a dot, so a check of
+/// a path must cover both spellings.
+package enum DotSegments {
+    /// Returns the path without dot segments. Segments that lead above the root lead to the root.
+    ///
+    /// - Parameter path: A path without query and fragment.
+    /// - Returns: The unchanged string if it has none.
+    package static func removing(from path: String) -> String {
+        let hasDots = path.utf8.withContiguousStorageIfAvailable { hasDotSegment($0) } ?? hasDotSegment(path.utf8)
+        return hasDots ? String(decoding: removing(from: Array(path.utf8)), as: UTF8.self) : path
+    }
+
+    /// Returns the number of dot segments of a path without query and fragment.
+    package static func count(in path: String) -> Int {
+        path.utf8.split(separator: UInt8(ascii: "/")).count { dotCount($0) > 0 }
+    }
+
+    private static func hasDotSegment<Path: Collection<UInt8>>(_ path: Path) -> Bool {
+        var start = path.startIndex
+        while true {
+            let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
+            if dotCount(path[start..<end]) > 0 { return true }
+            if end == path.endIndex { return false }
+            start = path.index(after: end)
+        }
+    }
+
+    private static func removing(from path: [UInt8]) -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        var output: [UInt8] = []
+        output.reserveCapacity(path.count)
+        // The start of the remaining input: always the start of a segment, at its slash if it has one.
+        var start = 0
+        while start < path.count {
+            let isRooted = path[start] == slash
+            let name = isRooted ? start + 1 : start
+            let end = path[name...].firstIndex(of: slash) ?? path.count
+            let dots = dotCount(path[name..<end])
+            if dots == 0 {
+                output += path[start..<end]
+            } else if isRooted {
+                if dots == 2 { output.removeSubrange((output.lastIndex(of: slash) ?? 0)...) }
+                // A final dot segment leads to a directory.
+                if end == path.count { output.append(slash) }
+            }
+            // Leading dots without a slash are removed together with the slash after them.
+            start = dots > 0 && !isRooted ? min(end + 1, path.count) : end
+        }
+        return output
+    }
+
+    /// Returns 1 for `.`, 2 for `..`, and 0 for any other segment.
+    private static func dotCount<Segment: Collection<UInt8>>(_ segment: Segment) -> Int {
+        var count = 0
+        var rest = segment[...]
+        while let first = rest.first {
+            if first == UInt8(ascii: ".") {
+                rest = rest.dropFirst()
+            } else if first == UInt8(ascii: "%"), rest.dropFirst().first == UInt8(ascii: "2"),
+                rest.dropFirst(2).first.map({ $0 | 0x20 }) == UInt8(ascii: "e")
+            {
+                rest = rest.dropFirst(3)
+            } else {
+                return 0
+            }
+            count += 1
+            if count > 2 { return 0 }
+        }
+        return count
+    }
+}
+
+// MARK: - Path space
+
+/// The paths of a protection space of HTTP authentication (RFC 9110 §11.5, RFC 7617 §2.2).
+package enum PathSpace {
+    /// Returns the path of a request target without its query.
+    package static func path(of target: String) -> String {
+        let end = target.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        return end.map { String(target[..<$0]) } ?? target
+    }
+
+    /// Returns the path up to its last slash: with Basic, the space of a request includes all paths at or below it.
+    package static func folder(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "/"
+    }
+
+    /// Returns the length of a path that covers another path, or nil if it does not. Segments are compared as a whole.
+    package static func match(_ covering: String, _ path: String) -> Int? {
+        let (covering, path) = (covering.utf8, path.utf8)
+        if covering.elementsEqual("/".utf8) { return 1 }
+        guard path.starts(with: covering) else { return nil }
+        let isWhole = covering.last == UInt8(ascii: "/") || path.count == covering.count
+        return isWhole || path.dropFirst(covering.count).first == UInt8(ascii: "/") ? covering.count : nil
+    }
+
+    /// Returns the length of the longest of some paths that covers another path, or nil for none. Only the root covers a
+    /// path with `..`.
+    package static func longestMatch(of paths: [String], _ path: String) -> Int? {
+        let matches = paths.compactMap { match($0, path) }
+        guard let longest = matches.max() else { return nil }
+        if longest > 1, hasParentSegments(path) { return matches.contains(1) ? 1 : nil }
+        return longest
+    }
+
+    /// True if a server may read a segment of the path as `..`: also in percent-encoded form (RFC 3986 §3.3), or next to
+    /// an encoded slash or a backslash.
+    private static func hasParentSegments(_ path: String) -> Bool {
+        let marks = Set(".%\\".utf8)
+        guard path.utf8.contains(where: marks.contains) else { return false }
+        var text = path.lowercased()
+        for (encoded, plain) in [("%2e", "."), ("%2f", "/"), ("%5c", "/"), ("\\", "/")] {
+            text = text.split(separator: encoded, omittingEmptySubsequences: false).joined(separator: plain)
+        }
+        // Some servers remove parameters from a segment (RFC 3986 §3.3) before they resolve it: `..;a=b`.
+        return text.split(separator: "/").contains { $0.prefix { $0 != ";" } == ".." }
+    }
+}

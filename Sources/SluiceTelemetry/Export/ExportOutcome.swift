@@ -77,3 +77,96 @@ struct ExportBackoff: Sendable {
         failures = 0
     }
 }
+
+// MARK: - OTLP sender
+
+/// Sends messages to a collector by a client of its own, which has no observer and no trace: exports are not exported themselves.
+struct OTLPSender: Sendable {
+    private let client: APIClient
+    private let url: String
+    private let format: OTLPFormat
+
+    init(_ collector: OTLPCollector, _ transport: (any Transport)?, _ clock: any SluiceClock) {
+        url = collector.url
+        format = collector.format
+        client = APIClient {
+            $0.headers.append(contentsOf: collector.headers)
+            $0.secretHeaders = collector.headers.map(\.name)
+            $0.timeouts.total = collector.timeout
+            // A collector answers with a few bytes. More is nonsense.
+            $0.limits.body = 64 << 10
+            $0.redirects = .none
+            $0.connection.tls = collector.tls
+            $0.clock = clock
+            if collector.isCompressed { $0.requestInterceptors = [CompressBody(minimumSize: 0)] }
+            if let transport { $0.transport = transport }
+        }
+    }
+
+    /// Sends an encoded message. The deadline of a caller does not apply.
+    func send(_ message: [UInt8], now: Date) async -> ExportOutcome {
+        let request = client.data.post(url).data(Data(message), contentType: format.contentType).validate(.none)
+        let response = await Deadline.$current.withValue(nil) { await request.sender().response }
+        do throws(SluiceError) {
+            return ExportOutcome(.success(try response.received()), format, now: now)
+        } catch {
+            return ExportOutcome(.failure(error), format, now: now)
+        }
+    }
+}
+
+// MARK: - Telemetry statistics
+
+/// Counts of what was exported, and of what was not.
+public struct TelemetryStatistics: Sendable, Hashable {
+    /// The number of requests that have begun and not ended.
+    public internal(set) var openRequests = 0
+    /// The number of spans that wait for their export.
+    public internal(set) var waitingSpans = 0
+    /// The number of spans that the collector accepted.
+    public internal(set) var exportedSpans = 0
+    /// The number of spans for which there was no room, or that came after the end.
+    public internal(set) var droppedSpans = 0
+    /// The number of spans that the collector refused, all of an export or a part of it.
+    public internal(set) var refusedSpans = 0
+    /// The number of points of metrics that the collector accepted.
+    public internal(set) var exportedPoints = 0
+    /// The number of points of metrics that the collector refused. Cumulative points are sent again with the next export.
+    public internal(set) var refusedPoints = 0
+    /// The number of durations that were counted without attributes, because there were too many combinations.
+    public internal(set) var overflowedDurations = 0
+    /// The number of exports that failed. Those that may succeed later are repeated.
+    public internal(set) var failedExports = 0
+    /// The reason of the last failure, or the collector's last warning.
+    public internal(set) var lastProblem: String?
+
+    /// Counts the outcome of an export.
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome.
+    ///   - count: The number of spans or points.
+    ///   - exported: The count of those that the collector accepted.
+    ///   - refused: The count of those that it did not.
+    mutating func count(
+        _ outcome: ExportOutcome,
+        of count: Int,
+        _ exported: WritableKeyPath<TelemetryStatistics, Int>,
+        _ refused: WritableKeyPath<TelemetryStatistics, Int>
+    ) {
+        switch outcome {
+        case .accepted(let rejected, let message):
+            let rejected = min(max(0, rejected), count)
+            self[keyPath: exported] += count - rejected
+            self[keyPath: refused] += rejected
+            if !message.isEmpty { lastProblem = String(message.prefix(1000)) }
+        case .refused(let reason):
+            self[keyPath: refused] += count
+            failedExports += 1
+            lastProblem = reason
+        case .busy(_, let reason):
+            failedExports += 1
+            lastProblem = reason
+        case .cancelled: failedExports += 1
+        }
+    }
+}

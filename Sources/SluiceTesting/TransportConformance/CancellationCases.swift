@@ -87,3 +87,76 @@ extension ConformanceTrial {
         }
     }
 }
+
+// MARK: - Timeout cases
+
+extension TransportConformance {
+    /// Cases for slow servers.
+    static let timeoutCases: [Case] = [
+        timingOut("No response within the total time", with: .timedOut, total, .hang),
+        timingOut("No body within the total time", with: .timedOut, total, .headersThenHang()),
+        timingOut(
+            "A body that arrives too slowly for the total time",
+            with: .timedOut,
+            total,
+            .data(.pattern(1000)).throttled(pieceSize: 1, every: .milliseconds(20))
+        ),
+        timingOut("No response within the idle time", with: .idleTimedOut, idle, .hang),
+        timingOut("No body within the idle time", with: .idleTimedOut, idle, .headersThenHang()),
+        timingOut(
+            "No further part of a body within the idle time",
+            with: .idleTimedOut,
+            idle,
+            .partial(.pattern(9), announced: 99)
+        ),
+        Case("A time-out while the request body waits for its next chunk fails with timedOut") { trial in
+            trial.server.on("/", .text("never to be seen"))
+            let chunks = ScriptedChunks(chunks: [.pattern(10)], end: .hang(reached: {}))
+            try await trial.expectFailure(.timedOut) {
+                let request = trial.request(.put, body: .stream(chunks))
+                _ = try await trial.exchange(request, context: TransferContext(timeouts: total))
+            }
+        },
+        Case("A slow body that never pauses for the idle time arrives complete") { trial in
+            let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(1000)))
+            let answer = try await trial.get(
+                .data(.pattern(1000)).throttled(pieceSize: 67, every: .milliseconds(100)),
+                context: context
+            )
+            try trial.expectEqual(answer.body.count, 1000, "The body's length")
+        },
+        Case("Time in which the caller does not read is not idle time") { trial in
+            let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(500)))
+            trial.server.on("/", .data(.pattern(20_000_000)))
+            let response = try await trial.transport.send(trial.request(), context: context)
+            await trial.wait(for: "the server to pause") {
+                await trial.server.waitForStalledConnections { $0 == 1 }
+            }
+            try await Task.sleep(for: .milliseconds(1000))
+            try trial.expectEqual(try await response.body.collect().count, 20_000_000, "The body's length")
+        },
+    ]
+
+    private static let total = Timeouts(idle: nil, total: .milliseconds(250))
+    private static let idle = Timeouts(idle: .milliseconds(250))
+
+    private static func timingOut(
+        _ name: String,
+        with code: SluiceError.Code,
+        _ timeouts: Timeouts,
+        _ response: LoopbackResponse
+    ) -> Case {
+        Case("\(name) fails with \(code) and closes the connection") { trial in
+            let start = ContinuousClock.now
+            try await trial.expectFailure(code) {
+                _ = try await trial.get(response, context: TransferContext(timeouts: timeouts))
+            }
+            let took = ContinuousClock.now - start
+            try trial.expect(took >= .milliseconds(240), "The time-out of 250 ms came too early, after \(took).")
+            try trial.expect(took < .seconds(5), "The time-out of 250 ms came too late, after \(took).")
+            await trial.wait(for: "the transport to close the connection that timed out") {
+                await trial.server.waitForOpenConnections { $0 <= 1 }
+            }
+        }
+    }
+}

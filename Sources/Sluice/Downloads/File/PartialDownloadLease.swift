@@ -1,4 +1,13 @@
+import SluiceFoundation
 import SluiceHTTP
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// A sender's claim to its partial file. While the sender is about to release the file, the next sender waits for it.
 final class PartialDownloadLease: Sendable {
@@ -85,5 +94,107 @@ final class PartialDownloadClaims: Sendable {
         } leave: { id in
             claims.withLock { $0[path]?.waiting.removeValue(forKey: id) }
         }
+    }
+}
+
+// MARK: - Partial download sweep
+
+/// The removal of partial files that no later send can resume and that no process holds.
+///
+/// A process that is killed leaves its partial files. One with a journal is kept, because a later send of the same
+/// download resumes it. All others are removed by the next download to the same folder:
+///
+/// - the private partial file of a sender that found the usual one in use, or whose request is not repeatable;
+/// - a partial file whose journal was never written;
+/// - the temporary file of a journal.
+///
+/// The lock of a partial file shows that a process still holds it. The lock ends with the process.
+struct PartialDownloadSweep {
+    /// A name of a partial file or of the temporary file of a journal.
+    struct Name: Equatable {
+        enum Kind: Equatable { case part, newJournal }
+
+        let kind: Kind
+        /// The common prefix of the names of the partial file and its journal.
+        let stem: String
+        /// True if the name has a random part, so that only one sender uses it.
+        let isPrivate: Bool
+
+        /// Parses the name of a file; nil for all names that downloads do not create.
+        init?(_ name: String) {
+            let endings: [(String, Kind)] = [(".sluicepart", .part), (".sluicejournal.new", .newJournal)]
+            guard let (ending, kind) = endings.first(where: { name.hasSuffix($0.0) }), name.hasPrefix(".") else {
+                return nil
+            }
+            self.kind = kind
+            stem = String(name.dropLast(ending.count))
+            let parts = stem.dropFirst().split(separator: ".", omittingEmptySubsequences: false)
+            guard let digest = parts.first, (1...2).contains(parts.count), digest.utf8.count == 16,
+                digest.utf8.allSatisfy({ Self.isDigit($0, below: 16) })
+            else { return nil }
+            isPrivate = parts.count == 2
+            guard isPrivate else { return }
+            let random = parts[1].utf8
+            guard (1...13).contains(random.count), random.allSatisfy({ Self.isDigit($0, below: 36) }) else {
+                return nil
+            }
+        }
+
+        /// Returns true for a lowercase digit of a number with a base.
+        private static func isDigit(_ byte: UInt8, below base: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 10 < base
+            default: false
+            }
+        }
+    }
+
+    let folder: String
+    let claims: PartialDownloadClaims
+
+    /// Removes the files. Blocks. Does nothing about a file that cannot be read or removed.
+    func run() {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return }
+        let found = names.compactMap(Name.init)
+        guard !found.isEmpty else { return }
+        let existing = Set(names)
+        for name in found {
+            switch name.kind {
+            case .part where name.isPrivate: removePrivate(name)
+            // A journal makes the partial file resumable.
+            case .part where !existing.contains("\(name.stem).sluicejournal"): removeWithoutJournal(name)
+            // The owner of a private file creates this one only while the partial file exists.
+            case .newJournal where name.isPrivate && !existing.contains("\(name.stem).sluicepart"):
+                unlink(path(name.stem, ".sluicejournal.new"))
+            case .part, .newJournal: break
+            }
+        }
+    }
+
+    private func path(_ stem: String, _ ending: String) -> String {
+        folder == "/" ? "/\(stem)\(ending)" : "\(folder)/\(stem)\(ending)"
+    }
+
+    private func removePrivate(_ name: Name) {
+        let part = path(name.stem, ".sluicepart")
+        guard let descriptor = PartialDownloadDescriptor.openAbandoned(part) else { return }
+        unlink(path(name.stem, ".sluicejournal.new"))
+        unlink(part)
+        descriptor.close()
+    }
+
+    private func removeWithoutJournal(_ name: Name) {
+        let part = path(name.stem, ".sluicepart")
+        // Senders of this process that want the file wait until it is removed, and then create it.
+        guard let lease = claims.claimToRemove(part) else { return }
+        defer { claims.release(part, from: lease) }
+        guard let descriptor = PartialDownloadDescriptor.openAbandoned(part) else { return }
+        // Another process may have written the journal and ended since the names were read.
+        if access(path(name.stem, ".sluicejournal"), F_OK) != 0 {
+            unlink(path(name.stem, ".sluicejournal.new"))
+            unlink(part)
+        }
+        descriptor.close()
     }
 }

@@ -269,3 +269,241 @@ extension RequestMetrics {
         }
     }
 }
+
+// MARK: - Metrics snapshot
+
+extension RequestMetrics {
+    /// The metrics at one moment. Its `description` is a table.
+    ///
+    /// ```swift
+    /// let snapshot = metrics.snapshot()
+    /// snapshot["GET users/{}"]?.latency.percentile(99.9)
+    /// try JSONEncoder().encode(snapshot).write(to: url)
+    /// ```
+    public struct Snapshot: Sendable, Hashable, Codable {
+        /// The time at which counting began.
+        public var since: Date
+        /// The time at which the snapshot was taken.
+        public var date: Date
+        /// The number of requests that had begun and not ended; nil without ``Details/inFlight``.
+        public var inFlight: Int?
+        /// The number of events that were dropped because too many came at once.
+        public var missedEvents: Int
+        /// The routes, sorted by name.
+        public var routes: [Route]
+
+        /// The route with a name such as `GET users/{}`; nil if it has had no request.
+        public subscript(name: String) -> Route? {
+            routes.first { $0.name == name }
+        }
+
+        /// The sum of all routes.
+        public var total: Route {
+            routes.reduce(into: Route(method: "", route: "total")) { $0.merge($1) }
+        }
+    }
+}
+
+extension RequestMetrics.Snapshot: CustomStringConvertible {
+    /// A table with a line for each route, most requests first, and a line for the total.
+    public var description: String {
+        var rows = [["route", "requests", "failed", "retries", "p50", "p90", "p99", "p99.9", "max", "received"]]
+        rows += routes.sorted { ($1.requests, $0.name) < ($0.requests, $1.name) }.map(\.cells)
+        if routes.count != 1 { rows.append(total.cells) }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            zip(row, widths).enumerated().map { column, cell in
+                let padding = String(repeating: " ", count: cell.1 - cell.0.count)
+                return column == 0 ? cell.0 + padding : padding + cell.0
+            }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+}
+
+extension RequestMetrics.Route {
+    fileprivate var cells: [String] {
+        let times = [50, 90, 99, 99.9, 100].map { latency.percentile($0)?.rounded ?? "–" }
+        let name = String(String.UnicodeScalarView(name.unicodeScalars.map { $0.properties.isPrintable ? $0 : "?" }))
+        return [name, "\(requests)", "\(failureCount)", "\(retries)"] + times + [bytesReceived.roundedBytes]
+    }
+}
+
+extension Unicode.Scalar.Properties {
+    fileprivate var isPrintable: Bool {
+        switch generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
+        default: true
+        }
+    }
+}
+
+extension Duration {
+    /// The duration to three digits: `1.23 ms`, `45.6 s`.
+    fileprivate var rounded: String {
+        let nanoseconds = Double(nanoseconds)
+        if nanoseconds >= 999.5e6 { return "\((nanoseconds / 1e9).toThreeDigits) s" }
+        if nanoseconds >= 999.5e3 { return "\((nanoseconds / 1e6).toThreeDigits) ms" }
+        return "\((nanoseconds / 1e3).toThreeDigits) µs"
+    }
+}
+
+extension Int64 {
+    fileprivate var roundedBytes: String {
+        let bytes = Double(self)
+        for (unit, size) in [("GB", 1e9), ("MB", 1e6), ("kB", 1e3)] where bytes >= size * 0.9995 {
+            return "\((bytes / size).toThreeDigits) \(unit)"
+        }
+        return "\(self) B"
+    }
+}
+
+extension Double {
+    /// The number to three digits. It must not be negative, and must be below 2^60.
+    fileprivate var toThreeDigits: String {
+        if self >= 99.95 { return "\(Int(min(rounded(), 1e15)))" }
+        let scale: Double = self >= 9.995 ? 10 : 100
+        let scaled = Int((self * scale).rounded())
+        let fraction = scaled % Int(scale)
+        return "\(scaled / Int(scale)).\(scale == 100 && fraction < 10 ? "0" : "")\(fraction)"
+    }
+}
+
+// MARK: - Metrics ledger
+
+/// The metrics counted so far, by route.
+struct MetricsLedger {
+    /// The key that identifies the route of a request. The route is derived from the path, once per path.
+    private struct Kind: Hashable {
+        let method: HTTPMethod
+        let route: String?
+        let path: String
+    }
+
+    /// The maximum number of cached paths, because an API may have a path for each user. The cache is cleared when it
+    /// is full.
+    private static let maximumKinds = 4096
+
+    private let maximumRoutes: Int
+    private var since: Date
+    private var missed = 0
+    private var accounts: [RequestMetrics.Route] = []
+    private var accountsByName: [String: Int] = [:]
+    private var accountsByKind: [Kind: Int] = [:]
+    /// The last lookup, because most requests are of the same kind as the previous one.
+    private var last: (kind: Kind, account: Int)?
+    var inFlight = 0
+    var gates = GateTimes()
+
+    init(maximumRoutes: Int, since: Date) {
+        self.maximumRoutes = maximumRoutes
+        self.since = since
+    }
+
+    mutating func finish(_ request: ObservedRequest, _ response: ServerResponse) {
+        let account = account(of: request)
+        if inFlight > 0 { inFlight -= 1 }
+        accounts[account].finish(after: request.elapsed.nanoseconds, response)
+        endGates(request, account)
+    }
+
+    mutating func finish(_ request: ObservedRequest, _ error: SluiceError) {
+        let account = account(of: request)
+        if inFlight > 0 { inFlight -= 1 }
+        accounts[account].finish(after: request.elapsed.nanoseconds, error)
+        endGates(request, account)
+    }
+
+    mutating func retry(_ request: ObservedRequest) {
+        let account = account(of: request)
+        accounts[account].retries += 1
+        accounts[account].attempts += 1
+        endGates(request, account)
+    }
+
+    mutating func hedge(_ request: ObservedRequest) {
+        let account = account(of: request)
+        accounts[account].hedges += 1
+        accounts[account].attempts += 1
+    }
+
+    mutating func redirect(_ request: ObservedRequest) {
+        accounts[account(of: request)].redirects += 1
+    }
+
+    private mutating func endGates(_ request: ObservedRequest, _ account: Int) {
+        guard !gates.isEmpty, let duration = gates.take(request.id) else { return }
+        accounts[account].phases.gates.record(duration)
+    }
+
+    mutating func miss(_ count: Int) {
+        missed += count
+        gates = GateTimes()
+    }
+
+    mutating func reset(since date: Date) {
+        since = date
+        missed = 0
+        accounts = []
+        accountsByName = [:]
+        accountsByKind = [:]
+        last = nil
+    }
+
+    func snapshot(at date: Date, hasInFlight: Bool) -> RequestMetrics.Snapshot {
+        RequestMetrics.Snapshot(
+            since: since,
+            date: date,
+            inFlight: hasInFlight ? inFlight : nil,
+            missedEvents: missed,
+            routes: accounts.sorted { $0.name < $1.name }
+        )
+    }
+
+    private mutating func account(of request: ObservedRequest) -> Int {
+        // Compared without copying, because a copy would cost more than the rest.
+        let subject = request.subject
+        if let last, last.kind.path == subject.draft.path, last.kind.method == subject.draft.method,
+            last.kind.route == subject.draft.route
+        {
+            return last.account
+        }
+        let kind = Kind(method: subject.draft.method, route: subject.draft.route, path: subject.draft.path)
+        let account = accountsByKind[kind] ?? open(kind, request.route)
+        last = (kind, account)
+        return account
+    }
+
+    private mutating func open(_ kind: Kind, _ route: String) -> Int {
+        var account = RequestMetrics.Route(method: kind.method.rawValue, route: route)
+        if accountsByName[account.name] == nil && accountsByName.count >= max(0, maximumRoutes) { account = .other }
+        let number = accountsByName[account.name] ?? accounts.count
+        if number == accounts.count {
+            accountsByName[account.name] = number
+            accounts.append(account)
+        }
+        if accountsByKind.count >= MetricsLedger.maximumKinds { accountsByKind = [:] }
+        accountsByKind[kind] = number
+        return number
+    }
+}
+
+/// The times that requests wait at gates. A request may wait at several gates at once; the time counts from the first
+/// to the last.
+struct GateTimes {
+    private var spans: [RequestID: (first: ContinuousClock.Instant, last: ContinuousClock.Instant)] = [:]
+
+    var isEmpty: Bool { spans.isEmpty }
+
+    mutating func begin(_ request: ObservedRequest) {
+        if spans[request.id] == nil { spans[request.id] = (request.instant, request.instant) }
+    }
+
+    mutating func end(_ request: ObservedRequest) {
+        spans[request.id]?.last = request.instant
+    }
+
+    /// Returns the waiting time of the attempt that has ended; nil if it waited at no gate.
+    mutating func take(_ request: RequestID) -> Duration? {
+        spans.removeValue(forKey: request).map { $0.first.duration(to: $0.last) }
+    }
+}

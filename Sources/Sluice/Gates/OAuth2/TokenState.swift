@@ -1,0 +1,564 @@
+import SluiceFoundation
+import SluiceHTTP
+
+/// The state of a gate's token and of the work on it: a state machine without side effects,
+/// which turns events into steps.
+///
+///     requested ─▸ admitted      there is a valid token
+///               ─▸ waiting       work on a token is running
+///               ─▸ refused       no token can be obtained
+///               ─▸ begin ─▸ load ─▸ save ─▸ lock ─▸ refresh ─▸ save ─▸ finish
+///                                                   │ invalid_grant
+///                                                   └▸ delete ─▸ request ─▸ save ─▸ finish
+///
+/// Work skips the steps that it does not need. The step `lock` is only for a store that other processes may share: one of
+/// them may have replaced the token, and its refresh token is then spent. Where a lock has expired before the token is saved
+/// or deleted, the work drops its token and loads again. One piece of work runs at a time. A sign-in or sign-out is exclusive work:
+/// requests wait until it ends, and then try again. A received token is saved before it is used, because a server that
+/// rotates refresh tokens has already invalidated the old one.
+struct TokenState: Sendable {
+    /// The constant settings.
+    struct Rules: Sendable {
+        /// True if the grant can be used again without a refresh token and without the user.
+        var isRepeatable = false
+        var usesRefreshTokens = true
+        /// True if other processes may use the store.
+        var sharesStore = false
+        /// True if a token that could not be saved is used nevertheless.
+        var allowsUnsavedTokens = false
+        /// The requested scope.
+        var scope: String?
+        var margin = Duration.seconds(60)
+        var limit = OAuth2.RefreshLimit()
+    }
+
+    enum Answer: Sendable {
+        case admitted(Credential)
+        case waiting
+        case begin(work: Int, Step)
+        case refused(OAuth2Error)
+    }
+
+    /// The next step of the work.
+    enum Step: Sendable {
+        case load
+        case save(OAuth2.Token)
+        /// Lock the store until the work ends, and load the token again.
+        case lock
+        case refresh(Secret)
+        case request
+        /// Delete the token from the store: the server refused its refresh token.
+        case delete
+        /// Resume all waiters.
+        case finish(Outcome)
+        /// Do nothing: other work has started, or the work was cancelled.
+        case stop
+    }
+
+    enum Outcome: Sendable {
+        case admitted(Credential)
+        case failed(OAuth2Error)
+    }
+
+    struct CurrentToken: Sendable {
+        var credential: Credential
+        /// True if an API has refused the token.
+        var isRefused = false
+        /// True if the token has not been saved to the store yet.
+        var isUnsaved = false
+        /// True if the token has been deleted from the store.
+        var isDeleted = false
+    }
+
+    enum TokenStatus: Sendable {
+        /// The store has not been read yet.
+        case unknown
+        case absent
+        case token(CurrentToken)
+    }
+
+    struct Work: Sendable {
+        enum Stage: Sendable {
+            case loading
+            case saving
+            case locking
+            case refreshing(Secret)
+            case requesting
+            case deleting
+            case exclusive
+        }
+
+        let id: Int
+        var stage: Stage
+        let isExclusive: Bool
+        var hasReceived = false
+        var isLocked = false
+        /// The reason why a refresh token was dropped.
+        var cause: OAuth2Error?
+        /// The reason why refresh tokens are not sent.
+        var interruption: OAuth2Error?
+    }
+
+    let rules: Rules
+    var status = TokenStatus.unknown
+    var work: Work?
+    /// The refresh token of the grant, until it has been used.
+    var initialRefreshToken: Secret?
+    var window: RefreshWindow
+    /// True if the store may still hold a token that was signed out, because it could not be deleted.
+    var ignoresStore = false
+    private(set) var waiting = 0
+    private(set) var lastFailure: OAuth2Error?
+    private var version = 0
+    private var lastWork = 0
+
+    init(_ rules: Rules, initialRefreshToken: Secret? = nil) {
+        self.rules = rules
+        self.initialRefreshToken = initialRefreshToken
+        window = RefreshWindow(rules.limit)
+    }
+
+    /// The credential that can be used at once. A token that cannot be replaced is used until it expires.
+    func credential(at date: Date) -> Credential? {
+        guard case .token(let current) = status, !current.isUnsaved, !current.isRefused else { return nil }
+        let credential = current.credential
+        if credential.isFresh(at: date) { return credential }
+        return canRenew || credential.token.hasExpired(at: date) ? nil : credential
+    }
+
+    /// Handles a request for a credential.
+    mutating func credentialRequested(at moment: ClockReading) -> Answer {
+        if let credential = credential(at: moment.date) { return .admitted(credential) }
+        if work != nil {
+            waiting += 1
+            return .waiting
+        }
+        let id = beginWork(.loading, isExclusive: false)
+        switch next(at: moment) {
+        case .finish(.admitted(let credential)): return .admitted(credential)
+        case .finish(.failed(let error)): return .refused(error)
+        case let step:
+            waiting = 1
+            return .begin(work: id, step)
+        }
+    }
+
+    /// Removes a waiter.
+    ///
+    /// - Returns: True if the work is to be cancelled, because no waiter is left. Work that uses a refresh token is
+    ///   never cancelled: the server may have replaced it, and the new token would be lost.
+    mutating func leave() -> Bool {
+        waiting = max(0, waiting - 1)
+        guard waiting == 0, let work, !work.isExclusive else { return false }
+        switch work.stage {
+        case .loading, .locking: break
+        case .requesting: window.removeLast()
+        case .saving, .refreshing, .deleting, .exclusive: return false
+        }
+        self.work = nil
+        return true
+    }
+
+    /// Handles the refusal of a credential by an API.
+    ///
+    /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced.
+    mutating func refused(version: Int, at moment: ClockReading) -> Bool {
+        guard case .token(var current) = status, current.credential.version == version, !current.isRefused else {
+            return true
+        }
+        if canRenew, !window.isOpen(at: moment.now) { return false }
+        current.isRefused = true
+        status = .token(current)
+        return true
+    }
+}
+
+extension TokenState {
+    /// Starts exclusive work and returns its number; nil if other work is running.
+    mutating func beginExclusiveWork() -> Int? {
+        work == nil ? beginWork(.exclusive, isExclusive: true) : nil
+    }
+
+    /// Adds a waiter for the end of the running work. Returns false if no work is running.
+    mutating func join() -> Bool {
+        guard work != nil else { return false }
+        waiting += 1
+        return true
+    }
+
+    /// Ends exclusive work that has not ended with a token.
+    mutating func endExclusiveWork(_ id: Int) {
+        if work?.id == id { endWork() }
+    }
+
+    /// Removes the token.
+    ///
+    /// - Returns: The access token and the refresh token that were removed.
+    mutating func signOut() -> (access: Secret?, refresh: Secret?) {
+        var token: OAuth2.Token?
+        if case .token(let current) = status { token = current.credential.token }
+        defer {
+            status = .absent
+            initialRefreshToken = nil
+        }
+        return (token?.access, token?.refresh ?? initialRefreshToken)
+    }
+
+    func isWorking(_ id: Int) -> Bool { work?.id == id }
+
+    mutating func beginWork(_ stage: Work.Stage, isExclusive: Bool) -> Int {
+        lastWork += 1
+        work = Work(id: lastWork, stage: stage, isExclusive: isExclusive)
+        return lastWork
+    }
+
+    private mutating func endWork() {
+        work = nil
+        waiting = 0
+    }
+
+    mutating func finish(_ outcome: Outcome) -> Step {
+        endWork()
+        if case .admitted = outcome { lastFailure = nil }
+        return .finish(outcome)
+    }
+
+    /// Ends the work with a failure, or with the current token if that is still valid.
+    mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
+        let isExclusive = work?.isExclusive ?? false
+        if !isExclusive, case .token(let current) = status, !current.isRefused,
+            !current.isUnsaved || rules.allowsUnsavedTokens, !current.credential.token.hasExpired(at: date)
+        {
+            endWork()
+            lastFailure = error
+            return .finish(.admitted(current.credential))
+        }
+        if error.code != .tooManyRefreshes, !isExclusive { lastFailure = error }
+        return finish(.failed(error))
+    }
+
+    /// Replaces the current token.
+    mutating func setToken(_ token: OAuth2.Token, isRefused: Bool, isUnsaved: Bool, at date: Date) {
+        version += 1
+        let credential = Credential(token, version: version, margin: rules.margin, at: date)
+        status = .token(CurrentToken(credential: credential, isRefused: isRefused, isUnsaved: isUnsaved))
+    }
+}
+
+// The transitions at the end of each step. Work that was cancelled or replaced gets ``Step/stop``.
+extension TokenState {
+    /// True if a new token can be obtained without the user.
+    var canRenew: Bool { rules.isRepeatable || initialRefreshToken != nil || refreshToken != nil }
+
+    private var current: CurrentToken? {
+        if case .token(let current) = status { current } else { nil }
+    }
+
+    /// True if the token has not been saved to the store yet.
+    var isUnsaved: Bool { current?.isUnsaved ?? false }
+
+    private var refreshToken: Secret? {
+        rules.usesRefreshTokens ? current?.credential.token.refresh : nil
+    }
+
+    /// Returns the next step, given the token and the store.
+    mutating func next(at moment: ClockReading, cause: OAuth2Error? = nil) -> Step {
+        if case .unknown = status {
+            work?.stage = .loading
+            return .load
+        }
+        if let current, current.isUnsaved {
+            work?.stage = .saving
+            return .save(current.credential.token)
+        }
+        if let credential = credential(at: moment.date) { return finish(.admitted(credential)) }
+        if rules.sharesStore, work?.isLocked == false {
+            work?.stage = .locking
+            return .lock
+        }
+        if let interruption = work?.interruption, !rules.isRepeatable {
+            return fail(interruption, at: moment.date)
+        }
+        guard canRenew else {
+            let detail = cause == nil ? nil : "the refresh token is no longer valid"
+            return fail(OAuth2Error(.authorizationRequired, detail, underlyingError: cause), at: moment.date)
+        }
+        guard window.isOpen(at: moment.now) else {
+            let limit = "\(rules.limit.count) times in \(rules.limit.interval)"
+            return fail(OAuth2Error(.tooManyRefreshes, limit, underlyingError: lastFailure), at: moment.date)
+        }
+        window.add(moment.now)
+        if work?.interruption == nil, let token = refreshToken ?? initialRefreshToken {
+            work?.stage = .refreshing(token)
+            return .refresh(token)
+        }
+        work?.stage = .requesting
+        return .request
+    }
+
+    /// Handles the result of reading the store.
+    mutating func loaded(_ result: Result<OAuth2.Token?, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
+        guard isWorking(id) else { return .stop }
+        switch result {
+        case .failure(let error):
+            return fail(error, at: moment.date)
+        case .success(let token):
+            status = .absent
+            if let token { setToken(token, isRefused: false, isUnsaved: false, at: moment.date) }
+            return next(at: moment)
+        }
+    }
+
+    /// Handles the result of locking the store and loading its token.
+    mutating func locked(_ result: Result<OAuth2.Token?, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
+        guard isWorking(id) else { return .stop }
+        work?.isLocked = true
+        switch result {
+        case .failure(let error): return fail(error, at: moment.date)
+        case .success(let token):
+            adopt(ignoresStore ? nil : token, at: moment.date)
+            return next(at: moment)
+        }
+    }
+
+    /// Takes the token of the store over, if another process has replaced or deleted it.
+    private mutating func adopt(_ stored: OAuth2.Token?, at date: Date) {
+        let known = current?.credential.token
+        if let stored {
+            guard stored.access != known?.access || stored.refresh != known?.refresh else { return }
+            let isRefused = current?.isRefused == true && stored.access == known?.access
+            setToken(stored, isRefused: isRefused, isUnsaved: false, at: date)
+        } else {
+            guard let current, !current.isDeleted else { return }
+            status = .absent
+        }
+        // The other process may have used it, or has signed out.
+        initialRefreshToken = nil
+    }
+
+    /// Handles the result of a request for a token.
+    mutating func received(_ result: Result<OAuth2.Token, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
+        guard isWorking(id), let stage = work?.stage else { return .stop }
+        switch result {
+        case .failure(let error):
+            guard case .refreshing(let token) = stage, error.code == .invalidGrant else {
+                return fail(error, at: moment.date)
+            }
+            drop(refreshToken: token)
+            work?.stage = .deleting
+            work?.cause = error
+            return .delete
+        case .success(var token):
+            let previous = current
+            if case .refreshing(let used) = stage {
+                // Without a new refresh token in the response, the old one stays valid (RFC 6749 §6).
+                token.refreshToken = token.refreshToken ?? used.reveal()
+                token.scope = token.scope ?? previous?.credential.token.scope
+                if initialRefreshToken == used { initialRefreshToken = nil }
+            }
+            token.scope = token.scope ?? rules.scope
+            let isRefused = previous.map { $0.isRefused && $0.credential.token.accessToken == token.accessToken }
+            setToken(token, isRefused: isRefused ?? false, isUnsaved: true, at: moment.date)
+            work?.hasReceived = true
+            work?.stage = .saving
+            return .save(token)
+        }
+    }
+
+    /// Handles the result of saving the token.
+    mutating func saved(_ result: Result<Void, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
+        guard isWorking(id), var current, let work else { return .stop }
+        switch result {
+        case .failure(let error):
+            return error.isExpiredLock ? readAgain(after: error, at: moment) : fail(error, at: moment.date)
+        case .success:
+            current.isUnsaved = false
+            status = .token(current)
+            ignoresStore = false
+            guard work.hasReceived else { return next(at: moment) }
+            // The token's age is not checked against the refresh margin again, which could
+            // loop for a short-lived token.
+            if current.isRefused { return fail(OAuth2Error(.refusedToken), at: moment.date) }
+            if current.credential.token.hasExpired(at: moment.date) {
+                return fail(OAuth2Error(.expiredToken), at: moment.date)
+            }
+            if work.isExclusive { window.removeAll() }
+            return finish(.admitted(current.credential))
+        }
+    }
+
+    /// Handles the deletion of the token whose refresh token the server refused.
+    mutating func deleted(
+        _ result: Result<Void, OAuth2Error>,
+        work id: Int,
+        at moment: ClockReading
+    ) -> Step {
+        guard isWorking(id) else { return .stop }
+        if case .failure(let error) = result {
+            if error.isExpiredLock { return readAgain(after: error, at: moment) }
+            ignoresStore = true
+        }
+        if var current {
+            current.isDeleted = true
+            status = .token(current)
+        }
+        return next(at: moment, cause: work?.cause)
+    }
+
+    /// Handles a lock that would not be held long enough for a request, which is not sent.
+    mutating func lockEnds(work id: Int) -> Step {
+        guard isWorking(id) else { return .stop }
+        window.removeLast()
+        work?.isLocked = false
+        work?.stage = .locking
+        return .lock
+    }
+
+    /// Handles a refresh token that must not be sent, or that the store cannot record. It was not sent.
+    mutating func notSent(_ error: OAuth2Error, work id: Int, at moment: ClockReading) -> Step {
+        guard isWorking(id) else { return .stop }
+        window.removeLast()
+        guard error.underlyingError is RefreshInterrupted else { return fail(error, at: moment.date) }
+        // The token stays in the store: the process that has sent it may be alive and save the new one.
+        work?.interruption = error
+        // A token that cannot be replaced is used until it expires.
+        if !rules.isRepeatable, let current, !current.isRefused, !current.credential.token.hasExpired(at: moment.date) {
+            return finish(.admitted(current.credential))
+        }
+        return next(at: moment)
+    }
+
+    /// Drops the token, because another process has locked the store after the lock of this one had expired. The token
+    /// in the store counts.
+    private mutating func readAgain(after error: OAuth2Error, at moment: ClockReading) -> Step {
+        status = .unknown
+        initialRefreshToken = nil
+        guard work?.isExclusive == false else { return fail(error, at: moment.date) }
+        work?.isLocked = false
+        return next(at: moment)
+    }
+
+    private mutating func drop(refreshToken token: Secret) {
+        if initialRefreshToken == token { initialRefreshToken = nil }
+        guard var current, current.credential.token.refresh == token else { return }
+        current.credential = current.credential.withoutRefreshToken
+        status = .token(current)
+    }
+}
+
+/// The times of recent requests for tokens, and the limit on them.
+struct RefreshWindow: Sendable {
+    let limit: OAuth2.RefreshLimit
+    private var times: [ContinuousClock.Instant] = []
+
+    init(_ limit: OAuth2.RefreshLimit) {
+        self.limit = limit
+    }
+
+    /// True if the limit allows another request.
+    func isOpen(at now: ContinuousClock.Instant) -> Bool {
+        times.count { isWithin($0, now) } < max(1, limit.count)
+    }
+
+    mutating func add(_ now: ContinuousClock.Instant) {
+        times = times.filter { isWithin($0, now) } + [now]
+    }
+
+    /// Removes the last request, which was cancelled.
+    mutating func removeLast() {
+        _ = times.popLast()
+    }
+
+    mutating func removeAll() {
+        times = []
+    }
+
+    private func isWithin(_ time: ContinuousClock.Instant, _ now: ContinuousClock.Instant) -> Bool {
+        time.duration(to: now) < limit.interval
+    }
+}
+
+extension OAuth2Error {
+    /// True if the lock of the store has expired, and another process has used it since.
+    fileprivate var isExpiredLock: Bool { underlyingError is TokenLockExpired }
+}
+
+/// A point in time, by the continuous clock and as a date.
+struct ClockReading: Sendable {
+    let now: ContinuousClock.Instant
+    let date: Date
+
+    init(now: ContinuousClock.Instant, date: Date) {
+        self.now = now
+        self.date = date
+    }
+
+    init(_ clock: any SluiceClock) {
+        self.init(now: clock.now, date: clock.date)
+    }
+}
+
+// MARK: - Credential
+
+/// A token with the header value that requests carry, and the date of its replacement.
+///
+/// It is a class, because every permit references it.
+final class Credential: Sendable {
+    /// The number of the token, which identifies it in a refusal.
+    let version: Int
+    let token: OAuth2.Token
+    private let field: Secret
+    /// The value of the `Authorization` header.
+    var authorization: String { field.reveal() }
+    /// The date from which the token is replaced; nil for a token without a known expiry.
+    let refreshAt: Date?
+
+    /// Creates a credential.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - version: The number of the token.
+    ///   - margin: The time before its expiry at which the token is replaced, limited to a tenth
+    ///     of its remaining lifetime.
+    ///   - date: The current date.
+    convenience init(_ token: OAuth2.Token, version: Int, margin: Duration, at date: Date) {
+        let refreshAt = token.expiresAt.map { end in
+            let left = max(0, end.timeIntervalSince(date))
+            return end.addingTimeInterval(-min(max(0, margin / .seconds(1)), left / 10))
+        }
+        self.init(token, version: version, refreshAt: refreshAt)
+    }
+
+    private init(_ token: OAuth2.Token, version: Int, refreshAt: Date?) {
+        self.version = version
+        self.token = token
+        self.refreshAt = refreshAt
+        field = Secret("Bearer \(token.accessToken)")
+    }
+
+    /// The same credential without its refresh token.
+    var withoutRefreshToken: Credential {
+        var token = token
+        token.refreshToken = nil
+        return Credential(token, version: version, refreshAt: refreshAt)
+    }
+
+    /// True if the token is valid and need not be replaced yet.
+    func isFresh(at date: Date) -> Bool {
+        refreshAt.map { date < $0 } ?? true
+    }
+
+    /// True if a response refuses this credential in a way that a new token could resolve.
+    ///
+    /// That is a 401 to a request that carried it, with the error `invalid_token` (RFC 6750 §3.1). A 401 without a
+    /// Bearer challenge, or with one that names no error, also counts, because many servers send that. Other errors do
+    /// not count: the server would answer a new token in the same way.
+    func isRefused(by response: ServerResponse) -> Bool {
+        guard response.head.status == .unauthorized, response.request.headers[.authorization] == authorization else {
+            return false
+        }
+        let challenges = response.head.headers.values(for: "WWW-Authenticate").flatMap(AuthenticationChallenge.all)
+        let errors = challenges.filter { $0.scheme == "bearer" }.compactMap { $0["error"] }
+        return errors.isEmpty || errors.contains("invalid_token")
+    }
+}
