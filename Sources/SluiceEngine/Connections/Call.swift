@@ -238,6 +238,14 @@ package final class Call: Sendable {
         if !isKept { body.close() }
     }
 
+    /// True if the request was cancelled before it was answered.
+    var isCancelled: Bool {
+        state.withLockUnchecked { state in
+            if case .cancelled = state.stage { return true }
+            return false
+        }
+    }
+
     /// Takes the lock once, so that the thread sanitizer orders writes before the answer before the caller's reads.
     func synchronize() {
         state.synchronize()

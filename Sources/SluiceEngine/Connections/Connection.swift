@@ -54,7 +54,9 @@ package final class Connection: LoopHandler, RequestCarrier {
         timings = dialed.timings
         life = ConnectionLife(since: dial.began, lifetime: pool.configuration.connectionLifetime, tls: dialed.tls)
         pinFailure = dialed.tls?.pinFailure
-        state = ConnectionLock(State(stream: SocketStream(descriptor, dialed.tls), idleSince: .now))
+        state = ConnectionLock(
+            State(stream: SocketStream(descriptor, dialed.tls, hasHungUp: dialed.hasHungUp), idleSince: .now)
+        )
     }
 
     /// Sets the timer of a connection that may never carry a request.
@@ -78,7 +80,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         var effects = Effects()
         let isAlive = state.withLock { state in
             // A connection that was open before the request is one that the server may have closed meanwhile.
-            let isFresh = state.requests == 0 && call.queued <= state.idleSince
+            let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
             guard state.isOpen, !life.isOver(at: now, isFresh: isFresh), isFresh || state.stream.hasNoInput()
             else {
                 close(&state, &effects)
@@ -391,8 +393,10 @@ package final class Connection: LoopHandler, RequestCarrier {
         _ now: MonotonicTime
     ) {
         if transaction.parser.hasBegun {
-            // Without close_notify, an attacker may have truncated the body (RFC 8446 §6.1).
-            if !isClean, transaction.parser.length == .untilClose, transaction.head != nil {
+            // Without close_notify, an attacker may have truncated the body (RFC 8446 §6.1). After a failed write, a reset looks like an end.
+            // The response of a server that refuses an upload is complete enough.
+            let mayBeReset = state.writeFailure != nil && transaction.head?.status.class == .success
+            if !isClean || mayBeReset, transaction.parser.length == .untilClose, transaction.head != nil {
                 return fail(&state, transaction, ResponseSyntaxError.closedInBody.error, &effects)
             }
             _ = handle(transaction.end(), &state, transaction, &effects, now)

@@ -159,6 +159,20 @@ struct ConnectionLife: ~Copyable, Sendable {
     /// The end of the lifetime.
     var end: MonotonicTime { MonotonicTime(nanoseconds: limit.load(ordering: .relaxed)) }
 
+    /// The time after its setup in which a connection cannot have been closed as idle by its server.
+    private static let freshness = Duration.seconds(1)
+
+    /// Returns true if a request was waiting when the connection was opened.
+    ///
+    /// - Parameters:
+    ///   - call: The request, the first one of the connection.
+    ///   - connected: The end of the connection's setup.
+    ///   - now: The current time.
+    /// - Returns: False if the connection was opened for another request, or has been idle.
+    func isDialed(for call: Call, connected: MonotonicTime, at now: MonotonicTime) -> Bool {
+        call.queued <= connected && now < connected + Self.freshness
+    }
+
     /// Returns true if the connection takes no further request.
     ///
     /// - Parameters:

@@ -67,9 +67,17 @@ package final class ConnectionPool: LoopHandler {
         case .dial:
             watchDeadlines()
             dial(for: call, in: group)
-        case .waiting: watchDeadlines()
+            removeIfCancelled(call)
+        case .waiting:
+            watchDeadlines()
+            removeIfCancelled(call)
         case .refused: call.fail(.queueFull)
         }
+    }
+
+    /// Removes a request that was cancelled before the pool knew it.
+    private func removeIfCancelled(_ call: Call) {
+        if call.isCancelled { removeWaiting(call) }
     }
 
     /// Finds another connection for a request whose connection was dead before anything was sent.
@@ -101,8 +109,11 @@ package final class ConnectionPool: LoopHandler {
                 (leaving, refusing) = (nil, connection)
             case .dial:
                 watchDeadlines()
-                return dial(for: call, in: group)
-            case .waiting, .refused: return watchDeadlines()
+                dial(for: call, in: group)
+                return removeIfCancelled(call)
+            case .waiting, .refused:
+                watchDeadlines()
+                return removeIfCancelled(call)
             }
         }
     }

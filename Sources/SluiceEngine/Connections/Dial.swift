@@ -12,6 +12,8 @@ package struct DialedSocket {
     let remoteAddress: String
     package let tls: TLSStream?
     let timings: ConnectionTimings
+    /// True if the server has closed its side.
+    package let hasHungUp: Bool
 }
 
 /// The setup of one connection: name resolution, address race, proxy handshake and TLS.
@@ -44,6 +46,7 @@ package final class Dial: LoopHandler {
         var postponed: [(index: Int, address: Target)] = []
         /// True once the socket is readable or closed. The loop reports this only once.
         var hasInput = false
+        var hasHungUp = false
         var tlsContext: TLSContext?
         var proxyContext: TLSContext?
         /// TLS to the proxy, which carries all later traffic.
@@ -271,7 +274,9 @@ package final class Dial: LoopHandler {
             case .attempt(let index, let address):
                 if !attempt(index, .address(address), on: thread) { return }
             case .wait(let time):
-                if let registration = withState({ $0.registration }) { thread.setTimer(registration, at: time) }
+                let (registration, isPostponed) = withState { ($0.registration, !$0.postponed.isEmpty) }
+                let next = isPostponed ? min(time, .now + Dial.postponement) : time
+                if let registration { thread.setTimer(registration, at: next) }
                 return
             case .won(let index, let losers):
                 for loser in losers { close(loser, on: thread) }
@@ -365,7 +370,12 @@ package final class Dial: LoopHandler {
     /// Handles readiness of an attempt's socket.
     fileprivate func attemptReady(_ index: Int, _ events: UInt32, on thread: LoopThread) {
         guard let attempt = withState({ $0.isOver ? nil : $0.attempts[index] }) else { return }
-        if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { withState { $0.hasInput = true } }
+        if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 {
+            withState { state in
+                state.hasInput = true
+                if events & EPOLLRDHUP.rawValue != 0 { state.hasHungUp = true }
+            }
+        }
         if withState({ $0.isConnected }) { return proceed(attempt, on: thread) }
         guard events & (EPOLLOUT.rawValue | EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 else { return }
         var error: Int32 = 0
@@ -499,6 +509,7 @@ package final class Dial: LoopHandler {
             state.proxyTLS = nil
             state.stage = .connecting
             state.hasInput = false
+            state.hasHungUp = false
         }
         _ = attempt(0, target, on: thread)
     }
@@ -515,7 +526,8 @@ package final class Dial: LoopHandler {
                     registration: attempt.registration,
                     remoteAddress: attempt.target.description,
                     tls: state.takeTLS(),
-                    timings: state.timings
+                    timings: state.timings,
+                    hasHungUp: state.hasHungUp
                 ),
                 state.hasInput
             )

@@ -23,8 +23,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var isBlocked = false
         /// True once the connection has left the pool and takes no further request.
         var isRetired = false
-        /// The maximum number of concurrent requests that the pool knows of. 0 before input from the server has arrived.
-        var capacity = 0
+        /// The maximum number of concurrent requests that the pool knows of. Nil before input from the server has arrived.
+        var capacity: Int?
         /// The message of a failed write. Input that the server sent before is still read.
         var writeFailure: String?
         var requests = 0
@@ -62,7 +62,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         pinFailure = dialed.tls?.pinFailure
         state = ConnectionLock(
             State(
-                stream: SocketStream(descriptor, dialed.tls),
+                stream: SocketStream(descriptor, dialed.tls, hasHungUp: dialed.hasHungUp),
                 session: session,
                 idleSince: now,
                 liveness: HTTP2Liveness(interval: pool.configuration.pingInterval, at: now)
@@ -89,7 +89,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var effects = HTTP2Effects()
         let isBegun = state.withLock { state in
             guard state.isOpen, !state.isRetired, !state.liveness.isSuspect, state.session.hasRoom else { return false }
-            let isFresh = state.requests == 0 && call.queued <= state.idleSince
+            let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
             guard !life.isOver(at: now, isFresh: isFresh),
                 state.session.count > 0 || isFresh || !state.stream.isClosed()
             else {
@@ -250,10 +250,15 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 if let failure = state.session.failure {
                     return connectionLost(&state, failure, isProtocolError: true, &effects, now)
                 }
-                applySessionChanges(&state, &effects)
+                applySessionChanges(&state, &effects, now)
                 guard state.isOpen else { return }
-            case .end: return connectionLost(&state, nil, &effects, now)
-            case .failed: return connectionLost(&state, lossError(state), &effects, now)
+            case .end:
+                processTouchedStreams(&state, &effects, now: now)
+                return connectionLost(&state, nil, &effects, now)
+            case .failed:
+                let error = lossError(state)
+                processTouchedStreams(&state, &effects, now: now)
+                return connectionLost(&state, error, &effects, now)
             }
         }
         processTouchedStreams(&state, &effects, now: now)
@@ -263,25 +268,33 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     /// Records input from the server. If the connection was suspect, the pool may use it again.
     private func recordInput(_ state: inout State, _ effects: inout HTTP2Effects, at now: MonotonicTime) {
-        if state.liveness.recordInput(at: now) { effects.capacity = state.capacity }
+        if state.liveness.recordInput(at: now) { effects.capacity = state.capacity ?? state.session.capacity }
     }
 
-    /// Passes a GOAWAY or a changed limit on concurrent requests to the pool.
-    private func applySessionChanges(_ state: inout State, _ effects: inout HTTP2Effects) {
+    /// Passes a GOAWAY or a changed limit on concurrent requests to the pool, with requests that were submitted but cannot be written.
+    private func applySessionChanges(_ state: inout State, _ effects: inout HTTP2Effects, _ now: MonotonicTime) {
+        var excess = state.session.count
         if state.session.isGoingAway {
             retire(&state, &effects)
-            if state.session.count == 0 { close(&state, &effects) }
         } else if state.session.capacity != state.capacity {
             state.capacity = state.session.capacity
             effects.capacity = state.capacity
+            excess -= state.session.capacity
+        } else {
+            return
         }
+        for stream in state.session.unwritten(excess) {
+            let error = SluiceError(.connectionLost, "The server at \(stream.call.serverName) accepts no requests.")
+            resend(stream, else: error, &state, &effects, now)
+        }
+        if state.session.isGoingAway, state.session.count == 0 { close(&state, &effects) }
     }
 
     /// Processes the streams that have received something.
     private func processTouchedStreams(_ state: inout State, _ effects: inout HTTP2Effects, now: MonotonicTime) {
         let touched = state.session.takeTouched()
         if !touched.isEmpty { state.liveness.recordProgress() }
-        for stream in touched {
+        for stream in touched where state.session.contains(stream) {
             if stream.hasBodyFailed {
                 fail(stream, stream.bodyFailure ?? Engine.unavailable, &state, &effects, now)
                 continue
@@ -365,9 +378,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ effects: inout HTTP2Effects,
         _ now: MonotonicTime
     ) {
-        let host = stream.call.serverName
         if stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue, stream.head == nil {
             // The server has not processed the request (RFC 9113 §8.7).
+            let host = stream.call.serverName
             let error = SluiceError(.connectionLost, "The server at \(host) refused the request's stream.")
             return resend(stream, else: error, &state, &effects, now)
         }
@@ -380,17 +393,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             effects.released += 1
             return
         }
-        if !stream.wasReset {
-            let isShort = stream.head?.bodyLength(of: stream.call.request.method).map { stream.receivedEncoded < $0 }
-            let error = isShort == true ? ResponseSyntaxError.closedInBody.error : state.session.malformedResponse
-            return fail(stream, error, &state, &effects, now)
-        }
-        if stream.closeCode == NGHTTP2_NO_ERROR.rawValue, stream.head != nil {
-            return fail(stream, ResponseSyntaxError.closedInBody.error, &state, &effects, now)
-        }
-        let name = HTTP2Session.name(of: stream.closeCode)
-        let error = SluiceError(.connectionLost, "The server at \(host) ended the request's stream: \(name).")
-        fail(stream, error, &state, &effects, now)
+        fail(stream, state.session.error(ofClosed: stream), &state, &effects, now)
     }
 
     /// Sends a request again, on this connection or another. Fails it after too many attempts.
@@ -514,7 +517,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 state.session.resume(stream)
                 continue
             }
-            if !state.isRetired, state.liveness.requestTimedOut(began: stream.began) {
+            if !state.isRetired, state.liveness.requestTimedOut(began: stream.submitted) {
                 // Nothing has been received since the request was sent. Do not send others until the server responds.
                 effects.capacity = 0
             }

@@ -105,6 +105,14 @@ final class HTTP2Session {
             && nghttp2_session_check_request_allowed(raw) != 0
     }
 
+    /// Returns up to a number of streams that were submitted but not written, the latest first.
+    func unwritten(_ count: Int) -> ArraySlice<HTTP2Stream> {
+        guard count > 0 else { return [] }
+        return streams.values.filter { !$0.hasWritten && !$0.isClosed }.sorted { $0.id > $1.id }.prefix(count)
+    }
+
+    func contains(_ stream: HTTP2Stream) -> Bool { streams[stream.id] === stream }
+
     func stream(of call: Call) -> HTTP2Stream? {
         streams.values.first { $0.call === call }
     }
@@ -130,8 +138,10 @@ final class HTTP2Session {
         guard streams.removeValue(forKey: stream.id) != nil else { return }
         if !undecoded.isEmpty { undecoded.removeAll { $0 === stream } }
         if !stream.isClosed {
-            unansweredResets += 1
-            discardedBytes += stream.window.size
+            if stream.hasWritten {
+                unansweredResets += 1
+                discardedBytes += stream.window.size
+            }
             nghttp2_submit_rst_stream(raw, 0, stream.id, NGHTTP2_CANCEL.rawValue)
         }
     }
@@ -265,8 +275,20 @@ final class HTTP2Session {
         touched.append(stream)
     }
 
-    /// The error of a stream that nghttp2 has reset because its response is malformed.
-    var malformedResponse: SluiceError { HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, lastErrorMessage) }
+    /// Returns the error of a stream that was closed before its response was complete.
+    func error(ofClosed stream: HTTP2Stream) -> SluiceError {
+        if !stream.wasReset {
+            // nghttp2 has reset the stream, because its response is malformed.
+            let isShort = stream.head?.bodyLength(of: stream.call.request.method).map { stream.receivedEncoded < $0 }
+            if isShort == true { return ResponseSyntaxError.closedInBody.error }
+            return HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, lastErrorMessage)
+        }
+        if stream.closeCode == NGHTTP2_NO_ERROR.rawValue, stream.head != nil {
+            return ResponseSyntaxError.closedInBody.error
+        }
+        let (host, name) = (stream.call.serverName, HTTP2Session.name(of: stream.closeCode))
+        return SluiceError(.connectionLost, "The server at \(host) ended the request's stream: \(name).")
+    }
 
     private static func failure(_ code: Int32, _ message: String?) -> SluiceError {
         if code == NGHTTP2_ERR_NOMEM.rawValue { return Engine.unavailable }

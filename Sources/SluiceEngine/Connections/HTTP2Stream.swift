@@ -14,6 +14,8 @@ final class HTTP2Stream: Transaction {
 
     var id: Int32 = 0
     var window = FlowWindow()
+    /// The time at which the request was submitted to the session.
+    private(set) var submitted = MonotonicTime.distantFuture
     /// True if the initial window is large. It then counts towards the client's budget.
     private(set) var hasLargeWindow = false
     /// True while the stream is in the session's collection of touched streams.
@@ -58,6 +60,7 @@ final class HTTP2Stream: Transaction {
 
     /// Opens the body and returns the head. Waits for a 100 response if the request expects one.
     func start(now: MonotonicTime) -> (head: HTTP2RequestHead, hasBody: Bool) {
+        submitted = now
         let expects = openBody()
         if expects { sending = .waitsForContinue(until: now + call.context.timeouts.continueWait) }
         let length = upload.length

@@ -20,7 +20,8 @@ extension PoolState {
             groups[group]?.idle.remove(at: position)
         } else if let index = sharedIndex(of: connection, in: group) {
             groups[group]?.shared.remove(at: index)
-            connectOthers(of: group, since: now, &actions)
+            restartConnectTimeouts(in: group, at: now)
+            connectOthers(of: group, &actions)
         }
         removeIfUnused(group)
         return actions
@@ -76,6 +77,12 @@ extension PoolState {
         setTimer(id, at: deadline)
     }
 
+    /// Counts the connect time-outs of all requests that need a connection from now, if there is no connection that they could wait for.
+    private mutating func restartConnectTimeouts(in group: GroupID, at now: MonotonicTime) {
+        guard let waiting = groups[safe: group] ?? nil, waiting.shared.isEmpty else { return }
+        for call in waiting.connecting { restartConnectTimeout(of: call, at: now) }
+    }
+
     /// Returns true if a dial takes longer than a connect time-out, so that its server may not answer. It then serves no other request.
     func isStuck(_ dial: Dial, after timeout: Duration?, at now: MonotonicTime) -> Bool {
         guard let dialing = dials[ObjectIdentifier(dial)], dialing.deadline == nil, let timeout else { return false }
@@ -97,7 +104,8 @@ extension PoolState {
             groups[group]?.maximumConnections != .max
         else { return [] }
         var actions: [Action] = []
-        connectOthers(of: group, since: now, &actions)
+        restartConnectTimeouts(in: group, at: now)
+        connectOthers(of: group, &actions)
         return actions
     }
 
@@ -177,6 +185,12 @@ extension PoolState {
         case waiting
         /// The maximum number of requests is already waiting.
         case refused
+    }
+}
+
+extension Array {
+    subscript(safe index: Int) -> Element? {
+        indices.contains(index) ? self[index] : nil
     }
 }
 #endif

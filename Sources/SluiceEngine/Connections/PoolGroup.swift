@@ -45,8 +45,10 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         }
     }
 
-    /// The number of waiting requests per dial of HTTP/2, the usual limit of servers on concurrent requests.
+    /// The usual limit of servers on concurrent requests.
     private static var usualCapacity: Int { 100 }
+    /// The time after which a group that has failed to grow dials again.
+    private static var growthPause: Duration { .seconds(1) }
 
     var sharing: Sharing
     /// The maximum number of connections, including those that are being established.
@@ -64,8 +66,8 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     var dials = 0
     /// The dials without an owner, in the order in which they lost it.
     var unownedDials: [ObjectIdentifier] = []
-    /// True after a dial failed while other connections exist. Requests then wait for these connections.
-    var hasFailedToGrow = false
+    /// The time at which a dial failed while other connections existed. Requests then wait for these connections.
+    var failedToGrow: MonotonicTime?
     /// The number of requests and dials that keep the group alive.
     var users = 0
 
@@ -78,13 +80,21 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     /// True if requests without a dial wait for a connection in use, and not for one that is being established.
     var isFull: Bool { room <= 0 && counted > 0 }
 
+    /// The number of waiting requests that a dial of HTTP/2 serves.
+    private var expectedCapacity: Int { min(Self.usualCapacity, max(1, knownCapacity ?? Self.usualCapacity)) }
+
+    /// Allows another dial if the last one failed some time ago.
+    mutating func retryGrowth(at now: MonotonicTime) {
+        if let failed = failedToGrow, failed + Self.growthPause <= now { failedToGrow = nil }
+    }
+
     /// True if a request that needs a connection, and has no dial, should start one.
     var needsDial: Bool {
         guard room > 0 else { return false }
         return switch sharing {
         case .exclusive: true
         case .unknown: dials == 0
-        case .multiplexed: connecting.count > dials * Self.usualCapacity && (shared.isEmpty || !hasFailedToGrow)
+        case .multiplexed: connecting.count > dials * expectedCapacity && (shared.isEmpty || failedToGrow == nil)
         }
     }
 

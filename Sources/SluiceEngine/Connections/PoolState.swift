@@ -216,8 +216,16 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             guard let expired = pending[id] else { continue }
             if expired.isConnecting, expired.total > now, awaitsOthers(expired) {
                 // The request waits for the end of another one, which may take up to the total time.
-                setTimer(id, at: expired.total)
-                pending[id]?.deadline = expired.total
+                if let dial = expired.dial, isStuck(dial, after: expired.connectTimeout, at: now) {
+                    actions.append(.cancel(dial))
+                    _ = remove(dial)
+                    groups[expired.group]?.failedToGrow = now
+                    releaseUse(of: expired.group)
+                } else {
+                    groups[expired.group]?.retryGrowth(at: now)
+                }
+                restartConnectTimeout(of: expired.call, at: now)
+                connectOthers(of: expired.group, &actions)
                 continue
             }
             let failure: Failure = expired.total <= now ? .timedOut : .connectTimedOut(expired.dial)
@@ -256,6 +264,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             shared.since = now
             groups[group]?.shared[index] = shared
             serve(group, &actions)
+            groups[group]?.retryGrowth(at: now)
             if !keepsIdle, groups[group]?.shared[index].streams == 0 {
                 groups[group]?.shared.remove(at: index)
                 actions.append(.discard(connection))
@@ -329,7 +338,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         groups[group]?.open[connection.id] = connection
         if let capacity {
             groups[group]?.sharing = .multiplexed
-            groups[group]?.hasFailedToGrow = false
+            groups[group]?.failedToGrow = nil
             groups[group]?.shared.append(Shared(connection: connection, capacity: capacity, since: now))
             serve(group, &actions)
             if !keepsIdle, groups[group]?.shared.last?.streams == 0 {
@@ -359,7 +368,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         guard let (owner, group) = remove(dial) else { return [] }
         defer { releaseUse(of: group) }
         if groups[group]?.shared.isEmpty == false {
-            groups[group]?.hasFailedToGrow = true
+            groups[group]?.failedToGrow = now
             return []
         }
         var failed = owner.map { [$0] } ?? []
@@ -455,6 +464,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             assign(spare.dial, to: request.call)
             return false
         }
+        groups[request.group]?.retryGrowth(at: now)
         guard groups[request.group]?.needsDial == true else { return false }
         reserveDial(id, in: request.group)
         return true
@@ -491,7 +501,11 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         guard groups[safe: group]??.connecting.isEmpty == false, let call = groups[group]?.connecting.removeFirst(),
             let served = takePending(ObjectIdentifier(call))
         else { return nil }
-        if let dial = served.dial { detachOwner(of: dial, until: served.deadline) }
+        if let dial = served.dial {
+            // The deadline of a request that waits for others is not that of its dial.
+            let limit = served.connectTimeout.map { served.since + $0 } ?? .distantFuture
+            detachOwner(of: dial, until: min(served.deadline, limit))
+        }
         return served
     }
 
@@ -579,12 +593,6 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         } else if connect(id, at: now) {
             actions.append(.dial(next, request.group))
         }
-    }
-}
-
-extension Array {
-    subscript(safe index: Int) -> Element? {
-        indices.contains(index) ? self[index] : nil
     }
 }
 #endif

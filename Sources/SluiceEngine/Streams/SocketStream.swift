@@ -30,9 +30,10 @@ package struct SocketStream {
     /// The error number of the last read or write that failed, or 0 for none.
     private var lastError: Int32 = 0
 
-    package init(_ descriptor: Int32, _ tls: TLSStream?) {
+    package init(_ descriptor: Int32, _ tls: TLSStream?, hasHungUp: Bool = false) {
         self.descriptor = descriptor
         self.tls = tls
+        self.hasHungUp = hasHungUp
         // The socket read that ended the handshake may also have read TLS tickets.
         mayRead = tls != nil
     }

@@ -292,7 +292,7 @@ final class RedisLink: LoopHandler {
             var socket = Socket(
                 descriptor: dialed.descriptor,
                 registration: dialed.registration,
-                stream: SocketStream(dialed.descriptor, dialed.tls)
+                stream: SocketStream(dialed.descriptor, dialed.tls, hasHungUp: dialed.hasHungUp)
             )
             socket.output.append { output in
                 for command in greeting.begin() { command.write(to: &output) }

@@ -18,7 +18,8 @@ import Testing
     private mutating func acquire(
         _ call: PoolItem,
         total: MonotonicTime = .distantFuture,
-        connect: Duration? = nil
+        connect: Duration? = nil,
+        at time: MonotonicTime? = nil
     ) -> (group: State.GroupID, outcome: String) {
         let (group, acquisition) = state.acquire(
             call,
@@ -27,7 +28,7 @@ import Testing
             priority: .normal,
             total: total,
             connectTimeout: connect,
-            at: now
+            at: time ?? now
         )
         return (group, acquisition.text)
     }
@@ -99,7 +100,7 @@ import Testing
         expect(state.setCapacity(0, of: connection, in: group, at: now).isEmpty, true)
         expect(acquire(PoolItem("2")).outcome, "dial")
         expect(acquire(PoolItem("3")).outcome, "wait")
-        expect(state.setCapacity(1, of: connection, in: group, at: now).isEmpty, true)
+        expect(state.setCapacity(1, of: connection, in: group, at: now).map(\.text), ["dial 3"])
         expect(state.setCapacity(2, of: connection, in: group, at: now).map(\.text), ["start 2 by c"])
     }
 
@@ -193,7 +194,11 @@ import Testing
         let other = PoolItem("other")
         expect(state.dialStarted(other, for: PoolItem("2"), in: group), true)
         expect(state.dialFailed(other, with: error, at: now).isEmpty, true)
-        #expect(state.expire(at: Self.time(11)).isEmpty)
+        // Another dial may succeed meanwhile.
+        expect(state.expire(at: Self.time(11)).map(\.text), ["dial 2"])
+        let third = PoolItem("third")
+        expect(state.dialStarted(third, for: PoolItem("2"), in: group), true)
+        expect(state.dialFailed(third, with: error, at: Self.time(12)).isEmpty, true)
         expect(state.removeConnection(connection, of: group, at: Self.time(20)).map(\.text), ["dial 2"])
         #expect(state.expire(at: Self.time(29)).isEmpty)
         #expect(!state.expire(at: Self.time(30)).isEmpty)
@@ -219,10 +224,64 @@ import Testing
         _ = succeed(dial, connection, capacity: 1)
         expect(acquire(PoolItem("2"), total: Self.time(50), connect: .seconds(5)).outcome, "dial")
         expect(state.expire(at: Self.time(5)).isEmpty, true)
-        #expect(state.nextDeadline == Self.time(50))
+        #expect(state.nextDeadline == Self.time(10))
         expect(state.expire(at: Self.time(50)).map(\.text), ["fail 2: timedOut"])
         #expect(state.active == 1)
         #expect(group == 0)
+    }
+
+    @Test mutating func stuckDialIsCancelledAndTriedAgain() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 1)
+        expect(acquire(PoolItem("2"), total: Self.time(50), connect: .seconds(5)).outcome, "dial")
+        let silent = PoolItem("silent")
+        expect(state.dialStarted(silent, for: PoolItem("2"), in: group), true)
+        // The request waits for a stream, but the dial has had its time.
+        expect(state.expire(at: Self.time(5)).map(\.text), ["cancel silent"])
+        #expect(state.dialCount == 0)
+        expect(state.expire(at: Self.time(10)).map(\.text), ["dial 2"])
+    }
+
+    @Test mutating func dialWithoutAnOwnerEndsAtItsConnectTimeout() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 1)
+        expect(acquire(PoolItem("2"), connect: .seconds(5)).outcome, "dial")
+        let silent = PoolItem("silent")
+        expect(state.dialStarted(silent, for: PoolItem("2"), in: group), true)
+        expect(state.releaseStream(of: connection, in: group, at: Self.time(1)).map(\.text), ["start 2 by c"])
+        expect(state.expire(at: Self.time(5)).map(\.text), ["cancel silent"])
+        // Nothing prevents the next request from dialing.
+        expect(state.removeConnection(connection, of: group, at: Self.time(6)).isEmpty, true)
+        expect(acquire(PoolItem("3")).outcome, "dial")
+    }
+
+    @Test mutating func groupGrowsAgainAfterAFailedDial() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 1)
+        expect(acquire(PoolItem("2")).outcome, "dial")
+        let other = PoolItem("other")
+        expect(state.dialStarted(other, for: PoolItem("2"), in: group), true)
+        expect(state.dialFailed(other, with: error, at: now).isEmpty, true)
+        expect(acquire(PoolItem("3")).outcome, "wait")
+        expect(acquire(PoolItem("4"), at: Self.time(1)).outcome, "dial")
+    }
+
+    @Test mutating func connectTimeoutsBeginTogetherWhenTheSharedConnectionEnds() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 1)
+        for name in ["2", "3"] { _ = acquire(PoolItem(name), connect: .seconds(5)) }
+        let silent = PoolItem("silent")
+        expect(state.dialStarted(silent, for: PoolItem("2"), in: group), true)
+        _ = state.expire(at: Self.time(5))
+        expect(state.removeConnection(connection, of: group, at: Self.time(7)).map(\.text), ["dial 2"])
+        expect(
+            state.expire(at: Self.time(12)).map(\.text).sorted(),
+            ["fail 2: connectTimedOut", "fail 3: connectTimedOut"]
+        )
     }
 
     @Test mutating func connectTimeoutAppliesToAllRequestsOfTheFirstDial() {

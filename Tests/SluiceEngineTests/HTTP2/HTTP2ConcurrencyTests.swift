@@ -60,6 +60,19 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// Those beyond the limit of the settings go to other connections, however long the first ones take.
+        @Test func requestsBeforeTheSettingsDoNotWaitForEachOther() async throws {
+            let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 1])
+            let tasks = (0..<3).map { send(server.request("/\($0)")) }
+            for index in 0..<3 { _ = try await server.peer(index).request() }
+            for index in 0..<3 {
+                let peer = try await server.peer(index)
+                peer.answer(try await peer.request().stream, "ok")
+            }
+            for task in tasks { #expect(try await task.value.get().text == "ok") }
+            #expect(transport.isQuiet)
+        }
+
         @Test func requestBeyondTheStreamLimitGetsANewConnection() async throws {
             let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 1])
             let first = send(server.request("/first"))

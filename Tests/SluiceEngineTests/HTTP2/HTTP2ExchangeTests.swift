@@ -304,6 +304,25 @@ extension EngineTests {
             #expect(response.metrics?.bytesReceived == Int64(bytes.count))
         }
 
+        /// The turn that ends the decoding also reads the end of the connection.
+        @Test func compressedResponseIsWholeIfItsConnectionEnds() async throws {
+            let plain = Data(String(repeating: "content ", count: 60_000).utf8)
+            let encoded = Array(CodingSamples.gzip(plain))
+            let server = try ScriptedHTTP2Server()
+            let context = TransferContext.http2(limits: ResponseLimits(decompressionRatio: nil))
+            for index in 0..<20 {
+                async let response = transport.exchange(server.request(), context)
+                let peer = try await server.peer(index)
+                let frame = try await peer.request()
+                peer.head(frame.stream, 200, ["content-encoding: gzip"])
+                peer.data(frame.stream, encoded, ends: true)
+                peer.goAway(frame.stream)
+                peer.close()
+                #expect(try await response.body == plain)
+            }
+            #expect(transport.isQuiet)
+        }
+
         @Test func decodingPausesAndContinuesWithoutInput() async throws {
             let plain = Data(count: 32 << 20)
             let bomb = Array(CodingSamples.gzip(plain))
