@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 import SluiceFoundation
 import SluiceHTTP
 import SluiceJSON
@@ -5,109 +6,75 @@ import SluiceJSON
 // Arguments that people try first. None can be passed: each says what to write.
 
 extension StubTransport {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"on(.get(\"/users\"), stub)\".")
     public func on(_ method: HTTPMethod, _ path: String, _ stub: Stub) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the method: \"on(.get(\"/users\"), stub)\".")
     public func on(_ path: String, _ stub: Stub) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"on(.get(\"/users\"), .sequence([first, second]))\".")
     public func on(_ matcher: RequestMatcher, _ first: Stub, _ second: Stub, _ others: Stub...) {}
 }
 
 extension LoopbackServer {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"on(.get, \"/users\", response)\".")
     public func on(_ matcher: RequestMatcher, _ response: LoopbackResponse) {}
 }
 
 extension LoopbackResponse {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".json(encoding: user)\".")
     public static func json(_ value: some Encodable, status: HTTPStatus = .ok) -> LoopbackResponse { .status(status) }
 }
 
 extension RecordedRequest {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"try decoded(as: JSON.self)\".")
     public func json() throws -> JSON { .null }
 }
 
 extension StubTransport {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"on(.get(\"/users\")) { request in … }\".")
     public func on(
         _ method: HTTPMethod,
         _ path: String,
         answer: (RecordedRequest) async throws -> Stub
     ) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"requests(matching: .path(\"/users\"))\".")
     public func requests(to path: String) -> [RecordedRequest] { [] }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"requests.last\".")
     public var lastRequest: RecordedRequest? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"requests.count\", or \"count(of: .get(\"/users\"))\".")
     public var requestCount: Int { 0 }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Call \"try stubs.verify()\": it throws the first unmatched request.")
     public var unmatchedRequests: [RecordedRequest] { [] }
 }
 
 extension Stub {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the stubs as an array: \".sequence([first, second])\".")
     public static func sequence(_ first: Stub, _ second: Stub, _ others: Stub...) -> Stub { first }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".status(HTTPStatus(code))\".")
     public static func status(_ code: Int) -> Stub { .status(.ok) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".redirect(to: \"/new\")\".")
     public static func redirect(_ location: String, status: HTTPStatus = .found) -> Stub { .status(status) }
 }
 
 extension LoopbackServer {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"on(.get, \"/users\") { request in … }\".")
     public func on(_ matcher: RequestMatcher, respond: (LoopbackRequest) throws -> LoopbackResponse) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"requests.last\".")
     public var lastRequest: LoopbackRequest? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"requests(to: \"/users\")\".")
     public func requests(matching matcher: RequestMatcher) -> [LoopbackRequest] { [] }
 }
 
 extension LoopbackResponse {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".status(HTTPStatus(code))\".")
     public static func status(_ code: Int) -> LoopbackResponse { .status(.ok) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".redirect(to: \"/new\")\".")
     public static func redirect(_ location: String, status: HTTPStatus = .found) -> LoopbackResponse { .status(status) }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Pass the responses one after the other: \"on(.get, \"/users\", first, second)\"."
     )
     public static func sequence(_ responses: [LoopbackResponse]) -> LoopbackResponse { .status(.ok) }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -117,31 +84,24 @@ extension LoopbackResponse {
 }
 
 extension RecordedRequest {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"queryItems\".")
     public var query: String? { nil }
 }
 
 extension LoopbackRequest {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"String(decoding: request.body, as: UTF8.self)\".")
     public var text: String? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"target\", which has the path and the query.")
     public var url: String { target }
 }
 
 extension CassetteTransport {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"CassetteTransport(replaying: URL(filePath: path))\".")
     public convenience init(
         replaying path: String,
         matching: [CassetteCriterion] = [],
         redaction: CassetteRedaction = .standard
     ) { self.init(replaying: URL(filePath: path)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"CassetteTransport(recording: transport, to: URL(filePath: path))\".")
     public convenience init(
         recording transport: any Transport,
@@ -150,16 +110,12 @@ extension CassetteTransport {
         matching: [CassetteCriterion] = [],
         redaction: CassetteRedaction = .standard
     ) { self.init(replaying: URL(filePath: path)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the criteria as an array: \"matching: [.method, .path]\".")
     public convenience init(
         replaying file: URL,
         matching: CassetteCriterion,
         redaction: CassetteRedaction = .standard
     ) { self.init(replaying: file) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the criteria as an array: \"matching: [.method, .path]\".")
     public convenience init(
         recording transport: any Transport,
@@ -168,18 +124,14 @@ extension CassetteTransport {
         matching: CassetteCriterion,
         redaction: CassetteRedaction = .standard
     ) { self.init(replaying: file) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Leave \"save()\" out: each exchange is written before its request ends.")
     public func save() async throws {}
 }
 
-/// Unavailable: the message says what to write.
 @available(*, unavailable, message: "Write \"waitUntil(\"the file exists\", within: .seconds(5)) { … }\".")
 public func waitUntil(_ condition: String = "", timeout: Duration, _ isTrue: () async throws -> Bool) async throws {}
 
 extension LoopbackServer {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -190,8 +142,6 @@ extension LoopbackServer {
         _ path: String,
         respond: (LoopbackRequest) async throws -> LoopbackResponse
     ) {}
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,

@@ -1,10 +1,10 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 import SluiceFoundation
 import SluiceHTTP
 
 // Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
 
 extension BodyRequest {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -13,171 +13,101 @@ extension BodyRequest {
     )
     @_disfavoredOverload
     public func json(_ value: some Encodable & Sendable, root: String? = nil) -> BodyRequest { self }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "The value can be nil: write \"body(value.map { .json($0) })\".")
     @_disfavoredOverload
     public func json(_ value: (any Encodable)?, root: String? = nil) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "The value can be nil: write \"body(value.map { .form($0) })\".")
     @_disfavoredOverload
     public func form(_ value: (any Encodable)?) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Say that the values are JSON: \"json([1, \"a\"] as JSON)\".")
     public func json(_ values: [Any]) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"data(data, contentType: \"image/png\")\".")
     public func body(_ data: Data) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
     public func body(_ text: String) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"json(value)\" or \"form(value)\".")
     public func body(_ value: some Encodable) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
     public func text(_ text: String) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
     public func string(_ text: String) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"data(Data(bytes))\".")
     public func bytes(_ bytes: [UInt8]) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"data(Data(bytes))\".")
     public func data(_ bytes: [UInt8]) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"file(URL(filePath: path))\".")
     public func file(_ path: String) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"file(url)\".")
     public func file(at url: URL) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"body(.stream(chunks))\".")
     public func stream(_ chunks: some AsyncSequence, length: Int64? = nil) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"form([\"name\": name])\".")
     public func urlEncoded(_ parameters: Parameters) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"form([\"name\": value])\".")
     public func form(_ name: String, _ value: String?) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"multipart([.text(\"Ada\", name: \"name\")])\".")
     public func multipart(_ parts: [String: String]) -> APIRequest<Model, ErrorModel> { request }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"multipart([.text(\"Ada\", name: \"name\")])\".")
     public func multipart(_ build: (inout MultipartForm) -> Void) -> APIRequest<Model, ErrorModel> { request }
 }
 
 extension MultipartForm {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.text(\"Ada\", name: \"name\"))\".")
     public mutating func add(_ part: Part) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.data(data, name: \"picture\"))\".")
     public mutating func append(_ data: Data, withName name: String, _ hint: Void = ()) {}
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write \"append(.data(data, name: \"picture\", fileName: \"a.png\", contentType: \"image/png\"))\"."
     )
     public mutating func append(_ data: Data, withName name: String, fileName: String, mimeType: String) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.file(url, name: \"picture\"))\".")
     public mutating func append(_ file: URL, withName name: String, _ hint: Void = ()) {}
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write \"append(.file(url, name: \"picture\", fileName: \"a.png\", contentType: \"image/png\"))\"."
     )
     public mutating func append(_ file: URL, withName name: String, fileName: String, mimeType: String) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Append the parts one by one: \"form.append(part)\".")
     public init(_ parts: [Part]) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Append the parts one by one: \"form.append(part)\".")
     public init(parts: [Part]) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.file(url, name: \"picture\"))\".")
     public mutating func append(_ file: URL, name: String, _ hint: Void = ()) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.data(data, name: \"picture\"))\".")
     public mutating func append(_ data: Data, name: String, _ hint: Void = ()) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"append(.text(\"Ada\", name: \"name\"))\".")
     public mutating func append(_ text: String, name: String, _ hint: Void = ()) {}
 }
 
-/// Unavailable: the message says what to write.
 @available(*, unavailable, message: "Write the parts as an array: \"[.text(\"Ada\", name: \"name\")]\".")
 extension MultipartForm: ExpressibleByDictionaryLiteral {
-    /// Unavailable: the message says what to write.
     public init(dictionaryLiteral elements: (String, String)...) { self.init() }
 }
 
 extension MultipartForm.Part {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".text(\"Ada\", name: \"name\")\".")
     public static func field(_ name: String, _ value: String) -> MultipartForm.Part { .text(value, name: name) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the text first, and the label: \".text(\"Ada\", name: \"name\")\".")
     public static func text(_ name: String, _ value: String) -> MultipartForm.Part { .text(value, name: name) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the number as text: \".text(\"\\(number)\", name: \"page\")\".")
     public static func text(_ number: some BinaryInteger, name: String) -> MultipartForm.Part { .text("", name: name) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".file(URL(filePath: path), name: \"picture\")\".")
     public static func file(_ path: String, name: String) -> MultipartForm.Part { .text("", name: name) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"contentType:\" in place of \"mimeType:\".")
     public static func file(_ url: URL, name: String, fileName: String, mimeType: String) -> MultipartForm.Part {
         .text("", name: name)
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"contentType:\" in place of \"mimeType:\".")
     public static func data(_ data: Data, name: String, mimeType: String) -> MultipartForm.Part {
         .text("", name: name)
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"contentType:\" in place of \"mimeType:\".")
     public static func data(_ data: Data, name: String, fileName: String, mimeType: String) -> MultipartForm.Part {
         .text("", name: name)
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"contentType:\" in place of \"mimeType:\".")
     public static func file(_ url: URL, name: String, mimeType: String) -> MultipartForm.Part {
         .text("", name: name)

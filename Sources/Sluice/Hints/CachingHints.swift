@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 import SluiceCache
 import SluiceFoundation
 import SluiceHTTP
@@ -5,96 +6,64 @@ import SluiceHTTP
 // Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
 
 extension CacheStore {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
     public nonisolated func store(_ value: some Encodable, for name: String) async throws(SluiceError) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
     public nonisolated func save(_ value: some Encodable, for name: String) async throws(SluiceError) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
     public nonisolated func get<Value>(_ name: String, as type: Value.Type = Value.self) async throws(SluiceError)
         -> Value?
     { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
     public nonisolated func get(_ name: String) async throws(SluiceError) -> Void? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
     public nonisolated func value<Value>(forKey name: String, as type: Value.Type = Value.self)
         async throws(SluiceError) -> Value?
     {
         nil
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
     public nonisolated func value(forKey name: String) async throws(SluiceError) -> Void? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"remove(\"me\")\".")
     public nonisolated func remove(forKey name: String) async throws(SluiceError) {}
 }
 
 extension CacheContainer {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"removeAll()\".")
     public func clear() async throws(SluiceError) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
     public func store(_ value: some Encodable, for name: String) async throws(SluiceError) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
     public func get<Value>(_ name: String, as type: Value.Type = Value.self) async throws(SluiceError) -> Value? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value(for: \"me\", as: User.self)\".")
     public func value<Value>(forKey name: String, as type: Value.Type = Value.self) async throws(SluiceError) -> Value?
     { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"remove(\"me\")\".")
     public func remove(forKey name: String) async throws(SluiceError) {}
 }
 
 extension DataSource {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".cacheElseServer\".")
     public static var cacheFirst: DataSource { .server }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".cacheElseServer\".")
     public static var cacheElseNetwork: DataSource { .server }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write \".refresh\", which stores the response, or \".server\", which does not."
     )
     public static var network: DataSource { .server }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".cache\".")
     public static var cacheOnly: DataSource { .server }
 }
 
 extension ResponseSource {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Match the case: \"if case .cache(let info) = response.source\", and read \"info.age\"."
     )
     public var age: Duration? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -104,21 +73,15 @@ extension ResponseSource {
 }
 
 extension RequestPriority {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".low\".")
     public static var background: Self { .low }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".high\".")
     public static var userInitiated: Self { .high }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".normal\".")
     public static var `default`: Self { .normal }
 }
 
 extension ModifiableRequest {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -132,35 +95,20 @@ extension ModifiableRequest {
 // Names and arguments of other libraries. None can be called: each says what to write.
 
 extension CacheStore {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Say what the value is: add \"as: User.self\", or give the result a type.")
     public nonisolated func value(for name: String) async throws -> Void? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
     public nonisolated func set(_ value: some Encodable, forKey name: String) async throws {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"remove(\"me\")\".")
     public nonisolated func remove(for name: String) async throws {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Remove the tags one after the other: \"remove(tag: \"account\")\".")
     public nonisolated func remove(tags: Set<String>) async throws {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"remove(tag: \"account\")\".")
     public nonisolated func invalidate(tag: String) async throws {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"remove(tag: \"account\")\".")
     public nonisolated func removeAll(tag: String) async throws {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"removeAll()\".")
     public nonisolated func clear() async throws {}
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -168,12 +116,8 @@ extension CacheStore {
             "Name a folder, \"CacheStore(directory: folder)\", or keep entries in memory only, \"CacheStore(storage: nil)\"."
     )
     public init() { self.init(storage: nil) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"CacheStore(directory: URL(filePath: path))\".")
     public init(directory path: String) { self.init(storage: nil) }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -187,21 +131,15 @@ extension CacheStore {
 }
 
 extension CacheContainer {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Say what the value is: add \"as: User.self\", or give the result a type.")
     public func value(for name: String) async throws -> Void? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"set(user, for: \"me\")\".")
     public func set(_ value: some Encodable, forKey name: String) async throws {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"remove(\"me\")\".")
     public func remove(for name: String) async throws {}
 }
 
 extension CacheStore.Configuration {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.memory.bytes = 16 << 20\", and \"$0.disk.bytes\" for the files.")
     public var limits: CacheStore.Size {
         get { CacheStore.Size() }

@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 import SluiceFoundation
 import SluiceHTTP
 
@@ -9,21 +10,16 @@ public protocol _ConfigurationNames {}
 extension APIClient.Configuration: _ConfigurationNames {}
 
 extension _ConfigurationNames {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Set one of the time-outs: \"$0.timeouts.total = .seconds(5)\".")
     public var timeout: Double {
         get { 0 }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.gates = [RateLimit(10, every: .seconds(1))]\".")
     public var gate: [any Gate] {
         get { [] }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.observers = [RequestLog()]\".")
     public var logger: [any RequestObserver] {
         get { [] }
@@ -32,21 +28,16 @@ extension _ConfigurationNames {
 }
 
 extension APIClient.Configuration {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Set one of the time-outs: \"$0.timeouts.total = .seconds(5)\".")
     public var timeout: Duration {
         get { .zero }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.headers\".")
     public var defaultHeaders: HTTPHeaders {
         get { headers }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -56,78 +47,56 @@ extension APIClient.Configuration {
         get { "" }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.modelDecoder\", and \"$0.errorDecoder\" for the bodies of errors.")
     public var decoder: any DataDecoder {
         get { modelDecoder }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.encoder\".")
     public var jsonEncoder: JSONEncoder {
         get { encoder }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.encoder\".")
     public var bodyEncoder: JSONEncoder {
         get { encoder }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.requestInterceptors\", or \"$0.responseInterceptors\".")
     public var interceptors: [any RequestInterceptor] {
         get { requestInterceptors }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.gates = [RateLimit(10, every: .seconds(1))]\".")
     public var gate: any Gate {
         get { ConcurrencyLimit(1) }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.observers = [RequestLog()]\".")
     public var logger: any RequestObserver {
         get { RequestLog() }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.connection.proxy\".")
     public var proxy: ProxySelection {
         get { connection.proxy }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.connection.tls\".")
     public var tls: TLSConfiguration {
         get { connection.tls }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.retry\".")
     public var retryPolicy: RetryPolicy {
         get { retry }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"$0.cookies\".")
     public var cookieJar: CookieJar? {
         get { cookies }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -140,49 +109,31 @@ extension APIClient.Configuration {
 }
 
 extension ProxySelection {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".http(\"proxy.example:3128\")\".")
     public static func http(host: String, port: Int) -> ProxySelection { .none }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".socks5(\"127.0.0.1:1080\")\".")
     public static func socks(host: String, port: Int) -> ProxySelection { .none }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".always(try Proxy(\"http://proxy.example:3128\"))\".")
     public static func url(_ url: String) -> ProxySelection { .none }
 }
 
 extension TLSConfiguration.Trust {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".insecurelyAnyCertificate\".")
     public static var insecure: TLSConfiguration.Trust { .system }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".insecurelyAnyCertificate\".")
     public static var none: TLSConfiguration.Trust { .system }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".systemAnd(.file(\"own-ca.pem\"))\".")
     public static func system(adding authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".systemAnd(.file(\"own-ca.pem\"))\".")
     public static func system(and authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".systemAnd(.file(\"own-ca.pem\"))\".")
     public static func adding(_ authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write \".only(.file(\"own-ca.pem\"))\", or \".systemAnd(.file(\"own-ca.pem\"))\"."
     )
     public static func file(_ path: String) -> TLSConfiguration.Trust { .system }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -192,17 +143,13 @@ extension TLSConfiguration.Trust {
 }
 
 extension TLSVersion {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".tls12\".")
     public static var tlsv12: TLSVersion { .tls12 }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".tls13\".")
     public static var tlsv13: TLSVersion { .tls13 }
 }
 
 extension HTTPVersionPolicy {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -213,27 +160,20 @@ extension HTTPVersionPolicy {
 }
 
 extension RedirectPolicy {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".none\".")
     public static var doNotFollow: RedirectPolicy { .none }
 }
 
 extension StubMode {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".immediate\", or \".delayed(.seconds(1))\".")
     public static var always: StubMode { .immediate }
 }
 
 extension Stub {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"delayed(by: .seconds(1))\".")
     public func delay(_ duration: Duration) -> Stub { self }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"delayed(by: .seconds(1))\".")
     public func delayed(_ duration: Duration) -> Stub { self }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".json(encoding: user)\".")
     public static func json(_ value: some Encodable, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> Stub {
         .status(status)

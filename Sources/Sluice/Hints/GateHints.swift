@@ -1,28 +1,22 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 import SluiceFoundation
 import SluiceHTTP
 
 // Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
 
 extension RateLimit {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
     public convenience init(perSecond: Int, _ hint: Void = ()) {
         self.init(perSecond, every: .seconds(1))
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
     public convenience init(_ requests: Int, per interval: Duration, _ hint: Void = ()) {
         self.init(requests, every: interval)
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
     public convenience init(requestsPerSecond: Int, _ hint: Void = ()) {
         self.init(requestsPerSecond, every: .seconds(1))
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
     public convenience init(requests: Int, per interval: Duration, _ hint: Void = ()) {
         self.init(requests, every: interval)
@@ -30,69 +24,53 @@ extension RateLimit {
 }
 
 extension ConcurrencyLimit {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the limit of all hosts first: \"ConcurrencyLimit(64, perHost: 6)\".")
     public convenience init(perHost: Int) { self.init(perHost) }
 }
 
 extension CircuitBreaker {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
     public convenience init(failureThreshold: Int, resetTimeout: Duration, _ hint: Void = ()) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
     public convenience init(failureThreshold: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
     public convenience init(maximumFailures: Int, resetAfter duration: Duration, _ hint: Void = ()) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
     public convenience init(failures: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
     public convenience init(failures: Int) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
     public convenience init(threshold: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
     )
     public convenience init(threshold: Int) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -102,15 +80,10 @@ extension CircuitBreaker {
 }
 
 extension OAuth2 {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")
     public convenience init(_ grant: Grant, tokenEndpoint: String) { self.init(grant, tokenURL: tokenEndpoint) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")
     public convenience init(_ grant: Grant, tokenEndpoint: URL) { self.init(grant, tokenURL: "") }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -119,8 +92,6 @@ extension OAuth2 {
     public convenience init(_ grant: Grant, tokenURL: String, store: some TokenStore) {
         self.init(grant, tokenURL: tokenURL)
     }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -132,15 +103,12 @@ extension OAuth2 {
 }
 
 extension OAuth2.Grant {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".clientCredentials(id: id, secret: secret)\".")
     public static func clientCredentials(
         clientID: String,
         clientSecret: some SecretConvertible,
         scope: String? = nil
     ) -> OAuth2.Grant { .clientCredentials(id: clientID, secret: clientSecret) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
     public static func clientCredentials(
         id: String,
@@ -148,8 +116,6 @@ extension OAuth2.Grant {
         scope: [String],
         parameters: Parameters = [:]
     ) -> OAuth2.Grant { .clientCredentials(id: id, secret: secret) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
     public static func refreshToken(
         _ refreshToken: some SecretConvertible,
@@ -158,8 +124,6 @@ extension OAuth2.Grant {
         scope: [String],
         parameters: Parameters = [:]
     ) -> OAuth2.Grant { .refreshToken(refreshToken, id: id) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
     public static func password(
         username: String,
@@ -169,8 +133,6 @@ extension OAuth2.Grant {
         scope: [String],
         parameters: Parameters = [:]
     ) -> OAuth2.Grant { .password(username: username, password: password, id: id) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
     public static func authorizationCode(
         id: String,
@@ -181,8 +143,6 @@ extension OAuth2.Grant {
         issuer: String? = nil,
         parameters: Parameters = [:]
     ) -> OAuth2.Grant { .authorizationCode(id: id, authorizationURL: authorizationURL, redirectURL: redirectURL) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the URLs as text: \"authorizationURL: url.absoluteString\".")
     public static func authorizationCode(
         id: String,
@@ -196,33 +156,21 @@ extension OAuth2.Grant {
 }
 
 extension TokenStore where Self == FileTokenStore {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"FileTokenStore(url)\".")
     public static func file(_ url: URL) -> FileTokenStore { FileTokenStore(url) }
 }
 
 extension Backoff {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
     public init(base: Duration, factor: Double = 2, maximum: Duration) { self.init(base: base) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
     public init(base: Duration, factor: Double = 2, max: Duration) { self.init(base: base) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
     public init(base: Duration, factor: Double = 2, cap: Duration) { self.init(base: base) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
     public init(initial: Duration, factor: Double = 2, maximum: Duration = .zero) { self.init(base: initial) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
     public init(initial: Duration, factor: Double = 2, max: Duration) { self.init(base: initial) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
     public static func exponential(
         base: Duration,
@@ -232,8 +180,6 @@ extension Backoff {
         max: Duration = .zero,
         cap: Duration = .zero
     ) -> Backoff { .exponential }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
     public static func exponential(initial: Duration, maximum: Duration = .zero) -> Backoff { .exponential }
 }
@@ -242,12 +188,10 @@ extension Backoff {
 
 // Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
 
-/// Unavailable: the message says what to write.
 @available(*, unavailable, message: "Write \"OAuth2.Token\".")
 public typealias OAuth2Token = OAuth2.Token
 
 extension OAuth2 {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -256,8 +200,6 @@ extension OAuth2 {
     )
     @discardableResult
     public func refresh() async throws(SluiceError) -> Token { try await token() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -266,32 +208,18 @@ extension OAuth2 {
     )
     @discardableResult
     public func refreshToken() async throws(SluiceError) -> Token { try await token() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"(try? await oauth.token()) != nil\".")
     public var isSignedIn: Bool { false }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"(try? await oauth.token()) != nil\".")
     public var isAuthorized: Bool { false }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"signOut()\".")
     public func logout() async throws(SluiceError) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"signOut()\".")
     public func revoke() async throws(SluiceError) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"token().accessToken\".")
     public func accessToken() async throws(SluiceError) -> String { "" }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"token().accessToken\".")
     public var accessToken: String? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -302,45 +230,35 @@ extension OAuth2 {
     {
         try await token()
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"signIn(redirectedTo: url, for: request)\".")
     @discardableResult
     public func signIn(with redirect: URL) async throws(SluiceError) -> Token { try await token() }
 }
 
 extension OAuth2.Token {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Compare \"expiresAt\" with the date. The gate renews a token before it expires."
     )
     public var isExpired: Bool { false }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"expiresAt\".")
     public var expirationDate: Date? { expiresAt }
 }
 
 extension OAuth2.Grant {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".clientCredentials(id: id, secret: secret, scope: \"orders.read\")\".")
     public static func clientCredentials(
         clientID: String,
         clientSecret: some SecretConvertible,
         scopes: [String]
     ) -> OAuth2.Grant { .clientCredentials(id: "", secret: "") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
     public static func clientCredentials(
         id: String,
         secret: some SecretConvertible,
         scopes: [String]
     ) -> OAuth2.Grant { .clientCredentials(id: "", secret: "") }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -354,8 +272,6 @@ extension OAuth2.Grant {
         scope: String? = nil,
         scopes: [String] = []
     ) -> OAuth2.Grant { .clientCredentials(id: "", secret: "") }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -369,8 +285,6 @@ extension OAuth2.Grant {
         scope: String? = nil,
         scopes: [String] = []
     ) -> OAuth2.Grant { .clientCredentials(id: "", secret: "") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"redirectURL:\" in place of \"redirectURI:\".")
     public static func authorizationCode(
         id: String,
@@ -379,8 +293,6 @@ extension OAuth2.Grant {
         redirectURI: String,
         scope: String? = nil
     ) -> OAuth2.Grant { .clientCredentials(id: "", secret: "") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"profile orders\"\".")
     public static func authorizationCode(
         id: String,

@@ -1,203 +1,129 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 import SluiceFoundation
 import SluiceHTTP
 
 // Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
 
 extension HTTPRequest {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers[\"Accept\"] = \"text/plain\"\".")
     public mutating func setValue(_ value: String?, forHTTPHeaderField name: String) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers.append(\"Accept\", \"text/plain\")\".")
     public mutating func addValue(_ value: String, forHTTPHeaderField name: String) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers[\"Accept\"]\".")
     public func value(forHTTPHeaderField name: String) -> String? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers[\"Accept\"] = \"text/plain\"\".")
     public mutating func setHeader(_ name: HTTPHeaderName, _ value: String?) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers[\"Accept\"] = \"text/plain\"\".")
     public mutating func setHeader(_ value: String?, for name: HTTPHeaderName) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers[\"Accept\"] = \"text/plain\"\".")
     public mutating func setHeader(name: HTTPHeaderName, value: String?) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers.append(\"Accept\", \"text/plain\")\".")
     public mutating func addHeader(_ name: HTTPHeaderName, _ value: String) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers.append(\"Accept\", \"text/plain\")\".")
     public mutating func addHeader(name: HTTPHeaderName, value: String) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"headers\".")
     public var allHTTPHeaderFields: HTTPHeaders {
         get { headers }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"addQuery(\"page\", \"2\")\". The path contains the query.")
     public var query: [String: String] {
         get { [:] }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"addQuery(\"page\", \"2\")\". The path contains the query.")
     public var queryItems: [URLQueryItem] {
         get { [] }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"addQuery(\"page\", \"2\")\".")
     public mutating func query(_ name: String, _ value: String?) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"addQuery(\"page\", \"2\")\".")
     public mutating func addQuery(name: String, value: String?) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"addQuery(\"page\", \"2\")\".")
     public mutating func addQueryItem(_ name: String, _ value: String?) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"setTimeouts(total: .seconds(5))\".")
     public var timeout: Duration {
         get { .zero }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"setTimeouts(total: .seconds(5))\".")
     public var timeoutInterval: Duration {
         get { .zero }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"method\".")
     public var httpMethod: HTTPMethod {
         get { method }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"body = .data(data)\".")
     public var httpBody: Data? {
         get { nil }
         set {}
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"origin.host\", or \"authority\" with the port.")
     public var host: String { authority }
 }
 
 extension RequestBody {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Read the bytes: \"try await body.collect(upTo: 1 << 20)\".")
     public var data: Data? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"length\".")
     public var count: Int { 0 }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"isNone\".")
     public var isEmpty: Bool { isNone }
 }
 
 extension RequestContext {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"request.url\".")
     public var url: String { "" }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"request.method\".")
     public var method: HTTPMethod { .get }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"request.headers\".")
     public var headers: HTTPHeaders { [:] }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"attempt > 1\".")
     public var isRetry: Bool { false }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"attempt - 1\".")
     public var retryCount: Int { 0 }
 }
 
 extension TransportOutcome {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"try? outcome.get()\".")
     public var response: ServerResponse? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"try? outcome.get()\".")
     public var value: ServerResponse? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Match the failure: \"if case .failure(let error) = outcome\".")
     public var error: SluiceError? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"try? outcome.get().head\".")
     public var head: HTTPResponse? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"status\", or \"status?.rawValue\" for a number.")
     public var statusCode: Int? { nil }
 }
 
 extension RetryProposal {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"outcome.status\".")
     public var status: HTTPStatus? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"outcome.status\", or \"outcome.status?.rawValue\" for a number.")
     public var statusCode: Int? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"try? outcome.get()\".")
     public var response: ServerResponse? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Match the failure: \"if case .failure(let error) = proposal.outcome\".")
     public var error: SluiceError? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "The \"backoff\" of the policy determines the delay.")
     public var delay: Duration { .zero }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"attempt - 1\".")
     public var retryCount: Int { 0 }
 }
 
 extension Backoff {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".constant(.zero)\".")
     public static var none: Backoff { .constant(.zero) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".constant(.seconds(1))\".")
     public static func fixed(_ duration: Duration) -> Backoff { .constant(duration) }
 }
 
 extension RetryPolicy {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -214,8 +140,6 @@ extension RetryPolicy {
         attemptTimeout: Duration? = nil,
         shouldRetry: (@Sendable (RetryProposal) -> Bool)? = nil
     ) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -232,8 +156,6 @@ extension RetryPolicy {
         attemptTimeout: Duration? = nil,
         shouldRetry: (@Sendable (RetryProposal) -> Bool)? = nil
     ) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -250,8 +172,6 @@ extension RetryPolicy {
         attemptTimeout: Duration? = nil,
         shouldRetry: (@Sendable (RetryProposal) -> Bool)? = nil
     ) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -268,20 +188,14 @@ extension RetryPolicy {
         attemptTimeout: Duration? = nil,
         shouldRetry: @Sendable (RetryProposal) async -> Bool
     ) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\".")
     public init(maxAttempts: Int) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Write \"RetryPolicy(maximumAttempts: 3)\", which counts the first attempt too."
     )
     public init(maxRetries: Int) { self.init() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -291,17 +205,14 @@ extension RetryPolicy {
 }
 
 extension RequestEvent {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"case .began(let request)\".")
     public static var started: RequestEvent { .hedging }
 }
 
-/// Unavailable: the message says what to write.
 @available(*, unavailable, message: "Match an event with its values: \"if case .finished(let outcome) = event\".")
 public func ~= (pattern: RequestEvent, event: RequestEvent) -> Bool { false }
 
 extension RequestInterceptor {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -312,7 +223,6 @@ extension RequestInterceptor {
 }
 
 extension ResponseInterceptor {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,

@@ -1,10 +1,10 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 import SluiceFoundation
 import SluiceHTTP
 
 // Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
 
 extension MethodBuilder where Factory == CodableRequests {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -13,8 +13,6 @@ extension MethodBuilder where Factory == CodableRequests {
     public func callAsFunction(_ endpoint: some Endpoint, as model: ImageFile.Type) -> APIRequest<ImageFile, APIError> {
         factory.client.image.get(endpoint)
     }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -23,42 +21,30 @@ extension MethodBuilder where Factory == CodableRequests {
     public func callAsFunction(_ endpoint: some Endpoint, as model: Void.Type) -> APIRequest<Empty, APIError> {
         factory.client.empty.get(endpoint)
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, of model: Model.Type)
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, decoding model: Model.Type)
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, type model: Model.Type)
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"get(\"users\").query([\"page\": 1])\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self,
         parameters: Parameters
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"get(\"users\").query([\"page\": 1])\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self,
         query: Parameters
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"get(\"users\").headers([\"Accept\": \"text/plain\"])\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
@@ -68,7 +54,6 @@ extension MethodBuilder where Factory == CodableRequests {
 }
 
 extension BodyMethodBuilder where Factory == CodableRequests {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -76,8 +61,6 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     )
     public func callAsFunction(_ endpoint: some Endpoint, as model: ImageFile.Type) -> BodyRequest<ImageFile, APIError>
     { factory.client.image.post(endpoint) }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -86,26 +69,18 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     public func callAsFunction(_ endpoint: some Endpoint, as model: Void.Type) -> BodyRequest<Empty, APIError> {
         factory.client.empty.post(endpoint)
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, of model: Model.Type)
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, decoding model: Model.Type)
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, type model: Model.Type)
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -116,32 +91,24 @@ extension BodyMethodBuilder where Factory == CodableRequests {
         as model: Model.Type = Model.self,
         parameters: Parameters
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self,
         json: some Encodable
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self,
         body: some Encodable
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"post(\"users\").form([\"name\": name])\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self,
         form: Parameters
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"post(\"users\").headers([\"Accept\": \"text/plain\"])\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
@@ -151,7 +118,6 @@ extension BodyMethodBuilder where Factory == CodableRequests {
 }
 
 extension CodableRequests {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -160,8 +126,6 @@ extension CodableRequests {
     public func request(_ endpoint: some Endpoint, as model: ImageFile.Type) -> APIRequest<ImageFile, APIError> {
         client.image.get(endpoint)
     }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -170,8 +134,6 @@ extension CodableRequests {
     public func request(_ endpoint: some Endpoint, as model: Void.Type) -> APIRequest<Empty, APIError> {
         client.empty.get(endpoint)
     }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -186,15 +148,12 @@ extension CodableRequests {
 }
 
 extension APIClient {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Create a client, and keep it: \"let shop = APIClient(baseURL: \"https://shop.example\")\"."
     )
     public static var shared: APIClient { APIClient() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -204,8 +163,6 @@ extension APIClient {
         // Without a parameter for a closure, this would be the initializer that a closure with two mistakes is for.
         self.init(baseURL: baseURL)
     }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -217,88 +174,64 @@ extension APIClient {
         method: HTTPMethod,
         as model: Model.Type = Model.self
     ) -> BodyRequest<Model, APIError> { codable.request(endpoint).method(method) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Set the method after the path: \"request(\"users\").method(method)\".")
     public func method(_ method: HTTPMethod) -> BodyMethodBuilder<CodableRequests> { post }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         _ data: Data,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         _ file: URL,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .multipart(form))\".")
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         _ form: MultipartForm,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         file: URL,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         fromFile file: URL,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         from data: Data,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .multipart(form))\".")
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         multipart form: MultipartForm,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
     public func upload<Model: Decodable & Sendable>(_ data: Data, to path: String, as model: Model.Type = Model.self)
         -> APIRequest<Model, APIError>
     { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
     public func upload<Model: Decodable & Sendable>(_ file: URL, to path: String, as model: Model.Type = Model.self)
         -> APIRequest<Model, APIError>
     { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .multipart([.file(url, name: \"picture\")]))\".")
     public func upload<Model: Decodable & Sendable>(
         multipartFormData: (inout MultipartForm) -> Void,
         to path: String,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", body).put()\".")
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
@@ -306,20 +239,14 @@ extension APIClient {
         method: HTTPMethod,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"download(\"film\", to: .file(url))\", or \".suggested(in: folder)\".")
     public func download(_ endpoint: some Endpoint, to url: URL) -> DownloadAPIRequest<DownloadedFile, APIError> {
         download(endpoint, to: .temporary)
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"download(\"film\", to: .file(URL(filePath: path)))\".")
     public func download(_ endpoint: some Endpoint, to path: String) -> DownloadAPIRequest<DownloadedFile, APIError> {
         download(endpoint, to: .temporary)
     }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -329,8 +256,6 @@ extension APIClient {
     public func download(_ endpoint: some Endpoint) -> DownloadAPIRequest<DownloadedFile, APIError> {
         download(endpoint, to: .temporary)
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "A batch sends requests for values. Send downloads in a task group.")
     public func batch<Model, ErrorModel>(_ downloads: [DownloadAPIRequest<Model, ErrorModel>]) async throws -> [Model] {
         []
@@ -338,94 +263,61 @@ extension APIClient {
 }
 
 extension TypedRequest {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "The handler gets a response: switch over \"response.result\".")
     public func send(on queue: MainQueue, completion: (Result<Model, ErrorModel>) -> Void) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "The handler gets a response: switch over \"response.result\".")
     public func send(completion: (Result<Model, ErrorModel>) -> Void) {}
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Read the outcome of a sender: \"sender().value\".")
     public var value: Model { get async throws { try await sender().value } }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Read the outcome of a sender: \"sender().result\".")
     public var result: Result<Model, ErrorModel> { get async { await sender().result } }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Read the outcome of a sender: \"sender().response\".")
     public var response: APIResponse<Model, ErrorModel> { get async { await sender().response } }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
     public func responseDecodable<Other>(
         of type: Other.Type,
         completionHandler: (APIResponse<Model, ErrorModel>) -> Void
     ) {}
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Name the model in the request, \"get(\"users/1\", as: User.self)\", and read \"sender().value\"."
     )
     public func serializingDecodable<Other>(_ type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"send { response in … }\".")
     public func send(completionHandler: (APIResponse<Model, ErrorModel>) -> Void) {}
 }
 
 extension APIResponse {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Read \"try result.get()\", or the \"value\" of the sender.")
     public var value: Model? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"status\", or \"status?.rawValue\" for a number.")
     public var statusCode: Int? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"body\".")
     public var data: Data? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"head?.headers\".")
     public var headers: HTTPHeaders { [:] }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"failure\" for the cause, or read the error model from \"result\".")
     public var error: ErrorModel? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Send the request with \"client.string\", or read \"try string()\".")
     public var text: String? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"head?.links\".")
     public var links: LinkHeader { LinkHeader("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"request?.url\".")
     public var url: String? { nil }
 }
 
 extension RequestSender {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
     public nonisolated var progress: TransferProgressSequence { downloadProgress }
 }
 
 extension HTTPStatus {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"rawValue\".")
     public var code: Int { rawValue }
 }
 
 extension MethodBuilder where Factory == SerializedRequests<Empty> {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -437,7 +329,6 @@ extension MethodBuilder where Factory == SerializedRequests<Empty> {
 }
 
 extension BodyMethodBuilder where Factory == SerializedRequests<Empty> {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -446,8 +337,6 @@ extension BodyMethodBuilder where Factory == SerializedRequests<Empty> {
     public func callAsFunction<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
     ) -> APIRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -459,7 +348,6 @@ extension BodyMethodBuilder where Factory == SerializedRequests<Empty> {
 }
 
 extension SerializedRequests where Model == Empty {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -471,7 +359,6 @@ extension SerializedRequests where Model == Empty {
 }
 
 extension MethodBuilder where Factory == CodableRequests {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -484,7 +371,6 @@ extension MethodBuilder where Factory == CodableRequests {
 }
 
 extension BodyMethodBuilder where Factory == CodableRequests {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -494,8 +380,6 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     public func callAsFunction<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
     ) -> APIRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -508,7 +392,6 @@ extension BodyMethodBuilder where Factory == CodableRequests {
 }
 
 extension CodableRequests {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -521,7 +404,6 @@ extension CodableRequests {
 }
 
 extension APIClient {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Give the request its method first: \"client.data.put(\"prices\").stream()\".")
     public func stream(_ endpoint: some Endpoint, method: HTTPMethod) -> StreamRequest<APIError> { stream(endpoint) }
 }

@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 import SluiceFoundation
 import SluiceHTTP
 import SluiceJSON
@@ -5,7 +6,6 @@ import SluiceJSON
 // Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
 
 extension APIClient {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -18,8 +18,6 @@ extension APIClient {
         parameters: Parameters,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -31,14 +29,10 @@ extension APIClient {
         method: HTTPMethod = .get,
         parameters: Parameters
     ) -> APIRequest<Void, APIError> { serialized { _ in () }.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
     public func upload(_ data: Data, to path: String) -> APIRequest<Void, APIError> {
         serialized { _ in () }.request("")
     }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -52,24 +46,18 @@ extension APIClient {
         headers: HTTPHeaders,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self).keyPath(\"data\")\".")
     public func request<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         keyPath: JSONPath,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         data: Data,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -80,7 +68,6 @@ extension APIClient {
 }
 
 extension MethodBuilder where Factory == CodableRequests {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self).keyPath(\"data\")\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
@@ -90,7 +77,6 @@ extension MethodBuilder where Factory == CodableRequests {
 }
 
 extension BodyMethodBuilder where Factory == CodableRequests {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self).keyPath(\"data\")\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
@@ -100,23 +86,18 @@ extension BodyMethodBuilder where Factory == CodableRequests {
 }
 
 extension TypedRequest {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Name the model in the request, \"get(\"users/1\", as: User.self)\", and read \"sender().value\"."
     )
     public func decode<Other>(_ type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Name the model in the request, \"get(\"users/1\", as: User.self)\", and read \"sender().value\"."
     )
     public func decoded<Other>(as type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
     @discardableResult
     public func response(
@@ -125,7 +106,6 @@ extension TypedRequest {
 }
 
 extension ModifiableRequest {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -135,19 +115,16 @@ extension ModifiableRequest {
 }
 
 extension DownloadRequestSender where Model == DownloadedFile {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"value.url\".")
     public var value: URL { get async throws { try await value.url } }
 }
 
 extension RequestSender {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "A cancelled request fails with an error whose \"isCancellation\" is true.")
     public nonisolated var isCancelled: Bool { false }
 }
 
 extension APIResponse {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -156,14 +133,12 @@ extension APIResponse {
     public init(result: Result<Model, ErrorModel>, status: HTTPStatus) { self.init(result: result) }
 }
 
-/// Unavailable: the message says what to write.
 @available(
     *,
     unavailable,
     message: "Say what the stream consists of: \"stream(\"log\").bytes\", \".lines\" or \".serverSentEvents()\"."
 )
 extension StreamRequest: AsyncSequence {
-    /// Unavailable: the message says what to write.
     public func makeAsyncIterator() -> AsyncStream<Data>.AsyncIterator { AsyncStream { _ in }.makeAsyncIterator() }
 }
 
@@ -172,37 +147,23 @@ extension StreamRequest: AsyncSequence {
 // Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
 
 extension JSON {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"JSON(parsing: data)\".")
     public init(data: Data) throws { self = .null }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"JSON(parsing: text)\".")
     public init(string: String) throws { self = .null }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"JSON(parsing: data)\".")
     public init(_ data: Data) throws { self = .null }
 }
 
 extension JSON {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
     public static func double(_ value: Double) -> JSON { .null }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
     public static func int(_ value: some BinaryInteger) -> JSON { .null }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
     public static func number(_ value: some BinaryFloatingPoint) -> JSON { .null }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
     public static func number(_ value: some BinaryInteger) -> JSON { .null }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,

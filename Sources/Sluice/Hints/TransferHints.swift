@@ -1,72 +1,53 @@
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 import SluiceFoundation
 import SluiceHTTP
 
 // Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
 
 extension APIRequest {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Stream the request: \"client.stream(\"log\").lines\".")
     public var lines: StreamSequence<String, ErrorModel> { stream().lines }
 }
 
 extension DownloadRequestSender {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
     public nonisolated var progress: TransferProgressSequence { downloadProgress }
 }
 
 extension DownloadResponse {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"head?.status\".")
     public var status: HTTPStatus? { head?.status }
 }
 
 extension DownloadDestination {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".suggested(in: folder, ifExists: .overwrite)\".")
     public static func suggested(in directory: URL, overwrite: Bool) -> DownloadDestination { .temporary }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".suggested(in: folder)\".")
     public static func folder(_ folder: URL) -> DownloadDestination { .temporary }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".suggested(in: folder)\".")
     public static func directory(_ folder: URL) -> DownloadDestination { .temporary }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".file(url, ifExists: .overwrite)\".")
     public static func file(_ url: URL, overwrite: Bool) -> DownloadDestination { .temporary }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".file(url, ifExists: .overwrite)\".")
     public static func file(_ url: URL, replace: Bool) -> DownloadDestination { .temporary }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".file(URL(filePath: path))\".")
     public static func file(_ path: String) -> DownloadDestination { .temporary }
 }
 
 extension DownloadDestination.Conflict {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".overwrite\".")
     public static var replace: Self { .overwrite }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".keepBoth\".")
     public static var rename: Self { .keepBoth }
 }
 
 extension DownloadAPIRequest {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Name the error in the request: \"download(\"film\", to: .temporary, error: ShopError.self)\"."
     )
     public func errors<Other: ErrorSerializable>(as error: Other.Type) -> DownloadAPIRequest<Model, Other>? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -76,15 +57,12 @@ extension DownloadAPIRequest {
 }
 
 extension TypedRequest {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Name the error in the request: \"get(\"users\", as: User.self, error: ShopError.self)\"."
     )
     public func errors<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other>? { nil }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -94,31 +72,22 @@ extension TypedRequest {
 }
 
 extension ServerSentEvent {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"type\".")
     public var event: String { type }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"lastEventID\".")
     public var id: String { lastEventID }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"decoded(as: Price.self, by: decoder)\".")
     public func decoded<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         decoder: any DataDecoder,
         _ hint: Void = ()
     ) throws(SluiceError) -> Value { try decoded(as: type) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"decoded(as: Price.self, by: decoder)\".")
     public func decoded<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
         using decoder: any DataDecoder,
         _ hint: Void = ()
     ) throws(SluiceError) -> Value { try decoded(as: type) }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"decoded(as: Price.self, by: decoder)\".")
     public func decoded<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self,
@@ -128,54 +97,35 @@ extension ServerSentEvent {
 }
 
 extension StreamRequest {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"stream(\"chat\").post(.json([\"prompt\": text]))\".")
     public func json(_ parameters: Parameters) -> Self { self }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"stream(\"chat\").post(.json(prompt))\".")
     public func json(_ value: some Encodable) -> Self { self }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"serverSentEvents(reconnection: .none)\".")
     public func serverSentEvents(reconnect: Bool) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"serverSentEvents(reconnection: .none)\".")
     public func serverSentEvents(reconnects: Bool) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Decode each event: \"try event.decoded(as: Price.self)\".")
     public func serverSentEvents<Value>(of type: Value.Type) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Decode each event: \"try event.decoded(as: Price.self)\".")
     public func serverSentEvents<Value>(as type: Value.Type) -> ServerSentEvents<ErrorModel> { serverSentEvents() }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"serverSentEvents()\".")
     public func events() -> ServerSentEvents<ErrorModel> { serverSentEvents() }
 }
 
 extension Reconnection {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".none\".")
     public static var never: Reconnection { .none }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \".none\".")
     public static var disabled: Reconnection { .none }
 }
 
-/// Unavailable: the message says what to write.
 @available(*, unavailable, message: "Write \"sha256(\"9f86d0…\")\".")
 public enum DownloadChecksum {
-    /// Unavailable: the message says what to write.
     case sha256(String)
 }
 
 extension DownloadAPIRequest {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"sha256(\"9f86d0…\")\".")
     public func checksum(_ digest: DownloadChecksum) -> Self { self }
 }
@@ -185,15 +135,12 @@ extension DownloadAPIRequest {
 // Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
 
 extension Pages {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
         message: "Collect the pages in a loop: \"for try await page in pages { all.append(page) }\"."
     )
     public func all() async throws(ErrorModel) -> [Model] { [] }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -203,11 +150,8 @@ extension Pages {
 }
 
 extension Pagination {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write the text of the URL: \"nextURL(at: { $0.next?.absoluteString })\".")
     public static func nextURL(at url: (Model) -> URL?) -> Pagination { .link }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -215,8 +159,6 @@ extension Pagination {
     )
     public static func pageNumber(_ parameter: String = "page", from first: Int = 1, pageSize: Int? = nil) -> Pagination
     { .link }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"from: 1\": \"pageNumber(from: 1, counting: \\.orders.count)\".")
     public static func pageNumber(
         _ parameter: String = "page",
@@ -224,8 +166,6 @@ extension Pagination {
         pageSize: Int? = nil,
         counting count: (Model) -> Int = { _ in 0 }
     ) -> Pagination { .link }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -241,29 +181,22 @@ extension Pagination {
 // Names and arguments that people try first. None can be called: each says what to write.
 
 extension GraphResults {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"try results.value(of: user)\".")
     public subscript<Value>(step: GraphStep<Value>) -> Value {
         get throws { try value(of: step) }
     }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Name the step that \"add\" returned: \"try results.value(of: user)\".")
     public subscript(step: String) -> any Sendable { step }
 }
 
 extension RequestGraph {
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "Write \"try await graph.run()\", which returns the results of all steps.")
     public func sender() -> RequestGraph { self }
-
-    /// Unavailable: the message says what to write.
     @available(*, unavailable, message: "A graph reports no progress. Count in the steps, or send a batch.")
     public var progress: Double { 0 }
 }
 
 extension ChainLink {
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
@@ -273,8 +206,6 @@ extension ChainLink {
         _ request: Request,
         _ outcome: @escaping @Sendable (APIResponse<Request.Model, Request.ErrorModel>) throws -> Outcome
     ) { send = { _ in await withUnsafeContinuation { _ in } } }
-
-    /// Unavailable: the message says what to write.
     @available(
         *,
         unavailable,
