@@ -69,17 +69,9 @@ extension LoopbackResponse {
     public static func status(_ code: Int) -> LoopbackResponse { .status(.ok) }
     @available(*, unavailable, message: "Write \".redirect(to: \"/new\")\".")
     public static func redirect(_ location: String, status: HTTPStatus = .found) -> LoopbackResponse { .status(status) }
-    @available(
-        *,
-        unavailable,
-        message: "Pass the responses one after the other: \"on(.get, \"/users\", first, second)\"."
-    )
+    @available(*, unavailable, message: "Pass the responses one by one: \"on(.get, \"/users\", first, second)\".")
     public static func sequence(_ responses: [LoopbackResponse]) -> LoopbackResponse { .status(.ok) }
-    @available(
-        *,
-        unavailable,
-        message: "Pass the responses one after the other: \"on(.get, \"/users\", first, second)\"."
-    )
+    @available(*, unavailable, message: "Pass the responses one by one: \"on(.get, \"/users\", first, second)\".")
     public static func sequence(_ responses: LoopbackResponse...) -> LoopbackResponse { .status(.ok) }
 }
 
@@ -132,20 +124,12 @@ extension CassetteTransport {
 public func waitUntil(_ condition: String = "", timeout: Duration, _ isTrue: () async throws -> Bool) async throws {}
 
 extension LoopbackServer {
-    @available(
-        *,
-        unavailable,
-        message: "The closure cannot wait. A response can: \".text(\"late\").delayed(by: .seconds(1))\"."
-    )
+    @available(*, unavailable, message: "Only a response can wait: \".text(\"late\").delayed(by: .seconds(1))\".")
     public func on(
         _ method: HTTPMethod?,
         _ path: String,
         respond: (LoopbackRequest) async throws -> LoopbackResponse
     ) {}
-    @available(
-        *,
-        unavailable,
-        message: "The closure cannot wait. A response can: \".text(\"late\").delayed(by: .seconds(1))\"."
-    )
+    @available(*, unavailable, message: "Only a response can wait: \".text(\"late\").delayed(by: .seconds(1))\".")
     public func on(_ path: String, respond: (LoopbackRequest) async throws -> LoopbackResponse) {}
 }

@@ -112,22 +112,14 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
     }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
-    @available(
-        *,
-        unavailable,
-        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
-    )
+    @available(*, unavailable, message: "The types of the values are not known: pass \"try Parameters(any: values)\".")
     @_disfavoredOverload
     public func json(_ values: [String: Any], root: String? = nil, encoder: JSONEncoder? = nil) -> APIRequest<
         Model, ErrorModel
     > { request }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
-    @available(
-        *,
-        unavailable,
-        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
-    )
+    @available(*, unavailable, message: "The types of the values are not known: pass \"try Parameters(any: values)\".")
     @_disfavoredOverload
     public func form(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> APIRequest<Model, ErrorModel> {
         request
@@ -171,77 +163,41 @@ extension BodyRequest {
 
 extension APIRequest {
     /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
+    @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
     public func body(_ body: RequestBody) -> Self { self }
 
     /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
+    @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
     public func data(_ data: Data, contentType: String? = nil) -> Self { self }
 
     /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
+    @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
     public func json(_ value: some Encodable & Sendable, root: String? = nil, encoder: JSONEncoder? = nil) -> Self {
         self
     }
 
     /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
+    @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
     public func json(_ parameters: Parameters, root: String? = nil, encoder: JSONEncoder? = nil) -> Self { self }
 
     /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
+    @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
     public func form(_ value: some Encodable & Sendable, encoder: URLEncodedFormEncoder? = nil) -> Self { self }
 
     /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
+    @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
     public func form(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self { self }
 
     /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
+    @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
     public func multipart(_ form: MultipartForm) -> Self { self }
 
     /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
+    @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
     public func propertyList(_ value: some Encodable & Sendable) -> Self { self }
 
     /// Unavailable: the request has a method without a body, or its body already.
-    @available(
-        *,
-        unavailable,
-        message: "Set one body, after \"post\", \"put\", \"patch\" or \"method(_:)\": this request takes none."
-    )
+    @available(*, unavailable, message: "Set one body, and only after \"post\", \"put\", \"patch\" or \"method(_:)\".")
     public func file(_ url: URL, contentType: String? = nil) -> Self { self }
 }
 

@@ -40,11 +40,7 @@ extension RequestSender {
 
 extension TypedRequest {
     /// Unavailable: a sender sends the request.
-    @available(
-        *,
-        unavailable,
-        message: "Read the outcome of a sender: \"sender().value\", \"sender().result\" or \"sender().response\"."
-    )
+    @available(*, unavailable, message: "Read \"sender().value\", \"sender().result\" or \"sender().response\".")
     public func send() async throws(ErrorModel) -> Model { try await sender().value }
 
     /// Sends the request and calls back with the response. For code that is not async.

@@ -56,19 +56,11 @@ extension MultipartForm {
     public mutating func add(_ part: Part) {}
     @available(*, unavailable, message: "Write \"append(.data(data, name: \"picture\"))\".")
     public mutating func append(_ data: Data, withName name: String, _ hint: Void = ()) {}
-    @available(
-        *,
-        unavailable,
-        message: "Write \"append(.data(data, name: \"picture\", fileName: \"a.png\", contentType: \"image/png\"))\"."
-    )
+    @available(*, unavailable, message: "Write \"append(.data(data, name: …, fileName: …, contentType: …))\".")
     public mutating func append(_ data: Data, withName name: String, fileName: String, mimeType: String) {}
     @available(*, unavailable, message: "Write \"append(.file(url, name: \"picture\"))\".")
     public mutating func append(_ file: URL, withName name: String, _ hint: Void = ()) {}
-    @available(
-        *,
-        unavailable,
-        message: "Write \"append(.file(url, name: \"picture\", fileName: \"a.png\", contentType: \"image/png\"))\"."
-    )
+    @available(*, unavailable, message: "Write \"append(.file(url, name: …, fileName: …, contentType: …))\".")
     public mutating func append(_ file: URL, withName name: String, fileName: String, mimeType: String) {}
     @available(*, unavailable, message: "Append the parts one by one: \"form.append(part)\".")
     public init(_ parts: [Part]) { self.init() }

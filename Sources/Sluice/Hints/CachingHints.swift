@@ -47,28 +47,16 @@ extension DataSource {
     public static var cacheFirst: DataSource { .server }
     @available(*, unavailable, message: "Write \".cacheElseServer\".")
     public static var cacheElseNetwork: DataSource { .server }
-    @available(
-        *,
-        unavailable,
-        message: "Write \".refresh\", which stores the response, or \".server\", which does not."
-    )
+    @available(*, unavailable, message: "Write \".refresh\", which stores responses, or \".server\", which does not.")
     public static var network: DataSource { .server }
     @available(*, unavailable, message: "Write \".cache\".")
     public static var cacheOnly: DataSource { .server }
 }
 
 extension ResponseSource {
-    @available(
-        *,
-        unavailable,
-        message: "Match the case: \"if case .cache(let info) = response.source\", and read \"info.age\"."
-    )
+    @available(*, unavailable, message: "Write \"if case .cache(let info) = response.source\", and \"info.age\".")
     public var age: Duration? { nil }
-    @available(
-        *,
-        unavailable,
-        message: "Match the case: \"if case .cache(let info) = response.source\", and read \"info.isFresh\"."
-    )
+    @available(*, unavailable, message: "Write \"if case .cache(let info) = response.source\", and \"info.isFresh\".")
     public var isFresh: Bool { false }
 }
 
@@ -82,11 +70,7 @@ extension RequestPriority {
 }
 
 extension ModifiableRequest {
-    @available(
-        *,
-        unavailable,
-        message: "Write the tags as an array: \"dataSource(.cacheElseServer, tags: [\"account\"])\"."
-    )
+    @available(*, unavailable, message: "Write an array: \"dataSource(.cacheElseServer, tags: [\"account\"])\".")
     public func dataSource(_ source: DataSource, expiration: CacheExpiration? = nil, tags: String) -> Self { self }
 }
 

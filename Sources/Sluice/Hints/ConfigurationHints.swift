@@ -38,11 +38,7 @@ extension APIClient.Configuration {
         get { headers }
         set {}
     }
-    @available(
-        *,
-        unavailable,
-        message: "Set the header \"$0.headers[\"User-Agent\"]\", or a \"UserAgent\" interceptor."
-    )
+    @available(*, unavailable, message: "Set the header \"$0.headers[\"User-Agent\"]\" or a \"UserAgent\" interceptor.")
     public var userAgent: String {
         get { "" }
         set {}
@@ -97,11 +93,7 @@ extension APIClient.Configuration {
         get { cookies }
         set {}
     }
-    @available(
-        *,
-        unavailable,
-        message: "Pass the base URL to the initialiser: \"APIClient(baseURL: \"https://shop.example\")\"."
-    )
+    @available(*, unavailable, message: "Pass the URL to the client: \"APIClient(baseURL: \"https://shop.example\")\".")
     public var baseURL: String {
         get { "" }
         set {}
@@ -128,17 +120,9 @@ extension TLSConfiguration.Trust {
     public static func system(and authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
     @available(*, unavailable, message: "Write \".systemAnd(.file(\"own-ca.pem\"))\".")
     public static func adding(_ authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
-    @available(
-        *,
-        unavailable,
-        message: "Write \".only(.file(\"own-ca.pem\"))\", or \".systemAnd(.file(\"own-ca.pem\"))\"."
-    )
+    @available(*, unavailable, message: "Write \".only(.file(\"ca.pem\"))\", or \".systemAnd(.file(\"ca.pem\"))\".")
     public static func file(_ path: String) -> TLSConfiguration.Trust { .system }
-    @available(
-        *,
-        unavailable,
-        message: "Write \".only(.file(\"own-ca.pem\"))\", or \".systemAnd(.file(\"own-ca.pem\"))\"."
-    )
+    @available(*, unavailable, message: "Write \".only(.file(\"ca.pem\"))\", or \".systemAnd(.file(\"ca.pem\"))\".")
     public static func custom(_ authorities: CertificateSource) -> TLSConfiguration.Trust { .system }
 }
 

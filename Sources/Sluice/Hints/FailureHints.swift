@@ -68,75 +68,25 @@ extension SluiceError {
     public var message: String { reason }
     @available(*, unavailable, message: "The body is in the failure, or in an APIError: \"failure.body\".")
     public var body: Data { Data() }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var timedOut: SluiceError.Code { .timedOut }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var connectTimedOut: SluiceError.Code { .connectTimedOut }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var idleTimedOut: SluiceError.Code { .idleTimedOut }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var cancelled: SluiceError.Code { .cancelled }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var cannotConnect: SluiceError.Code { .cannotConnect }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var cannotResolveHost: SluiceError.Code { .cannotResolveHost }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var connectionLost: SluiceError.Code { .connectionLost }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var unacceptableStatus: SluiceError.Code { .unacceptableStatus }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var decodingFailed: SluiceError.Code { .decodingFailed }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Compare the code: catch { switch error.code { case .timedOut: … default: throw error } }, or catch where error.code == .timedOut."
-    )
+    @available(*, unavailable, message: "Write catch { switch error.code { case .timedOut: … default: throw error } }.")
     public static var authorizationRequired: SluiceError.Code { .authorizationRequired }
 }
 
@@ -166,11 +116,7 @@ extension SluiceError.Code {
 }
 
 extension Validation {
-    @available(
-        *,
-        unavailable,
-        message: "Write the ranges without an array: \"Validation(statuses: 200...299, 404...404)\"."
-    )
+    @available(*, unavailable, message: "Leave the array out: \"Validation(statuses: 200...299, 404...404)\".")
     public init(statuses: [ClosedRange<Int>], contentTypes: [String]? = nil, rules: [Rule] = []) { self.init() }
     @available(*, unavailable, message: "Write ranges: \"Validation(statuses: 200...299, 404...404)\".")
     public init(statuses: [Int], contentTypes: [String]? = nil, rules: [Rule] = []) { self.init() }

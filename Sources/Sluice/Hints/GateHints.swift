@@ -29,53 +29,21 @@ extension ConcurrencyLimit {
 }
 
 extension CircuitBreaker {
-    @available(
-        *,
-        unavailable,
-        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
-    )
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(failureThreshold: Int, resetTimeout: Duration, _ hint: Void = ()) { self.init() }
-    @available(
-        *,
-        unavailable,
-        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
-    )
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(failureThreshold: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
-    @available(
-        *,
-        unavailable,
-        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
-    )
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(maximumFailures: Int, resetAfter duration: Duration, _ hint: Void = ()) { self.init() }
-    @available(
-        *,
-        unavailable,
-        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
-    )
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(failures: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
-    @available(
-        *,
-        unavailable,
-        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
-    )
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(failures: Int) { self.init() }
-    @available(
-        *,
-        unavailable,
-        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
-    )
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(threshold: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
-    @available(
-        *,
-        unavailable,
-        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
-    )
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(threshold: Int) { self.init() }
-    @available(
-        *,
-        unavailable,
-        message: "Write the ratio of failures: \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\"."
-    )
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(threshold: Int, timeout: Duration, _ hint: Void = ()) { self.init() }
 }
 
@@ -84,19 +52,11 @@ extension OAuth2 {
     public convenience init(_ grant: Grant, tokenEndpoint: String) { self.init(grant, tokenURL: tokenEndpoint) }
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")
     public convenience init(_ grant: Grant, tokenEndpoint: URL) { self.init(grant, tokenURL: "") }
-    @available(
-        *,
-        unavailable,
-        message: "Set the store in the closure: \"OAuth2(grant, tokenURL: url) { $0.store = FileTokenStore(file) }\"."
-    )
+    @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url) { $0.store = FileTokenStore(file) }\".")
     public convenience init(_ grant: Grant, tokenURL: String, store: some TokenStore) {
         self.init(grant, tokenURL: tokenURL)
     }
-    @available(
-        *,
-        unavailable,
-        message: "Set the store in the closure: \"OAuth2(grant, tokenURL: url) { $0.store = FileTokenStore(file) }\"."
-    )
+    @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url) { $0.store = FileTokenStore(file) }\".")
     public convenience init(_ grant: Grant, tokenURL: URL, store: some TokenStore) {
         self.init(grant, tokenURL: tokenURL)
     }
@@ -192,20 +152,10 @@ extension Backoff {
 public typealias OAuth2Token = OAuth2.Token
 
 extension OAuth2 {
-    @available(
-        *,
-        unavailable,
-        message:
-            "Write \"token()\", which renews a token that has expired. A token that an API refuses is renewed without a call."
-    )
+    @available(*, unavailable, message: "\"token()\" renews an expired token. A refused one is renewed without a call.")
     @discardableResult
     public func refresh() async throws(SluiceError) -> Token { try await token() }
-    @available(
-        *,
-        unavailable,
-        message:
-            "Write \"token()\", which renews a token that has expired. A token that an API refuses is renewed without a call."
-    )
+    @available(*, unavailable, message: "\"token()\" renews an expired token. A refused one is renewed without a call.")
     @discardableResult
     public func refreshToken() async throws(SluiceError) -> Token { try await token() }
     @available(*, unavailable, message: "Write \"(try? await oauth.token()) != nil\".")
@@ -220,11 +170,7 @@ extension OAuth2 {
     public func accessToken() async throws(SluiceError) -> String { "" }
     @available(*, unavailable, message: "Write \"token().accessToken\".")
     public var accessToken: String? { nil }
-    @available(
-        *,
-        unavailable,
-        message: "Write the URL as text: \"signIn(redirectedTo: url.absoluteString, for: request)\"."
-    )
+    @available(*, unavailable, message: "Pass text: \"signIn(redirectedTo: url.absoluteString, for: request)\".")
     @discardableResult
     public func signIn(redirectedTo redirect: URL, for request: AuthorizationRequest) async throws(SluiceError) -> Token
     {
@@ -236,11 +182,7 @@ extension OAuth2 {
 }
 
 extension OAuth2.Token {
-    @available(
-        *,
-        unavailable,
-        message: "Compare \"expiresAt\" with the date. The gate renews a token before it expires."
-    )
+    @available(*, unavailable, message: "Compare \"expiresAt\" to the date. The gate renews a token before it expires.")
     public var isExpired: Bool { false }
     @available(*, unavailable, message: "Write \"expiresAt\".")
     public var expirationDate: Date? { expiresAt }

@@ -190,17 +190,9 @@ extension RetryPolicy {
     ) { self.init() }
     @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\".")
     public init(maxAttempts: Int) { self.init() }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"RetryPolicy(maximumAttempts: 3)\", which counts the first attempt too."
-    )
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\", which includes the first attempt.")
     public init(maxRetries: Int) { self.init() }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"RetryPolicy(maximumAttempts: 3)\", which counts the first attempt too."
-    )
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\", which includes the first attempt.")
     public init(retryLimit: Int) { self.init() }
 }
 

@@ -21,29 +21,13 @@ extension ModifiableRequest {
     public func addHeader(_ name: HTTPHeaderName, _ value: String?) -> Self { self }
     @available(*, unavailable, message: "Write \"header(\"Accept\", \"text/plain\")\".")
     public func setValue(_ value: String?, forHTTPHeaderField name: String) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"header(\"User-Agent\", \"acme/1.0\")\", or set a \"UserAgent\" interceptor on the client."
-    )
+    @available(*, unavailable, message: "Write \"header(\"User-Agent\", text)\", or give the client a \"UserAgent\".")
     public func userAgent(_ value: String) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"intercept(BearerToken(token))\", which sends the token to the client's own origin only."
-    )
+    @available(*, unavailable, message: "Write \"intercept(BearerToken(token))\", sent to the client's origin only.")
     public func bearerToken(_ token: String) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"intercept(BearerToken(token))\", which sends the token to the client's own origin only."
-    )
+    @available(*, unavailable, message: "Write \"intercept(BearerToken(token))\", sent to the client's origin only.")
     public func bearerAuthorization(_ token: String) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"intercept(BearerToken(token))\", which sends the token to the client's own origin only."
-    )
+    @available(*, unavailable, message: "Write \"intercept(BearerToken(token))\", sent to the client's origin only.")
     public func bearer(_ token: String) -> Self { self }
     @available(*, unavailable, message: "Write \"basicAuthorization(\"ada\", \"s3cret\")\", without labels.")
     public func basicAuthorization(user: String, password: String) -> Self { self }
@@ -135,11 +119,7 @@ extension ModifiableRequest {
     public func redirects(_ follows: Bool) -> Self { self }
     @available(*, unavailable, message: "Write \"redirects(.none)\" to follow no redirect.")
     public func followsRedirects(_ follows: Bool) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Set \"decide\" of a RedirectPolicy, and pass the policy: \"redirects(policy)\"."
-    )
+    @available(*, unavailable, message: "Set \"decide\" of a RedirectPolicy, and pass it: \"redirects(policy)\".")
     public func redirects(_ decide: RedirectPolicy.DecisionHandler) -> Self { self }
     @available(*, unavailable, message: "Write \"validate(statuses: 200..<300)\".")
     public func validate(_ statuses: Range<Int>) -> Self { self }
@@ -155,11 +135,7 @@ extension ModifiableRequest {
     public func validate(statusCode: some Sequence<Int>) -> Self { self }
     @available(*, unavailable, message: "Write \"validate(contentTypes: \"application/json\", \"text/plain\")\".")
     public func validate(contentType: [String]) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Write the types one after the other, or \"validate(Validation(contentTypes: types))\"."
-    )
+    @available(*, unavailable, message: "Write types one by one, or \"validate(Validation(contentTypes: types))\".")
     public func validate(contentTypes: [String]) -> Self { self }
     @available(*, unavailable, message: "A rule gets the head and the body: \"validate { head, body in … }\".")
     public func validate(_ rule: (HTTPResponse) throws -> Void) -> Self { self }
@@ -181,17 +157,9 @@ extension ModifiableRequest {
     public func dataSource(_ source: DataSource, expiration seconds: Double) -> Self { self }
     @available(*, unavailable, message: "Write \"cachePolicy(.reload)\".")
     public func noCache() -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Declare a type that conforms to RequestAdapter, and pass it: \"intercept(Tenant())\"."
-    )
+    @available(*, unavailable, message: "Declare a RequestAdapter, and pass it: \"intercept(Tenant())\".")
     public func intercept(_ change: (inout HTTPRequest) throws -> Void) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Declare a type that conforms to RequestAdapter, and pass it: \"intercept(Tenant())\"."
-    )
+    @available(*, unavailable, message: "Declare a RequestAdapter, and pass it: \"intercept(Tenant())\".")
     public func intercept(_ change: (inout HTTPRequest, RequestContext) throws -> Void) -> Self { self }
     @available(*, unavailable, message: "Add the interceptors one by one: \"intercept(first).intercept(second)\".")
     public func intercept(_ interceptors: [any RequestInterceptor]) -> Self { self }
@@ -208,11 +176,7 @@ extension ModifiableRequest {
     public func observe(_ observer: any RequestObserver) -> Self { self }
     @available(*, unavailable, message: "Add the observers one by one: \"observer(first).observer(second)\".")
     public func observers(_ observers: [any RequestObserver]) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Declare a type that conforms to RequestObserver, and pass it: \"observer(SlowRequests())\"."
-    )
+    @available(*, unavailable, message: "Declare a RequestObserver, and pass it: \"observer(SlowRequests())\".")
     public func observer(_ observe: (RequestEvent) -> Void) -> Self { self }
     @available(*, unavailable, message: "Add the plugins one by one: \"plugin(first).plugin(second)\".")
     public func plugins(_ plugins: [any Plugin]) -> Self { self }
@@ -228,41 +192,17 @@ extension ModifiableRequest {
     public func tag(_ tag: String) -> Self { self }
     @available(*, unavailable, message: "Write the tags one after the other: \"tags(\"public\", \"prices\")\".")
     public func tags(_ tags: [String]) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Give the decoder first: \"client.codable(modelDecoder: decoder).get(\"users\")\"."
-    )
+    @available(*, unavailable, message: "Write \"client.codable(modelDecoder: decoder).get(\"users\")\".")
     public func decoder(_ decoder: any DataDecoder) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Give the decoder first: \"client.codable(modelDecoder: decoder).get(\"users\")\"."
-    )
+    @available(*, unavailable, message: "Write \"client.codable(modelDecoder: decoder).get(\"users\")\".")
     public func modelDecoder(_ decoder: any DataDecoder) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Read the progress of the sender: \"for await progress in sender.uploadProgress\"."
-    )
+    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.uploadProgress\".")
     public func uploadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Read the progress of the sender: \"for await progress in sender.downloadProgress\"."
-    )
+    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.downloadProgress\".")
     public func downloadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Read the progress of the sender: \"for await progress in sender.uploadProgress\"."
-    )
+    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.uploadProgress\".")
     public func onUploadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
-    @available(
-        *,
-        unavailable,
-        message: "Read the progress of the sender: \"for await progress in sender.downloadProgress\"."
-    )
+    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.downloadProgress\".")
     public func onDownloadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
     @available(*, unavailable, message: "Write \"try request.httpRequest().curlCommand()\".")
     public func cURLDescription() -> String { "" }

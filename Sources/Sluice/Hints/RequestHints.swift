@@ -5,19 +5,11 @@ import SluiceHTTP
 // Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
 
 extension MethodBuilder where Factory == CodableRequests {
-    @available(
-        *,
-        unavailable,
-        message: "Write \"client.image\" in place of \"client\": \"client.image.get(\"logo\")\"."
-    )
+    @available(*, unavailable, message: "Write \"client.image\", not \"client\": \"client.image.get(\"logo\")\".")
     public func callAsFunction(_ endpoint: some Endpoint, as model: ImageFile.Type) -> APIRequest<ImageFile, APIError> {
         factory.client.image.get(endpoint)
     }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"client.empty\" in place of \"client\": \"client.empty.delete(\"users/1\")\"."
-    )
+    @available(*, unavailable, message: "Write \"client.empty\", not \"client\": \"client.empty.delete(\"users/1\")\".")
     public func callAsFunction(_ endpoint: some Endpoint, as model: Void.Type) -> APIRequest<Empty, APIError> {
         factory.client.empty.get(endpoint)
     }
@@ -54,18 +46,10 @@ extension MethodBuilder where Factory == CodableRequests {
 }
 
 extension BodyMethodBuilder where Factory == CodableRequests {
-    @available(
-        *,
-        unavailable,
-        message: "Write \"client.image\" in place of \"client\": \"client.image.get(\"logo\")\"."
-    )
+    @available(*, unavailable, message: "Write \"client.image\", not \"client\": \"client.image.get(\"logo\")\".")
     public func callAsFunction(_ endpoint: some Endpoint, as model: ImageFile.Type) -> BodyRequest<ImageFile, APIError>
     { factory.client.image.post(endpoint) }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"client.empty\" in place of \"client\": \"client.empty.delete(\"users/1\")\"."
-    )
+    @available(*, unavailable, message: "Write \"client.empty\", not \"client\": \"client.empty.delete(\"users/1\")\".")
     public func callAsFunction(_ endpoint: some Endpoint, as model: Void.Type) -> BodyRequest<Empty, APIError> {
         factory.client.empty.post(endpoint)
     }
@@ -81,11 +65,7 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, type model: Model.Type)
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"post(\"users\").json([\"name\": name])\" or \"post(\"users\").form([\"name\": name])\"."
-    )
+    @available(*, unavailable, message: "Write \"post(\"users\").json([\"name\": a])\" or \".form([\"name\": a])\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self,
@@ -118,19 +98,11 @@ extension BodyMethodBuilder where Factory == CodableRequests {
 }
 
 extension CodableRequests {
-    @available(
-        *,
-        unavailable,
-        message: "Write \"client.image\" in place of \"client\": \"client.image.get(\"logo\")\"."
-    )
+    @available(*, unavailable, message: "Write \"client.image\", not \"client\": \"client.image.get(\"logo\")\".")
     public func request(_ endpoint: some Endpoint, as model: ImageFile.Type) -> APIRequest<ImageFile, APIError> {
         client.image.get(endpoint)
     }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"client.empty\" in place of \"client\": \"client.empty.delete(\"users/1\")\"."
-    )
+    @available(*, unavailable, message: "Write \"client.empty\", not \"client\": \"client.empty.delete(\"users/1\")\".")
     public func request(_ endpoint: some Endpoint, as model: Void.Type) -> APIRequest<Empty, APIError> {
         client.empty.get(endpoint)
     }
@@ -148,17 +120,9 @@ extension CodableRequests {
 }
 
 extension APIClient {
-    @available(
-        *,
-        unavailable,
-        message: "Create a client, and keep it: \"let shop = APIClient(baseURL: \"https://shop.example\")\"."
-    )
+    @available(*, unavailable, message: "Keep a client: \"let shop = APIClient(baseURL: \"https://shop.example\")\".")
     public static var shared: APIClient { APIClient() }
-    @available(
-        *,
-        unavailable,
-        message: "Configure the client in a closure: \"APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }\"."
-    )
+    @available(*, unavailable, message: "Write \"APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }\".")
     public init(baseURL: String, configuration: Configuration, configure: (inout Configuration) -> Void = { _ in }) {
         // Without a parameter for a closure, this would be the initializer that a closure with two mistakes is for.
         self.init(baseURL: baseURL)
@@ -278,11 +242,7 @@ extension TypedRequest {
         of type: Other.Type,
         completionHandler: (APIResponse<Model, ErrorModel>) -> Void
     ) {}
-    @available(
-        *,
-        unavailable,
-        message: "Name the model in the request, \"get(\"users/1\", as: User.self)\", and read \"sender().value\"."
-    )
+    @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self)\", and read \"sender().value\".")
     public func serializingDecodable<Other>(_ type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
     @available(*, unavailable, message: "Write \"send { response in … }\".")
     public func send(completionHandler: (APIResponse<Model, ErrorModel>) -> Void) {}
@@ -318,52 +278,32 @@ extension HTTPStatus {
 }
 
 extension MethodBuilder where Factory == SerializedRequests<Empty> {
-    @available(
-        *,
-        unavailable,
-        message: "Without a model the type is \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
-    )
+    @available(*, unavailable, message: "Without a model, write \"Empty\", not \"Void\": \"APIRequest<Empty, …>\".")
     public func callAsFunction<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
     ) -> APIRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
 }
 
 extension BodyMethodBuilder where Factory == SerializedRequests<Empty> {
-    @available(
-        *,
-        unavailable,
-        message: "Without a model the type is \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
-    )
+    @available(*, unavailable, message: "Without a model, write \"Empty\", not \"Void\": \"APIRequest<Empty, …>\".")
     public func callAsFunction<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
     ) -> APIRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
-    @available(
-        *,
-        unavailable,
-        message: "Without a model the type is \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
-    )
+    @available(*, unavailable, message: "Without a model, write \"Empty\", not \"Void\": \"APIRequest<Empty, …>\".")
     public func callAsFunction<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
     ) -> BodyRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).post(endpoint) }
 }
 
 extension SerializedRequests where Model == Empty {
-    @available(
-        *,
-        unavailable,
-        message: "Without a model the type is \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
-    )
+    @available(*, unavailable, message: "Without a model, write \"Empty\", not \"Void\": \"APIRequest<Empty, …>\".")
     public func request<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
     ) -> APIRequest<Void, ErrorModel> { client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
 }
 
 extension MethodBuilder where Factory == CodableRequests {
-    @available(
-        *,
-        unavailable,
-        message: "Without a model write \"client.empty\", and \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
-    )
+    @available(*, unavailable, message: "Write \"client.empty\" and \"Empty\", not \"Void\": \"APIRequest<Empty, …>\".")
     @_disfavoredOverload
     public func callAsFunction<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
@@ -371,20 +311,12 @@ extension MethodBuilder where Factory == CodableRequests {
 }
 
 extension BodyMethodBuilder where Factory == CodableRequests {
-    @available(
-        *,
-        unavailable,
-        message: "Without a model write \"client.empty\", and \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
-    )
+    @available(*, unavailable, message: "Write \"client.empty\" and \"Empty\", not \"Void\": \"APIRequest<Empty, …>\".")
     @_disfavoredOverload
     public func callAsFunction<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
     ) -> APIRequest<Void, ErrorModel> { factory.client.serialized(by: UndecodableSerializer<Void>()).request(endpoint) }
-    @available(
-        *,
-        unavailable,
-        message: "Without a model write \"client.empty\", and \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
-    )
+    @available(*, unavailable, message: "Write \"client.empty\" and \"Empty\", not \"Void\": \"APIRequest<Empty, …>\".")
     @_disfavoredOverload
     public func callAsFunction<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint
@@ -392,11 +324,7 @@ extension BodyMethodBuilder where Factory == CodableRequests {
 }
 
 extension CodableRequests {
-    @available(
-        *,
-        unavailable,
-        message: "Without a model write \"client.empty\", and \"Empty\" in place of \"Void\": \"APIRequest<Empty, …>\"."
-    )
+    @available(*, unavailable, message: "Write \"client.empty\" and \"Empty\", not \"Void\": \"APIRequest<Empty, …>\".")
     @_disfavoredOverload
     public func request<ErrorModel: ErrorSerializable>(
         _ endpoint: some Endpoint

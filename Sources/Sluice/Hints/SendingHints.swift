@@ -86,17 +86,9 @@ extension BodyMethodBuilder where Factory == CodableRequests {
 }
 
 extension TypedRequest {
-    @available(
-        *,
-        unavailable,
-        message: "Name the model in the request, \"get(\"users/1\", as: User.self)\", and read \"sender().value\"."
-    )
+    @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self)\", and read \"sender().value\".")
     public func decode<Other>(_ type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
-    @available(
-        *,
-        unavailable,
-        message: "Name the model in the request, \"get(\"users/1\", as: User.self)\", and read \"sender().value\"."
-    )
+    @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self)\", and read \"sender().value\".")
     public func decoded<Other>(as type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
     @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
     @discardableResult
@@ -106,11 +98,7 @@ extension TypedRequest {
 }
 
 extension ModifiableRequest {
-    @available(
-        *,
-        unavailable,
-        message: "Read the progress of the sender: \"for await progress in sender.downloadProgress\"."
-    )
+    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.downloadProgress\".")
     public func onProgress(_ show: (TransferProgress) -> Void) -> Self { self }
 }
 
@@ -125,19 +113,11 @@ extension RequestSender {
 }
 
 extension APIResponse {
-    @available(
-        *,
-        unavailable,
-        message: "Give the head: \"APIResponse(result: result, head: HTTPResponse(status: .ok))\"."
-    )
+    @available(*, unavailable, message: "Write \"APIResponse(result: result, head: HTTPResponse(status: .ok))\".")
     public init(result: Result<Model, ErrorModel>, status: HTTPStatus) { self.init(result: result) }
 }
 
-@available(
-    *,
-    unavailable,
-    message: "Say what the stream consists of: \"stream(\"log\").bytes\", \".lines\" or \".serverSentEvents()\"."
-)
+@available(*, unavailable, message: "Write \"stream(\"log\").bytes\", \".lines\" or \".serverSentEvents()\".")
 extension StreamRequest: AsyncSequence {
     public func makeAsyncIterator() -> AsyncStream<Data>.AsyncIterator { AsyncStream { _ in }.makeAsyncIterator() }
 }
@@ -164,11 +144,7 @@ extension JSON {
     public static func number(_ value: some BinaryFloatingPoint) -> JSON { .null }
     @available(*, unavailable, message: "Write \"JSON(value)\": \"json[\"price\"] = JSON(price)\".")
     public static func number(_ value: some BinaryInteger) -> JSON { .null }
-    @available(
-        *,
-        unavailable,
-        message: "Write \"JSON(value)\" to set a member, and \"json[\"name\"].string\" to read one."
-    )
+    @available(*, unavailable, message: "Write \"JSON(value)\" to set a member, \"json[\"name\"].string\" to read one.")
     public subscript<Value: JSONEncodable>(key: String) -> Value? {
         get { nil }
         set {}

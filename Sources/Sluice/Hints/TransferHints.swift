@@ -42,32 +42,16 @@ extension DownloadDestination.Conflict {
 }
 
 extension DownloadAPIRequest {
-    @available(
-        *,
-        unavailable,
-        message: "Name the error in the request: \"download(\"film\", to: .temporary, error: ShopError.self)\"."
-    )
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .temporary, error: ShopError.self)\".")
     public func errors<Other: ErrorSerializable>(as error: Other.Type) -> DownloadAPIRequest<Model, Other>? { nil }
-    @available(
-        *,
-        unavailable,
-        message: "Name the error in the request: \"download(\"film\", to: .temporary, error: ShopError.self)\"."
-    )
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .temporary, error: ShopError.self)\".")
     public func error<Other: ErrorSerializable>(as error: Other.Type) -> DownloadAPIRequest<Model, Other>? { nil }
 }
 
 extension TypedRequest {
-    @available(
-        *,
-        unavailable,
-        message: "Name the error in the request: \"get(\"users\", as: User.self, error: ShopError.self)\"."
-    )
+    @available(*, unavailable, message: "Write \"get(\"users\", as: User.self, error: ShopError.self)\".")
     public func errors<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other>? { nil }
-    @available(
-        *,
-        unavailable,
-        message: "Name the error in the request: \"get(\"users\", as: User.self, error: ShopError.self)\"."
-    )
+    @available(*, unavailable, message: "Write \"get(\"users\", as: User.self, error: ShopError.self)\".")
     public func error<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other>? { nil }
 }
 
@@ -135,28 +119,16 @@ extension DownloadAPIRequest {
 // Names and arguments of other libraries, and those that people try first. None can be called: each says what to write.
 
 extension Pages {
-    @available(
-        *,
-        unavailable,
-        message: "Collect the pages in a loop: \"for try await page in pages { all.append(page) }\"."
-    )
+    @available(*, unavailable, message: "Collect the pages: \"for try await page in pages { all.append(page) }\".")
     public func all() async throws(ErrorModel) -> [Model] { [] }
-    @available(
-        *,
-        unavailable,
-        message: "Say where a page has its items: \"items(\\.users)\", or \"items(\\.self)\" for pages that are arrays."
-    )
+    @available(*, unavailable, message: "Write \"items(\\.users)\", or \"items(\\.self)\" for pages that are arrays.")
     public func items() -> Self { self }
 }
 
 extension Pagination {
     @available(*, unavailable, message: "Write the text of the URL: \"nextURL(at: { $0.next?.absoluteString })\".")
     public static func nextURL(at url: (Model) -> URL?) -> Pagination { .link }
-    @available(
-        *,
-        unavailable,
-        message: "Count the items, because a page without items is the last: \"pageNumber(counting: \\.orders.count)\"."
-    )
+    @available(*, unavailable, message: "A page without items is the last: \"pageNumber(counting: \\.orders.count)\".")
     public static func pageNumber(_ parameter: String = "page", from first: Int = 1, pageSize: Int? = nil) -> Pagination
     { .link }
     @available(*, unavailable, message: "Write \"from: 1\": \"pageNumber(from: 1, counting: \\.orders.count)\".")
@@ -166,11 +138,7 @@ extension Pagination {
         pageSize: Int? = nil,
         counting count: (Model) -> Int = { _ in 0 }
     ) -> Pagination { .link }
-    @available(
-        *,
-        unavailable,
-        message: "Count the items, because a page without items is the last: \"offset(counting: \\.orders.count)\"."
-    )
+    @available(*, unavailable, message: "A page without items is the last: \"offset(counting: \\.orders.count)\".")
     public static func offset(_ parameter: String = "offset", from start: Int = 0, pageSize: Int? = nil) -> Pagination {
         .link
     }
@@ -206,11 +174,7 @@ extension ChainLink {
         _ request: Request,
         _ outcome: @escaping @Sendable (APIResponse<Request.Model, Request.ErrorModel>) throws -> Outcome
     ) { send = { _ in await withUnsafeContinuation { _ in } } }
-    @available(
-        *,
-        unavailable,
-        message: "The closure gets a response, which may be a failure: switch over \"response.result\"."
-    )
+    @available(*, unavailable, message: "The response may be a failure: switch over \"response.result\".")
     @_disfavoredOverload
     public init<Request: TypedRequest>(_ request: Request, _ outcome: @escaping @Sendable (Request.Model) -> Outcome) {
         send = { _ in await withUnsafeContinuation { _ in } }

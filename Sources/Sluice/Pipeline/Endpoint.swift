@@ -212,33 +212,21 @@ public struct RequestTask: Sendable {
     }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
-    @available(
-        *,
-        unavailable,
-        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
-    )
+    @available(*, unavailable, message: "The types of the values are not known: pass \"try Parameters(any: values)\".")
     @_disfavoredOverload
     public static func parameters(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
         .parameters([:])
     }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
-    @available(
-        *,
-        unavailable,
-        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
-    )
+    @available(*, unavailable, message: "The types of the values are not known: pass \"try Parameters(any: values)\".")
     @_disfavoredOverload
     public static func json(_ values: [String: Any], root: String? = nil, encoder: JSONEncoder? = nil) -> RequestTask {
         .parameters([:])
     }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
-    @available(
-        *,
-        unavailable,
-        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
-    )
+    @available(*, unavailable, message: "The types of the values are not known: pass \"try Parameters(any: values)\".")
     @_disfavoredOverload
     public static func form(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> RequestTask {
         .parameters([:])

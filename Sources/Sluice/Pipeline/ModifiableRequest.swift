@@ -153,20 +153,12 @@ extension ModifiableRequest {
     }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
-    @available(
-        *,
-        unavailable,
-        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
-    )
+    @available(*, unavailable, message: "The types of the values are not known: pass \"try Parameters(any: values)\".")
     @_disfavoredOverload
     public func query(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> Self { self }
 
     /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
-    @available(
-        *,
-        unavailable,
-        message: "The types of these values are not known: pass \"try Parameters(any: values)\"."
-    )
+    @available(*, unavailable, message: "The types of the values are not known: pass \"try Parameters(any: values)\".")
     @_disfavoredOverload
     public func parameters(_ values: [String: Any], encoder: URLEncodedFormEncoder? = nil) -> Self { self }
 }
@@ -378,11 +370,7 @@ extension ModifiableRequest {
     }
 
     /// Unavailable: a gate is skipped by its type, or by its name.
-    @available(
-        *,
-        unavailable,
-        message: "Skip a gate by its type, as in \"withoutGate(OAuth2.self)\", or by \"withoutGate(named:)\"."
-    )
+    @available(*, unavailable, message: "Write \"withoutGate(OAuth2.self)\", or \"withoutGate(named: \"limit\")\".")
     public consuming func withoutGate(_ names: String...) -> Self { self }
 
     /// Sets the rules for sending the request again, which replace the client's.

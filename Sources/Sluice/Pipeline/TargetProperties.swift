@@ -55,11 +55,7 @@ extension _TargetTask where _Task == MethodTask {
 
 extension _TargetTask {
     /// Unavailable: the property has another type.
-    @available(
-        *,
-        unavailable,
-        message: "Declare \"var task: RequestTask\" or \"MethodTask\", or give the property another name."
-    )
+    @available(*, unavailable, message: "Declare \"var task: RequestTask\" or \"MethodTask\", or rename it.")
     public var task: RequestTask { .plain }
 }
 
@@ -109,11 +105,7 @@ extension Target where _Task == RequestTask, _Method == HTTPMethod {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(
-        *,
-        unavailable,
-        message: "Declare \"var method: HTTPMethod\", or give the property another name."
-    )
+    @available(*, unavailable, message: "Declare \"var method: HTTPMethod\", or rename it.")
     public var method: HTTPMethod { .get }
 }
 
@@ -161,11 +153,7 @@ extension Target where _Headers == [String: String]? {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(
-        *,
-        unavailable,
-        message: "Declare \"var headers: HTTPHeaders\" or \"[String: String]\", or give the property another name."
-    )
+    @available(*, unavailable, message: "Declare \"var headers: HTTPHeaders\" or \"[String: String]\", or rename it.")
     public var headers: HTTPHeaders { [:] }
 }
 
@@ -189,8 +177,7 @@ extension Target {
     @available(
         *,
         unavailable,
-        message:
-            "Declare \"var validation: Validation\", and write \".client\" for the client's rules, or give the property another name."
+        message: "Declare \"var validation: Validation\", and write \".client\" for the client's rules, or rename it."
     )
     public var validation: Validation { .client }
 }
@@ -221,7 +208,7 @@ extension Target where _Timeouts == Timeouts {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(*, unavailable, message: "Declare \"var timeouts: Timeouts\", or give the property another name.")
+    @available(*, unavailable, message: "Declare \"var timeouts: Timeouts\", or rename it.")
     public var timeouts: Timeouts? { nil }
 }
 
@@ -251,7 +238,7 @@ extension Target where _Host == String {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(*, unavailable, message: "Declare \"var host: String\", or give the property another name.")
+    @available(*, unavailable, message: "Declare \"var host: String\", or rename it.")
     public var host: String? { nil }
 }
 
@@ -281,11 +268,7 @@ extension Target where _NetworkAccess == NetworkAccess? {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(
-        *,
-        unavailable,
-        message: "Declare \"var networkAccess: NetworkAccess\", or give the property another name."
-    )
+    @available(*, unavailable, message: "Declare \"var networkAccess: NetworkAccess\", or rename it.")
     public var networkAccess: NetworkAccess { .all }
 }
 
@@ -306,7 +289,7 @@ extension Target where _UsesCookies == Bool {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(*, unavailable, message: "Declare \"var usesCookies: Bool\", or give the property another name.")
+    @available(*, unavailable, message: "Declare \"var usesCookies: Bool\", or rename it.")
     public var usesCookies: Bool { true }
 }
 
@@ -336,7 +319,7 @@ extension Target where _CachePolicy == CachePolicy? {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(*, unavailable, message: "Declare \"var cachePolicy: CachePolicy\", or give the property another name.")
+    @available(*, unavailable, message: "Declare \"var cachePolicy: CachePolicy\", or rename it.")
     public var cachePolicy: CachePolicy { .standard }
 }
 
@@ -366,7 +349,7 @@ extension Target where _DataSource == DataSource {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(*, unavailable, message: "Declare \"var dataSource: DataSource\", or give the property another name.")
+    @available(*, unavailable, message: "Declare \"var dataSource: DataSource\", or rename it.")
     public var dataSource: DataSource? { nil }
 }
 
@@ -396,11 +379,7 @@ extension Target where _CacheExpiration == CacheExpiration {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(
-        *,
-        unavailable,
-        message: "Declare \"var cacheExpiration: CacheExpiration\", or give the property another name."
-    )
+    @available(*, unavailable, message: "Declare \"var cacheExpiration: CacheExpiration\", or rename it.")
     public var cacheExpiration: CacheExpiration? { nil }
 }
 
@@ -448,11 +427,7 @@ extension Target where _Tags == [String]? {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(
-        *,
-        unavailable,
-        message: "Declare \"var tags: Set<String>\" or \"[String]\", or give the property another name."
-    )
+    @available(*, unavailable, message: "Declare \"var tags: Set<String>\" or \"[String]\", or rename it.")
     public var tags: Set<String> { [] }
 }
 
@@ -497,11 +472,7 @@ extension Target where _CacheTags == [String]? {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(
-        *,
-        unavailable,
-        message: "Declare \"var cacheTags: Set<String>\" or \"[String]\", or give the property another name."
-    )
+    @available(*, unavailable, message: "Declare \"var cacheTags: Set<String>\" or \"[String]\", or rename it.")
     public var cacheTags: Set<String> { [] }
 }
 
@@ -522,11 +493,7 @@ extension Target where _UserInfo == [String: any Sendable] {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(
-        *,
-        unavailable,
-        message: "Declare \"var userInfo: [String: any Sendable]\", or give the property another name."
-    )
+    @available(*, unavailable, message: "Declare \"var userInfo: [String: any Sendable]\", or rename it.")
     public var userInfo: [String: any Sendable] { [:] }
 }
 
@@ -556,7 +523,7 @@ extension Target where _Stub == Stub {
 
 extension Target {
     /// Unavailable: the property has another type.
-    @available(*, unavailable, message: "Declare \"var stub: Stub\", or give the property another name.")
+    @available(*, unavailable, message: "Declare \"var stub: Stub\", or rename it.")
     public var stub: Stub? { nil }
 }
 

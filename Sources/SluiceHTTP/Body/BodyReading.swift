@@ -166,12 +166,7 @@ extension RequestBody {
     }
 
     /// Unavailable: the elements are not bytes.
-    @available(
-        *,
-        unavailable,
-        message:
-            "A body is a sequence of Data, [UInt8] or UInt8: convert the elements with \"map\", as in Data($0.utf8)."
-    )
+    @available(*, unavailable, message: "Convert the elements to Data, [UInt8] or UInt8: \"map { Data($0.utf8) }\".")
     public static func stream<Elements: AsyncSequence>(
         _ elements: Elements,
         length: Int64? = nil,

@@ -53,17 +53,17 @@ func cacheFirst() {
     show(shop.get("u", as: User.self).dataSource(.cacheFirst))
 }
 
-// error: Write the tags as an array
+// error: Write an array
 func tagOfADataSource() {
     show(shop.get("u", as: User.self).dataSource(.cacheElseServer, tags: "account"))
 }
 
-// error: Write the tags as an array
+// error: Write an array
 func tagAndExpirationOfADataSource() {
     show(shop.get("u", as: User.self).dataSource(.cacheElseServer, expiration: .days(1), tags: "account"))
 }
 
-// error: Match the case: "if case .cache(let info) = response.source", and read "info.age".
+// error: Write "if case .cache(let info) = response.source", and "info.age".
 func ageOfASource() async {
     let response = await shop.get("u", as: User.self).sender().response
     print(response.source.age as Any)

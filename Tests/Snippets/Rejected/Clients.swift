@@ -11,7 +11,7 @@ func headersDefaults() {
     show(APIClient(baseURL: base) { $0.defaultHeaders["Accept"] = "a" })
 }
 
-// error: Configure the client in a closure: "APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }".
+// error: Write "APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }".
 func configurationValue() {
     var c = APIClient.Configuration()
     c.timeouts.total = .seconds(5)
@@ -43,7 +43,7 @@ func interceptorsShort() {
     show(APIClient(baseURL: base) { $0.interceptors = [BearerToken("t")] })
 }
 
-// error: Set the header "$0.headers["User-Agent"]", or a "UserAgent" interceptor.
+// error: Set the header "$0.headers["User-Agent"]" or a "UserAgent" interceptor.
 func userAgentProp() {
     show(APIClient(baseURL: base) { $0.userAgent = "acme/1.0" })
 }
@@ -63,7 +63,7 @@ func concurrencyPerHost() {
     show(APIClient(baseURL: base) { $0.gates = [ConcurrencyLimit(perHost: 4)] })
 }
 
-// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+// error: Write "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
 func breakerThreshold() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(failureThreshold: 5, resetTimeout: .seconds(30))] })
 }
@@ -146,37 +146,37 @@ func storeRemoveFor() async throws {
     try await s.remove(for: "me")
 }
 
-// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+// error: Write "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
 func breaker1() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(failures: 5, openFor: .seconds(30))] })
 }
 
-// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+// error: Write "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
 func breaker2() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(failures: 5)] })
 }
 
-// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+// error: Write "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
 func breaker3() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(threshold: 5)] })
 }
 
-// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+// error: Write "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
 func breaker4() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(threshold: 5, openFor: .seconds(30))] })
 }
 
-// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+// error: Write "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
 func breaker5() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(threshold: 5, timeout: .seconds(30))] })
 }
 
-// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+// error: Write "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
 func breaker6() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(maximumFailures: 5, resetAfter: .seconds(30))] })
 }
 
-// error: Write the ratio of failures: "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
+// error: Write "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))".
 func breaker7() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(failureThreshold: 5, openFor: .seconds(30))] })
 }
@@ -251,7 +251,7 @@ func trust3() {
     show(APIClient(baseURL: base) { $0.connection.tls.trust = .adding(.file("ca.pem")) })
 }
 
-// error: Write ".only(.file("own-ca.pem"))", or ".systemAnd(.file("own-ca.pem"))".
+// error: Write ".only(.file("ca.pem"))", or ".systemAnd(.file("ca.pem"))".
 func trust4() {
     show(APIClient(baseURL: base) { $0.connection.tls.trust = .custom(.file("ca.pem")) })
 }
@@ -266,12 +266,12 @@ func oauth2() {
     show(OAuth2(.refreshToken("a", id: "b"), tokenEndpoint: URL(filePath: "/a")))
 }
 
-// error: Set the store in the closure
+// error: $0.store = FileTokenStore(file) }
 func oauth3() {
     show(OAuth2(.refreshToken("a", id: "b"), tokenURL: "https://a.example", store: MemoryTokenStore()))
 }
 
-// error: Set the store in the closure
+// error: $0.store = FileTokenStore(file) }
 func oauth4() {
     show(OAuth2(.refreshToken("a", id: "b"), tokenURL: URL(filePath: "/a"), store: MemoryTokenStore()))
 }
@@ -341,7 +341,7 @@ func breakerWithOtherLabels() {
     show(APIClient(baseURL: base) { $0.gates = [CircuitBreaker(maxFailures: 5, reset: Duration.seconds(30))] })
 }
 
-// error: Write ".only(.file("own-ca.pem"))", or ".systemAnd(.file("own-ca.pem"))".
+// error: Write ".only(.file("ca.pem"))", or ".systemAnd(.file("ca.pem"))".
 func trustFile() {
     show(APIClient(baseURL: base) { $0.connection.tls.trust = .file("ca.pem") })
 }
@@ -356,7 +356,7 @@ func twoMistakesInAConfiguration() {
     _ = APIClient(baseURL: "https://shop.example") { $0.nothing = $0.baseline + $0.other }
 }
 
-// error: Configure the client in a closure
+// error: Write "APIClient(baseURL: url) { $0.timeouts.total
 func configurationAsAnArgument() {
     _ = APIClient(baseURL: "https://shop.example", configuration: APIClient.Configuration())
 }

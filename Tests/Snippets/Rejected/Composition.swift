@@ -15,7 +15,7 @@ func graphNoModel() async throws {
     show(try await g.run().value(of: u))
 }
 
-// error: Say where a page has its items: "items(\.users)", or "items(\.self)" for pages that are arrays.
+// error: Write "items(\.users)", or "items(\.self)" for pages that are arrays.
 func pagesItemsNone() async throws {
     for try await u in shop.get("users", as: [User].self).pages(by: .link).items() { show(u) }
 }
@@ -76,7 +76,7 @@ func downloadProgressShort() async throws {
     print(try await f.url)
 }
 
-// error: Read the progress of the sender: "for await progress in sender.downloadProgress".
+// error: Read it from the sender: "for await progress in sender.downloadProgress".
 func downloadProgressClosure() async throws {
     let f = try await shop.download("a", to: .temporary).downloadProgress { print($0) }.sender().value
     print(f)
@@ -104,7 +104,7 @@ func downloadBatch() async throws {
     print(fs)
 }
 
-// error: Count the items, because a page without items is the last
+// error: A page without items is the last
 func pageNumberWithoutCounting() {
     show(shop.get("orders", as: [Order].self).pages(by: .pageNumber("page")))
 }
@@ -114,12 +114,12 @@ func pageNumberStartingAt() {
     show(shop.get("orders", as: [Order].self).pages(by: .pageNumber("page", startingAt: 1, counting: \.count)))
 }
 
-// error: Count the items, because a page without items is the last
+// error: A page without items is the last
 func offsetWithoutCounting() {
     show(shop.get("orders", as: [Order].self).pages(by: .offset()))
 }
 
-// error: Collect the pages in a loop
+// error: Collect the pages: "for try await page in pages
 func allPages() async throws {
     show(try await shop.get("orders", as: [Order].self).pages(by: .link).all())
 }

@@ -1,6 +1,6 @@
 import Sluice
 
-// error: Compare the code: catch { switch error.code { case .timedOut:
+// error: catch { switch error.code { case .timedOut:
 func codeAsAPattern() async throws {
     do {
         let user: User = try await shop.get("users/1").sender().value
@@ -10,7 +10,7 @@ func codeAsAPattern() async throws {
     }
 }
 
-// error: Compare the code: catch { switch error.code { case .timedOut:
+// error: catch { switch error.code { case .timedOut:
 func codeAsAPatternBeforeAFinalClause() async {
     do {
         let user: User = try await shop.get("users/1").sender().value
@@ -22,7 +22,7 @@ func codeAsAPatternBeforeAFinalClause() async {
     }
 }
 
-// error: Compare the code: catch { switch error.code { case .timedOut:
+// error: catch { switch error.code { case .timedOut:
 func qualifiedCodeAsAPattern() async throws {
     do {
         let user: User = try await shop.get("users/1").sender().value
@@ -32,7 +32,7 @@ func qualifiedCodeAsAPattern() async throws {
     }
 }
 
-// error: Compare the code: catch { switch error.code { case .timedOut:
+// error: catch { switch error.code { case .timedOut:
 func codeAsAPatternInATask() {
     Task {
         do {
@@ -44,7 +44,7 @@ func codeAsAPatternInATask() {
     }
 }
 
-// error: Compare the code: catch { switch error.code { case .timedOut:
+// error: catch { switch error.code { case .timedOut:
 func codesAsPatternsInOneClause() async {
     do {
         let user: User = try await shop.get("users/1").sender().value
@@ -56,7 +56,7 @@ func codesAsPatternsInOneClause() async {
     }
 }
 
-// error: Compare the code: catch { switch error.code { case .timedOut:
+// error: catch { switch error.code { case .timedOut:
 func codeAsAPatternOfAnOwnError() async {
     do {
         let user: User = try await shop.get("users/1", error: ShopError.self).sender().value
@@ -68,7 +68,7 @@ func codeAsAPatternOfAnOwnError() async {
     }
 }
 
-// error: Compare the code: catch { switch error.code { case .timedOut:
+// error: catch { switch error.code { case .timedOut:
 func switchOverTheError() async {
     do {
         let user: User = try await shop.get("users/1").sender().value
@@ -81,7 +81,7 @@ func switchOverTheError() async {
     }
 }
 
-// error: Compare the code: catch { switch error.code { case .timedOut:
+// error: catch { switch error.code { case .timedOut:
 func codeInAResult() async {
     switch await shop.get("users/1", as: User.self).sender().result {
     case .success(let user): show(user)

@@ -61,7 +61,7 @@ func stepOfAnAPIError() {
     print(apiError.step)
 }
 
-// error: Compare the code: catch { switch error.code
+// error: catch { switch error.code
 func staticCodeAsAPattern() async {
     do { show(try await shop.get("u", as: User.self).sender().value) } catch SluiceError.timedOut {
         print("slow")
@@ -70,7 +70,7 @@ func staticCodeAsAPattern() async {
     }
 }
 
-// error: Compare the code: catch { switch error.code
+// error: catch { switch error.code
 func staticCodeOfACancellation() async {
     do { show(try await shop.get("u", as: User.self).sender().value) } catch SluiceError.cancelled {
         print("slow")

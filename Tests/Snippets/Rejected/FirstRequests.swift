@@ -40,13 +40,13 @@ func responseFunction() async throws {
     print(await shop.get("u", as: User.self).response())
 }
 
-// error: Name the model in the request, "get("users/1", as: User.self)", and read "sender().value".
+// error: Write "get("users/1", as: User.self)", and read "sender().value".
 func decodeOfARequest() async throws {
     let user = try await shop.get("u").decode(User.self)
     show(user)
 }
 
-// error: Read the progress of the sender: "for await progress in sender.downloadProgress".
+// error: Read it from the sender: "for await progress in sender.downloadProgress".
 func onProgress() async throws {
     show(try await shop.get("u", as: User.self).onProgress { print($0) }.sender().value)
 }
@@ -73,7 +73,7 @@ func urlOfADownload() async throws {
     print(url)
 }
 
-// error: Say what the stream consists of: "stream("log").bytes", ".lines" or ".serverSentEvents()".
+// error: Write "stream("log").bytes", ".lines" or ".serverSentEvents()".
 func loopOverAStream() async throws {
     for try await chunk in shop.stream("log") { print(chunk) }
 }
@@ -83,7 +83,7 @@ func isCancelledOfASender() {
     print(shop.get("u", as: User.self).sender().isCancelled)
 }
 
-// error: Give the head: "APIResponse(result: result, head: HTTPResponse(status: .ok))".
+// error: Write "APIResponse(result: result, head: HTTPResponse(status: .ok))".
 func responseWithStatus() {
     show(APIResponse<User, APIError>(result: .success(User(id: 1, name: "")), status: .ok))
 }

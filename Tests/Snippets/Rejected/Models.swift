@@ -75,7 +75,7 @@ func clientWithoutLabel() {
     show(client)
 }
 
-// error: Read the outcome of a sender: "sender().value"
+// error: Read "sender().value"
 func unknownTerminal() async throws {
     let user: User = try await shop.get("users/1").send()
     show(user)

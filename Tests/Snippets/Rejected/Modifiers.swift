@@ -76,7 +76,7 @@ func headerInt() {
     show(request.header("X-Count", 5))
 }
 
-// error: Write "intercept(BearerToken(token))", which sends the token to the client's own origin only.
+// error: Write "intercept(BearerToken(token))", sent to the client's origin only.
 func bearerAuth() {
     show(request.bearerAuthorization("t"))
 }
@@ -91,7 +91,7 @@ func authenticate() {
     show(request.authenticate(username: "a", password: "b"))
 }
 
-// error: Write "header("User-Agent", "acme/1.0")", or set a "UserAgent" interceptor on the client.
+// error: Write "header("User-Agent", text)", or give the client a "UserAgent".
 func userAgent() {
     show(request.userAgent("acme/1.0"))
 }
@@ -111,7 +111,7 @@ func queryItemsName() {
     show(request.queryItems([URLQueryItem(name: "a", value: "b")]))
 }
 
-// error: The types of these values are not known: pass "try Parameters(any: values)".
+// error: The types of the values are not known: pass "try Parameters(any: values)".
 func queryAnyDict() {
     let p: [String: Any] = ["a": 1]
     show(request.query(p))
@@ -193,7 +193,7 @@ func followRedirects() {
     show(request.followsRedirects(false))
 }
 
-// error: Set "decide" of a RedirectPolicy, and pass the policy: "redirects(policy)".
+// error: Set "decide" of a RedirectPolicy, and pass it: "redirects(policy)".
 func redirectClosure() {
     show(request.redirects { $0.leavesOrigin ? .stop : .follow })
 }
@@ -253,7 +253,7 @@ func validateContentType() {
     show(request.validate(contentType: ["application/json"]))
 }
 
-// error: Write the types one after the other, or "validate(Validation(contentTypes: types))".
+// error: Write types one by one, or "validate(Validation(contentTypes: types))".
 func validateContentTypesArray() {
     show(request.validate(contentTypes: ["application/json"]))
 }
@@ -298,12 +298,12 @@ func credentialsUserPassword() {
     show(request.credentials(user: "a", password: "b"))
 }
 
-// error: Declare a type that conforms to RequestAdapter, and pass it: "intercept(Tenant())".
+// error: Declare a RequestAdapter, and pass it: "intercept(Tenant())".
 func interceptClosure() {
     show(request.intercept { request in request.headers["a"] = "b" })
 }
 
-// error: Declare a type that conforms to RequestAdapter, and pass it: "intercept(Tenant())".
+// error: Declare a RequestAdapter, and pass it: "intercept(Tenant())".
 func interceptClosure2() {
     show(request.intercept { request, context in request.headers["a"] = "b" })
 }
@@ -328,7 +328,7 @@ func observersArray() {
     show(request.observers([RequestLog()]))
 }
 
-// error: Declare a type that conforms to RequestObserver, and pass it: "observer(SlowRequests())".
+// error: Declare a RequestObserver, and pass it: "observer(SlowRequests())".
 func observerClosure() {
     show(request.observer { event in print(event) })
 }
@@ -339,27 +339,27 @@ func pluginsArray() {
     show(request.plugins([P()]))
 }
 
-// error: Skip a gate by its type, as in "withoutGate(OAuth2.self)", or by "withoutGate(named:)".
+// error: Write "withoutGate(OAuth2.self)", or "withoutGate(named: "limit")".
 func withoutGateName() {
     show(request.withoutGate("OAuth2"))
 }
 
-// error: Give the decoder first: "client.codable(modelDecoder: decoder).get("users")".
+// error: Write "client.codable(modelDecoder: decoder).get("users")".
 func decoderSet() {
     show(request.decoder(JSONDecoder()))
 }
 
-// error: Give the decoder first: "client.codable(modelDecoder: decoder).get("users")".
+// error: Write "client.codable(modelDecoder: decoder).get("users")".
 func modelDecoder() {
     show(request.modelDecoder(JSONDecoder()))
 }
 
-// error: Read the progress of the sender: "for await progress in sender.downloadProgress".
+// error: Read it from the sender: "for await progress in sender.downloadProgress".
 func onProgress() {
     show(request.downloadProgress { print($0.fractionCompleted ?? 0) })
 }
 
-// error: Read the progress of the sender: "for await progress in sender.uploadProgress".
+// error: Read it from the sender: "for await progress in sender.uploadProgress".
 func uploadProgressClosure() {
     show(request.uploadProgress { progress in print(progress) })
 }

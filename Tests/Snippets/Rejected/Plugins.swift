@@ -1,11 +1,11 @@
 import Sluice
 
-// error: Skip a gate by its type
+// error: Write "withoutGate(OAuth2.self)"
 func gateSkippedByAString() {
     show(shop.get("motto", as: String.self).withoutGate("OAuth2"))
 }
 
-// error: Skip a gate by its type
+// error: Write "withoutGate(OAuth2.self)"
 func gatesSkippedByStrings() {
     show(shop.get("motto", as: String.self).withoutGate("OAuth2", "RateLimit"))
 }

@@ -6,7 +6,7 @@ import Sluice
 private class NotSendable: Encodable { var a = 1; init() {} }
 private enum K: String, Codable { case a }
 
-// error: The types of these values are not known: pass "try Parameters(any: values)".
+// error: The types of the values are not known: pass "try Parameters(any: values)".
 func jsonNested() {
     let r: APIRequest<User, APIError> = shop.post("u").json(["user": ["name": "a", "age": 3]])
     show(r)
@@ -24,21 +24,21 @@ func jsonArrayOfMixedDict() {
     show(r)
 }
 
-// error: The types of these values are not known: pass "try Parameters(any: values)".
+// error: The types of the values are not known: pass "try Parameters(any: values)".
 func jsonAnyDict() {
     let d: [String: Any] = ["a": 1]
     let r: APIRequest<User, APIError> = shop.post("u").json(d)
     show(r)
 }
 
-// error: The types of these values are not known: pass "try Parameters(any: values)".
+// error: The types of the values are not known: pass "try Parameters(any: values)".
 func jsonAnySendableDict() {
     let d: [String: any Sendable] = ["a": 1]
     let r: APIRequest<User, APIError> = shop.post("u").json(d)
     show(r)
 }
 
-// error: The types of these values are not known: pass "try Parameters(any: values)".
+// error: The types of the values are not known: pass "try Parameters(any: values)".
 func jsonAnyEncodableDict() {
     let d: [String: any Encodable & Sendable] = ["a": 1]
     let r: APIRequest<User, APIError> = shop.post("u").json(d)
@@ -157,7 +157,7 @@ func multipartAppendAF() {
     show(r)
 }
 
-// error: Write "append(.file(url, name: "picture", fileName: "a.png", contentType: "image/png"))".
+// error: Write "append(.file(url, name: …, fileName: …, contentType: …))".
 func multipartAppendAFFile() {
     var f = MultipartForm()
     f.append(URL(filePath: "/a"), withName: "b", fileName: "c", mimeType: "d")
@@ -294,13 +294,13 @@ func uploadMethod() {
     show(r)
 }
 
-// error: Read the progress of the sender: "for await progress in sender.uploadProgress".
+// error: Read it from the sender: "for await progress in sender.uploadProgress".
 func uploadOnProgress() async throws {
     let u = try await shop.upload("u", .data(Data()), as: User.self).onUploadProgress { print($0) }.sender().value
     show(u)
 }
 
-// error: Set one body, after "post", "put", "patch" or "method(_:)": this request takes none.
+// error: Set one body, and only after "post", "put", "patch" or "method(_:)".
 func getWithJSON() {
     let r: APIRequest<User, APIError> = shop.get("u").json(["a": 1])
     show(r)

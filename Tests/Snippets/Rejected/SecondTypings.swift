@@ -53,17 +53,17 @@ func headerAppendedByAVariable(name: String) {
     show(headers)
 }
 
-// error: Without a model the type is "Empty" in place of "Void"
+// error: write "Empty", not "Void"
 func emptyAsVoid() -> APIRequest<Void, ShopError> {
     shop.empty.delete("a")
 }
 
-// error: Without a model the type is "Empty" in place of "Void"
+// error: write "Empty", not "Void"
 func emptyRequestAsVoid() -> APIRequest<Void, ShopError> {
     shop.empty.request("a")
 }
 
-// error: Without a model the type is "Empty" in place of "Void"
+// error: write "Empty", not "Void"
 func emptyBodyAsVoid() -> APIRequest<Void, APIError> {
     shop.empty.post("a").json(["id": 1])
 }
@@ -73,17 +73,17 @@ func voidModel() -> APIRequest<Void, APIError> {
     shop.delete("a")
 }
 
-// error: Without a model write "client.empty", and "Empty" in place of "Void"
+// error: Write "client.empty" and "Empty", not "Void"
 func voidModelWithErrorModel() -> APIRequest<Void, ShopError> {
     shop.delete("a")
 }
 
-// error: Without a model write "client.empty", and "Empty" in place of "Void"
+// error: Write "client.empty" and "Empty", not "Void"
 func voidModelOfABody() -> APIRequest<Void, ShopError> {
     shop.post("a").json(["id": 1])
 }
 
-// error: Write the ranges without an array
+// error: Leave the array out
 func validationOfAnArrayOfClosedRanges() {
     show(Validation(statuses: [200...299, 404...404]))
 }
@@ -280,7 +280,7 @@ func cachedTagsOneByOne() {
     show(shop.get("a", as: User.self).cached(tags: "a", "b"))
 }
 
-// error: The closure cannot wait.
+// error: Only a response can wait
 func asyncRoute() throws {
     let server = try LoopbackServer()
     server.on(.get, "/x") { _ in
@@ -289,7 +289,7 @@ func asyncRoute() throws {
     }
 }
 
-// error: The closure cannot wait.
+// error: Only a response can wait
 func asyncRouteOfAnyMethod() throws {
     let server = try LoopbackServer()
     server.on("/x") { _ in

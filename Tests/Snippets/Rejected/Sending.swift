@@ -9,7 +9,7 @@ func valueProperty() async throws {
     show(u)
 }
 
-// error: Read the outcome of a sender: "sender().value", "sender().result" or "sender().response".
+// error: Read "sender().value", "sender().result" or "sender().response".
 func sendIt() async throws {
     let u = try await shop.get("u", as: User.self).send()
     show(u)
@@ -91,12 +91,12 @@ func alamofireResponse() {
     shop.get("u", as: User.self).responseDecodable(of: User.self) { response in print(response) }
 }
 
-// error: Name the model in the request, "get("users/1", as: User.self)", and read "sender().value".
+// error: Write "get("users/1", as: User.self)", and read "sender().value".
 func alamofireSerializing() async {
     print(await shop.get("u", as: User.self).serializingDecodable(User.self).value)
 }
 
-// error: Write "client.empty" in place of "client"
+// error: Write "client.empty", not "client"
 func voidSend() async throws {
     _ = try await shop.post("logout", as: Void.self).sender().value
 }
@@ -147,7 +147,7 @@ func requestMethodLabel2() async throws {
     show(u)
 }
 
-// error: Create a client, and keep it: "let shop = APIClient(baseURL: "https://shop.example")".
+// error: Keep a client: "let shop = APIClient(baseURL: "https://shop.example")".
 func clientShared() async throws {
     let u: User = try await APIClient.shared.get("https://a.example").sender().value
     show(u)
@@ -159,12 +159,12 @@ func customMethod() {
     show(r)
 }
 
-// error: Write "client.image" in place of "client"
+// error: Write "client.image", not "client"
 func imageModel() async throws {
     _ = try await shop.get("logo", as: ImageFile.self).sender().value
 }
 
-// error: Write "client.empty" in place of "client"
+// error: Write "client.empty", not "client"
 func voidOfADelete() async throws {
     try await shop.delete("users/1", as: Void.self).sender().value
 }

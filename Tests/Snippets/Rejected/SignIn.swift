@@ -14,12 +14,12 @@ func tokenType() {
     }
 }
 
-// error: Write "token()", which renews a token that has expired.
+// error: "token()" renews an expired token.
 func refreshGate() async throws {
     try await oauth.refresh()
 }
 
-// error: Write "token()", which renews a token that has expired.
+// error: "token()" renews an expired token.
 func refreshTokenOfAGate() async throws {
     try await oauth.refreshToken()
 }
@@ -82,7 +82,7 @@ func clientIDAndScopes() {
     show(OAuth2.Grant.clientCredentials(clientID: "a", clientSecret: "b", scopes: ["orders"]))
 }
 
-// error: Write the URL as text: "signIn(redirectedTo: url.absoluteString, for: request)".
+// error: Pass text: "signIn(redirectedTo: url.absoluteString, for: request)".
 func redirectedToAURL(_ url: URL) async throws {
     let request = try oauth.authorizationRequest()
     try await oauth.signIn(redirectedTo: url, for: request)

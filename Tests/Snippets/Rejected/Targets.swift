@@ -114,7 +114,7 @@ func targetWithoutModel() async throws {
     show(user)
 }
 
-// error: this request takes none
+// error: Set one body, and only after
 func bodyOfATarget() {
     struct Probe: Target {
         var baseURL: String { "https://shop.example" }

@@ -79,7 +79,7 @@ func sequenceOfStubs() {
     show(stubs)
 }
 
-// error: Pass the responses one after the other
+// error: Pass the responses one by one
 func sequenceOfLoopbackResponses() throws {
     let server = try LoopbackServer()
     server.on(.get, "/a", .sequence([.status(503), .json("[]")]))

@@ -33,22 +33,22 @@ func downloadRename() {
     show(shop.download("film", to: .suggested(in: URL(filePath: "/a"), ifExists: .rename)))
 }
 
-// error: Name the error in the request: "download("film", to: .temporary, error: ShopError.self)".
+// error: Write "download("film", to: .temporary, error: ShopError.self)".
 func downloadErrors() {
     show(shop.download("film", to: .temporary).errors(as: SluiceError.self))
 }
 
-// error: Name the error in the request: "download("film", to: .temporary, error: ShopError.self)".
+// error: Write "download("film", to: .temporary, error: ShopError.self)".
 func downloadError() {
     show(shop.download("film", to: .temporary).error(as: ShopError.self))
 }
 
-// error: Name the error in the request: "get("users", as: User.self, error: ShopError.self)".
+// error: Write "get("users", as: User.self, error: ShopError.self)".
 func requestErrors() {
     show(shop.get("a", as: User.self).errors(as: ShopError.self))
 }
 
-// error: Name the error in the request: "get("users", as: User.self, error: ShopError.self)".
+// error: Write "get("users", as: User.self, error: ShopError.self)".
 func requestError() {
     show(shop.get("a", as: User.self).error(as: ShopError.self))
 }

@@ -3,7 +3,7 @@ import Sluice
 
 // Values whose types are not known, or not those of a function.
 
-// error: The types of these values are not known
+// error: The types of the values are not known
 func dictionaryOfAny() async throws {
     let values: [String: Any] = ["id": 1]
     let user: User = try await shop.post("users").json(values).sender().value
@@ -16,46 +16,46 @@ func dictionaryOfAnyWithoutModel() async throws {
     _ = try await shop.post("users").json(values).sender().value
 }
 
-// error: The types of these values are not known
+// error: The types of the values are not known
 func dictionaryOfAnyWithErrorModel() -> APIRequest<User, ShopError> {
     let values: [String: Any] = ["id": 1]
     return shop.post("users").json(values)
 }
 
-// error: The types of these values are not known
+// error: The types of the values are not known
 func formOfADictionaryOfAny() async throws {
     let values: [String: Any] = ["id": 1]
     _ = try await shop.empty.post("users").form(values).sender().value
 }
 
-// error: The types of these values are not known
+// error: The types of the values are not known
 func queryOfADictionaryOfAny() async throws {
     let values: [String: Any] = ["id": 1]
     let user: User = try await shop.get("users").query(values).sender().value
     show(user)
 }
 
-// error: The types of these values are not known
+// error: The types of the values are not known
 func parametersOfADictionaryOfAny() async throws {
     let values: [String: Any] = ["id": 1]
     let user = try await shop.get("users", as: User.self).parameters(values).sender().value
     show(user)
 }
 
-// error: The types of these values are not known
+// error: The types of the values are not known
 func taskOfADictionaryOfAny() {
     let values: [String: Any] = ["id": 1]
     let task = RequestTask.parameters(values)
     show(task)
 }
 
-// error: The types of these values are not known
+// error: The types of the values are not known
 func jsonTaskOfADictionaryOfAny() -> RequestTask {
     let values: [String: Any] = ["id": 1]
     return .json(values)
 }
 
-// error: The types of these values are not known
+// error: The types of the values are not known
 func valueOfADictionaryThatIsNotEncodable() async throws {
     struct Plain: Sendable {}
     _ = try await shop.empty.post("users").json(["id": Plain(), "name": "Ada"]).sender().value
