@@ -35,24 +35,30 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
         .target(name: "SluiceFoundation"),
+        .target(name: "SluiceLibc"),
         .target(
             name: "SluiceHTTP",
-            dependencies: ["SluiceFoundation", .target(name: "CCrypto", condition: .when(platforms: [.linux]))]
+            dependencies: [
+                "SluiceFoundation", "SluiceLibc", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+            ]
         ),
         .target(
             name: "SluiceEngine",
             dependencies: [
                 "CBrotli", "CLinux", "CNghttp2", "CPSL", "CSSL", "CZlib", "CZstd", "SluiceFoundation",
-                "SluiceHTTP",
+                "SluiceHTTP", "SluiceLibc",
             ]
         ),
         .target(name: "SluiceURLSession", dependencies: ["SluiceHTTP"]),
         .target(name: "SluiceJSON", dependencies: ["SluiceFoundation"]),
-        .target(name: "SluiceCache", dependencies: ["CSQLite", "CZlib", "SluiceFoundation", "SluiceHTTP"]),
+        .target(
+            name: "SluiceCache",
+            dependencies: ["CSQLite", "CZlib", "SluiceFoundation", "SluiceHTTP", "SluiceLibc"]
+        ),
         .target(
             name: "Sluice",
             dependencies: [
-                "CZlib", "SluiceCache", "SluiceFoundation", "SluiceHTTP", "SluiceJSON",
+                "CZlib", "SluiceCache", "SluiceFoundation", "SluiceHTTP", "SluiceJSON", "SluiceLibc",
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),
                 .target(
@@ -65,11 +71,14 @@ let package = Package(
             name: "SluiceTelemetry",
             dependencies: ["Sluice", "SluiceFoundation", "SluiceHTTP", "SluiceJSON"]
         ),
-        .target(name: "SluiceTesting", dependencies: ["Sluice", "SluiceCache", "SluiceFoundation", "SluiceHTTP"]),
+        .target(
+            name: "SluiceTesting",
+            dependencies: ["Sluice", "SluiceCache", "SluiceFoundation", "SluiceHTTP", "SluiceLibc"]
+        ),
         .target(
             name: "SluiceRedis",
             dependencies: [
-                "Sluice", "SluiceCache", "SluiceFoundation", "SluiceHTTP",
+                "Sluice", "SluiceCache", "SluiceFoundation", "SluiceHTTP", "SluiceLibc",
                 .target(name: "CCrypto", condition: .when(platforms: [.linux])),
                 .target(name: "CLinux", condition: .when(platforms: [.linux])),
                 .target(name: "SluiceEngine", condition: .when(platforms: [.linux])),

@@ -1,12 +1,5 @@
 import SluiceFoundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Foundation
-#endif
+import SluiceLibc
 
 /// The result of decoding bytes.
 enum TextConversion {

@@ -1,13 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// Splits bytes that arrive in chunks into lines. A line that lies in one chunk is not copied.
 struct LineReader: Sendable {

@@ -1,13 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// An event of a `text/event-stream` body (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {

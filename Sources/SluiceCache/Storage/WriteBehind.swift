@@ -1,13 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 extension CacheStore {
     /// The maximum number of changes, and approximately of bytes, in one transaction.

@@ -1,8 +1,8 @@
 #if os(Linux)
-import SluiceFoundation
 import CLinux
-import Glibc
+import SluiceFoundation
 import SluiceHTTP
+import SluiceLibc
 
 /// An open connection of HTTP/1.1 to a server, plain or TLS, which carries one request after another.
 ///

@@ -1,8 +1,8 @@
 #if os(Linux)
 import CLinux
 import Dispatch
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// A connected socket, its TLS stream, and the timings of the connection setup.
 package struct DialedSocket {

@@ -1,6 +1,6 @@
 #if os(Linux)
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 extension Dial {
     /// The server to connect to, and the way to it.
@@ -73,14 +73,14 @@ extension Dial.Target {
     func connect(_ descriptor: Int32) -> Int32 {
         switch self {
         case .address(let address):
-            return address.withSockaddr { Glibc.connect(descriptor, $0, $1) }
+            return address.withSockaddr { SluiceLibc.connect(descriptor, $0, $1) }
         case .unix(let path):
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
             return withUnsafePointer(to: address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                    SluiceLibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
                 }
             }
         }

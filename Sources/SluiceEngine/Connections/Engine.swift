@@ -1,7 +1,7 @@
 #if os(Linux)
 import CSSL
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 import Synchronization
 
 /// The engine of the process: its event loops and its descriptors.
@@ -127,15 +127,17 @@ package final class DescriptorBudget: Sendable {
     func socket(_ family: Int32) -> Int32 {
         if count >= limit { _ = evict() }
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        var descriptor = Glibc.socket(family, type, 0)
-        while descriptor < 0, errno == EMFILE || errno == ENFILE, evict() { descriptor = Glibc.socket(family, type, 0) }
+        var descriptor = SluiceLibc.socket(family, type, 0)
+        while descriptor < 0, errno == EMFILE || errno == ENFILE, evict() {
+            descriptor = SluiceLibc.socket(family, type, 0)
+        }
         if descriptor >= 0 { open.wrappingAdd(1, ordering: .relaxed) }
         return descriptor
     }
 
     /// Closes a socket that ``socket(_:)`` created.
     package func close(_ descriptor: Int32) {
-        Glibc.close(descriptor)
+        SluiceLibc.close(descriptor)
         open.wrappingSubtract(1, ordering: .relaxed)
     }
 

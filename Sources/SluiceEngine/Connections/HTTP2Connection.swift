@@ -1,8 +1,8 @@
 #if os(Linux)
 import CLinux
 import CNghttp2
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 import Synchronization
 
 /// An open connection of HTTP/2, which carries concurrent requests (RFC 9113).

@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceFoundation
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// Removes the content codings of a body in bounded steps.
 ///

@@ -1,7 +1,7 @@
 #if os(Linux)
 import CLinux
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// A thread that waits for sockets, timers and posted jobs, and that runs until the process ends.
 ///
@@ -95,7 +95,7 @@ final class ExitLatch: Sendable {
 
     func wait(milliseconds: Int32) {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = Glibc.poll(&poll, 1, milliseconds)
+        _ = SluiceLibc.poll(&poll, 1, milliseconds)
     }
 }
 #endif

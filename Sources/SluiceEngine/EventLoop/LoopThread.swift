@@ -1,7 +1,7 @@
 #if os(Linux)
 import CLinux
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 import Synchronization
 
 /// A handler that a loop calls for events on its descriptor, for its deadline, and for further turns.

@@ -1,6 +1,6 @@
 #if os(Linux)
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// A field line, parsed in place: a token, a colon, and a value without surrounding white space (RFC 9112 §5).
 struct FieldLine {

@@ -1,6 +1,6 @@
 #if os(Linux)
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// A strict parser of one response of HTTP/1.1 (RFC 9112), including informational responses before it.
 ///

@@ -1,7 +1,7 @@
 #if os(Linux)
 import Dispatch
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// Resolves host names on a bounded number of dedicated threads, so a name server that does not answer only blocks look-ups.
 ///

@@ -1,6 +1,6 @@
 #if os(Linux)
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// An IP address and a port, to connect a socket to.
 package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 #if os(Linux)
 import SluiceFoundation
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// A queue of bytes to write to a socket.
 ///
@@ -148,7 +148,7 @@ package struct OutputQueue {
     func send(to descriptor: Int32) -> Int {
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
         guard segments.count - first > 1 else {
-            return withNextBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, flags) }
+            return withNextBytes { SluiceLibc.send(descriptor, $0.baseAddress, $0.count, flags) }
         }
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: 4) { vectors in
             gather(first, written, vectors, 0, descriptor, flags)

@@ -1,7 +1,7 @@
 #if os(Linux)
 import CLinux
-import Glibc
 import SluiceFoundation
+import SluiceLibc
 
 /// The byte stream of a connection: a non-blocking socket, with or without TLS. It never raises SIGPIPE.
 ///

@@ -1,8 +1,8 @@
 #if os(Linux)
 import CSSL
-import Glibc
 import SluiceFoundation
 import SluiceHTTP
+import SluiceLibc
 
 /// The result of verifying the certificates of one connection.
 struct CertificateVerification {

@@ -1,8 +1,8 @@
 #if os(Linux)
 import CSSL
-import Glibc
 import SluiceFoundation
 import SluiceHTTP
+import SluiceLibc
 
 /// A client certificate with its private key and intermediate certificates, as OpenSSL objects.
 ///
@@ -222,7 +222,7 @@ struct CertificateFile {
             }
             var failure: Int32 = 0
             let piece = [UInt8](unsafeUninitializedCapacity: chunk) { room, count in
-                let received = Glibc.read(descriptor, room.baseAddress, room.count)
+                let received = SluiceLibc.read(descriptor, room.baseAddress, room.count)
                 if received < 0 { failure = errno }
                 count = max(0, received)
             }

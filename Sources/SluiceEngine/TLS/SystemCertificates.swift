@@ -1,8 +1,8 @@
 #if os(Linux)
 import CSSL
-import Glibc
 import SluiceFoundation
 import SluiceHTTP
+import SluiceLibc
 
 /// The authorities that the system trusts, read once per process.
 ///

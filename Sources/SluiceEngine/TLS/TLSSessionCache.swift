@@ -1,7 +1,7 @@
 #if os(Linux)
 import CSSL
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// A resumable session and the result of verifying its certificates.
 final class StoredSession: Sendable {

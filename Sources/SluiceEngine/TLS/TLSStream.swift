@@ -1,7 +1,7 @@
 #if os(Linux)
 import CSSL
-import Glibc
 import SluiceHTTP
+import SluiceLibc
 
 /// TLS over a socket that it neither opens nor closes, or over another TLS stream, for example through an https proxy. No call blocks or
 /// raises a signal.

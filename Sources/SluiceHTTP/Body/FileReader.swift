@@ -1,13 +1,6 @@
 import Dispatch
 import SluiceFoundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// Reads a file in pieces on a dispatch queue whose threads may block. Closes the file when released.
 package final class FileReader: Sendable {

@@ -1,12 +1,5 @@
 import SluiceFoundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// A small file for secrets. It is readable by its owner only and is replaced atomically. Every function blocks.
 package struct PrivateFile: Sendable {

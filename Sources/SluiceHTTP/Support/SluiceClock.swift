@@ -1,10 +1,5 @@
 import SluiceFoundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import SluiceLibc
 
 /// A source of the current time and of delays: the system's clocks, or a test's own.
 ///

@@ -1,12 +1,5 @@
 import SluiceFoundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// System calls for whole files. Every function blocks. Errors are `errno` values, 0 for success.
 package enum SystemFile {

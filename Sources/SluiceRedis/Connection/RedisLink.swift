@@ -1,8 +1,8 @@
 #if os(Linux)
 import CLinux
-import Glibc
 import SluiceEngine
 import SluiceHTTP
+import SluiceLibc
 import Synchronization
 
 /// One connection to a server, which is opened for the first command and again after it was lost.

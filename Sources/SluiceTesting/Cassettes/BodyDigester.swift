@@ -1,14 +1,7 @@
 import Sluice
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// Computes the digest by which a cassette compares a body that is too long to be held in memory.
 ///

@@ -1,14 +1,7 @@
 import Dispatch
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// The file of a cassette. It is read on a dispatch queue, because reading blocks the thread.
 struct CassetteFile: Sendable {

@@ -1,14 +1,7 @@
 import Dispatch
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// An incomplete download: a hidden file next to the destination, and a journal of the bytes in it.
 ///

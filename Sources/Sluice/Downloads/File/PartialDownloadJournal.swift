@@ -1,9 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Darwin)
-import Darwin
-#endif
+import SluiceLibc
 
 /// The journal of a partial file, as it is stored next to it.
 struct PartialDownloadJournal: Codable, Sendable, Hashable {

@@ -1,13 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// A sender's claim to its partial file. While the sender is about to release the file, the next sender waits for it.
 final class PartialDownloadLease: Sendable {

@@ -1,13 +1,7 @@
 import SluiceFoundation
 import SluiceHTTP
+import SluiceLibc
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 #if canImport(CLinux)
 import CLinux
 #endif

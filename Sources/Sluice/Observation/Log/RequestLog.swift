@@ -1,13 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// Logs requests in a human-readable form; by default, one line for each failed request.
 ///

@@ -1,14 +1,7 @@
 import CSQLite
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// Runs on the writer's queue.
 extension CacheDatabase {

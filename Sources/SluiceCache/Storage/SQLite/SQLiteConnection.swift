@@ -1,14 +1,7 @@
 import CSQLite
 import Dispatch
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// An open database with its prepared statements. It must be used by one thread at a time.
 final class SQLiteConnection {

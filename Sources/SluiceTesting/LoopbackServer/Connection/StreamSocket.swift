@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// The descriptor of a stream socket. The owner must close it.
 struct StreamSocket: Sendable {
@@ -50,13 +44,7 @@ struct StreamSocket: Sendable {
 
     /// Accepts the next connection. Returns nil if there is none, with the reason in `errno`.
     func accept() -> StreamSocket? {
-        #if canImport(Glibc)
-        let accepted = Glibc.accept(descriptor, nil, nil)
-        #elseif canImport(Musl)
-        let accepted = Musl.accept(descriptor, nil, nil)
-        #else
-        let accepted = Darwin.accept(descriptor, nil, nil)
-        #endif
+        let accepted = SluiceLibc.accept(descriptor, nil, nil)
         guard accepted >= 0 else { return nil }
         let result = StreamSocket(descriptor: accepted)
         result.setFlags(blocking: true)
@@ -93,13 +81,7 @@ struct StreamSocket: Sendable {
     }
 
     func close() {
-        #if canImport(Glibc)
-        _ = Glibc.close(descriptor)
-        #elseif canImport(Musl)
-        _ = Musl.close(descriptor)
-        #else
-        _ = Darwin.close(descriptor)
-        #endif
+        _ = SluiceLibc.close(descriptor)
     }
 
     private func setFlags(blocking: Bool) {

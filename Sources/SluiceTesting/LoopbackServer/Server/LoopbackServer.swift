@@ -1,13 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SluiceLibc
 
 /// An HTTP/1.1 server on 127.0.0.1 with responses defined by the test, including faults.
 ///
