@@ -100,7 +100,7 @@ public struct Parameters: Sendable {
         default: break
         }
         switch value {
-        case let value as any WrappedValue where value.isNil: return nil
+        case let value as any OptionalValue where value.isNil: return nil
         case let value as String: return value
         case let value as any FixedWidthInteger & Encodable & Sendable: return value
         case let value as any BinaryFloatingPoint & Encodable & Sendable: return value
@@ -175,7 +175,7 @@ public struct Parameters: Sendable {
 
     /// Returns nil for a value that is itself a nil optional.
     private static func flattened(_ value: Value) -> Value {
-        guard let value, let optional = value as? any WrappedValue else { return value }
+        guard let value, let optional = value as? any OptionalValue else { return value }
         return optional.isNil ? nil : value
     }
 }
@@ -228,18 +228,6 @@ private struct ParameterList: Encodable, Sendable {
         for element in elements {
             if let element { try container.encode(element) } else { try container.encodeNil() }
         }
-    }
-}
-
-/// An optional of any type.
-private protocol WrappedValue {
-    var isNil: Bool { get }
-}
-
-extension Optional: WrappedValue {
-    fileprivate var isNil: Bool {
-        guard let value = self else { return true }
-        return (value as? any WrappedValue)?.isNil ?? false
     }
 }
 

@@ -50,7 +50,7 @@ struct ValueCoding {
                 step: .cache
             )
         }
-        if let optional = value as? any AnyOptional, optional.isNone { return head(.null, type) }
+        if let optional = value as? any OptionalValue, optional.isNil { return head(.null, type) }
         if let data = value as? Data { return head(.bytes, type, reserving: data.count) + data }
         if let json = value as? JSON { return head(.json, type) + json.encoded() }
         do {
@@ -85,7 +85,8 @@ struct ValueCoding {
             switch encoding {
             case .null:
                 // The nil of an optional type is `.some(nil)`, which differs from the absence of a value.
-                return (type as? any AnyOptional.Type)?.null as? Value
+                guard let type = type as? any OptionalValue.Type else { return nil }
+                return type.nilValue as? Value
             case .bytes:
                 // Copied, so that its indices begin at 0.
                 guard let data = Data(payload) as? Value else {
@@ -147,7 +148,7 @@ struct ValueCoding {
 
     private static func newTypeName(_ type: Any.Type) -> String {
         var type = type
-        while let optional = type as? any AnyOptional.Type { type = optional.wrapped }
+        while let optional = type as? any OptionalValue.Type { type = optional.wrappedType }
         let name = String(reflecting: type)
         // The context of a private type is given by its address, which differs between processes.
         let marker = "(unknown context at $"
@@ -165,24 +166,5 @@ struct ValueCoding {
     /// Returns the name of a type without the `Swift` module.
     private static func legible(_ name: String) -> String {
         name.hasPrefix("Swift.") && !name.contains("<") ? String(name.dropFirst("Swift.".count)) : name
-    }
-}
-
-/// An optional of any type.
-private protocol AnyOptional {
-    static var wrapped: Any.Type { get }
-    static var null: Any { get }
-    var isNone: Bool { get }
-}
-
-extension Optional: AnyOptional {
-    fileprivate static var wrapped: Any.Type { Wrapped.self }
-    fileprivate static var null: Any { Self.none as Any }
-
-    fileprivate var isNone: Bool {
-        switch self {
-        case .none: true
-        case .some(let wrapped): (wrapped as? any AnyOptional)?.isNone ?? false
-        }
     }
 }

@@ -336,7 +336,7 @@ struct ModelLocation: Sendable {
             return try serializer.serialize(response, at: self, clientsEnvelope)
         }
         if response.body.isEmpty && serializer.readsJSON,
-            allowsEmptyBody || response.isWithoutContent && Model.self is any OptionalModel.Type
+            allowsEmptyBody || response.isWithoutContent && Model.self is any OptionalValue.Type
         {
             return try emptyModel(of: response, by: serializer)
         }
@@ -382,11 +382,6 @@ struct ModelLocation: Sendable {
         return try serializer.serialize(response)
     }
 }
-
-/// An optional model, which is nil if the response has no content.
-private protocol OptionalModel {}
-
-extension Optional: OptionalModel {}
 
 extension ServerResponse {
     /// True if the response has no content by its definition: 204, 205 (RFC 9110 §15.3.5, §15.3.6) or a response to

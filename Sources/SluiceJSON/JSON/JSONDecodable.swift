@@ -299,10 +299,19 @@ extension Dictionary: JSONDecodable where Key == String, Value: JSONDecodable {
 }
 
 /// The optional types, whose values may be missing.
-protocol OptionalValue {
-    static var absent: Self { get }
+package protocol OptionalValue {
+    static var nilValue: Self { get }
+    static var wrappedType: Any.Type { get }
+    /// True for nil, and for an optional that contains nil.
+    var isNil: Bool { get }
 }
 
 extension Optional: OptionalValue {
-    static var absent: Self { nil }
+    package static var nilValue: Self { nil }
+    package static var wrappedType: Any.Type { Wrapped.self }
+
+    package var isNil: Bool {
+        guard let value = self else { return true }
+        return (value as? any OptionalValue)?.isNil ?? false
+    }
 }

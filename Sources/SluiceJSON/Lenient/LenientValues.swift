@@ -192,7 +192,7 @@ extension LenientDecoder {
 
     /// Returns the replacement for a value that is missing or null, or decodes the type from null.
     func replacement<Value: Decodable>(_ type: Value.Type, for key: any CodingKey) throws -> Value {
-        if let type = type as? any OptionalValue.Type, let value = type.absent as? Value {
+        if let type = type as? any OptionalValue.Type, let value = type.nilValue as? Value {
             if member(key.stringValue) == nil { input.doubt() }
             return value
         }
