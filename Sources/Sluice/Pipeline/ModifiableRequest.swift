@@ -39,7 +39,7 @@ extension ModifiableRequest {
     public consuming func host(_ host: String?) -> Self { modified { $0.host = host } }
 
     /// Replaces the client's rule for combining base URL and path.
-    public consuming func urlBuilder(_ builder: URLBuilder) -> Self { modified { $0.urlBuilder = builder } }
+    public consuming func urlBuilder(_ builder: URLBuilder) -> Self { modified { $0.options.urlBuilder = builder } }
 
     /// Sets the stub that answers the request instead of the server.
     ///
@@ -63,7 +63,9 @@ extension ModifiableRequest {
     public consuming func stubMode(_ mode: StubMode) -> Self { modified { $0.options.stubMode = mode } }
 
     /// Sets the networks that can carry the request. No effect on Linux.
-    public consuming func networkAccess(_ access: NetworkAccess) -> Self { modified { $0.networkAccess = access } }
+    public consuming func networkAccess(_ access: NetworkAccess) -> Self {
+        modified { $0.options.networkAccess = access }
+    }
 }
 
 // MARK: - Path, query and parameters
@@ -288,7 +290,7 @@ extension ModifiableRequest {
     }
 
     /// Enables or disables the client's cookie store for the request.
-    public consuming func cookies(_ usesCookies: Bool) -> Self { modified { $0.usesCookies = usesCookies } }
+    public consuming func cookies(_ usesCookies: Bool) -> Self { modified { $0.options.usesCookies = usesCookies } }
 
     /// Sets the redirects that are followed, which replaces the client's policy.
     public consuming func redirects(_ policy: RedirectPolicy) -> Self { modified { $0.options.redirects = policy } }
@@ -390,7 +392,7 @@ extension ModifiableRequest {
 extension ModifiableRequest {
     /// Sets the priority of the request where requests wait for each other: for a slot of
     /// ``APIClient/Configuration/transport``, and for their share of an HTTP/2 connection.
-    public consuming func priority(_ priority: RequestPriority) -> Self { modified { $0.priority = priority } }
+    public consuming func priority(_ priority: RequestPriority) -> Self { modified { $0.options.priority = priority } }
 
     /// Asks the server to accept the request before the body is sent, by `Expect: 100-continue` (RFC 9110 §10.1.1).
     ///

@@ -410,7 +410,7 @@ final class Pipeline: Sendable {
     /// Returns the stub that answers a request in place of the transport; nil if there is none.
     private func stub(of draft: RequestDraft) -> StubPlayer? {
         if draft.options.stub == nil, draft.options.stubMode == nil { return player }
-        guard let delay = stubMode(of: draft).delay, let stub = draft.stub ?? configuration.stub else {
+        guard let delay = stubMode(of: draft).delay, let stub = draft.options.stub ?? configuration.stub else {
             return nil
         }
         return StubPlayer(stub, delay: delay, clock: clock)

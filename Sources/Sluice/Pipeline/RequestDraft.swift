@@ -120,11 +120,6 @@ extension RequestDraft {
         get { options.host }
         set { options.host = newValue }
     }
-    /// The rule for combining base URL and path; nil for the client's.
-    var urlBuilder: URLBuilder? {
-        get { options.urlBuilder }
-        set { options.urlBuilder = newValue }
-    }
     /// The tags, by which gates and interceptors distinguish requests.
     public var tags: Set<String> {
         get { options.tags }
@@ -135,26 +130,6 @@ extension RequestDraft {
     public var route: String? {
         get { options.route }
         set { options.route = newValue }
-    }
-    /// The networks that can carry the request.
-    var networkAccess: NetworkAccess {
-        get { options.networkAccess }
-        set { options.networkAccess = newValue }
-    }
-    /// The priority over other requests that wait.
-    var priority: RequestPriority {
-        get { options.priority }
-        set { options.priority = newValue }
-    }
-    /// True if the request sends and stores cookies, where the client has a cookie store.
-    var usesCookies: Bool {
-        get { options.usesCookies }
-        set { options.usesCookies = newValue }
-    }
-    /// The stub that answers instead of the server; nil for the client's.
-    var stub: Stub? {
-        get { options.stub }
-        set { options.stub = newValue }
     }
 }
 

@@ -284,7 +284,7 @@ final class TargetTests: XCTestCase {
         XCTAssertEqual(request.headers["X-B"], "2")
         let draft = Feed().draft()
         XCTAssertEqual(draft.tags, ["slow", "home"])
-        XCTAssertEqual(draft.networkAccess, .expensive)
+        XCTAssertEqual(draft.options.networkAccess, .expensive)
         // Functions that take any target get the converted values.
         let target: any Target = Feed()
         XCTAssertEqual(target.headers["X-A"], "1")
@@ -370,7 +370,7 @@ final class TargetTests: XCTestCase {
     func testTargetSetsTagsAndNetworkAccess() throws {
         let draft = Weather(city: "rome", baseURL: "http://a.b").draft()
         XCTAssertEqual(draft.tags, ["slow"])
-        XCTAssertEqual(draft.networkAccess, .expensive)
+        XCTAssertEqual(draft.options.networkAccess, .expensive)
     }
 
     func testTimeOutOfTheTargetFailsTheRequest() async throws {
