@@ -50,7 +50,7 @@ public struct MultipartForm: Sendable {
     /// - Parameters:
     ///   - subtype: The relation between the parts.
     ///   - generator: The source of the random bits. A seeded generator makes the body reproducible.
-    public init(_ subtype: Subtype = .formData, using generator: inout some RandomNumberGenerator) {
+    package init(_ subtype: Subtype = .formData, using generator: inout some RandomNumberGenerator) {
         self.init(subtype, boundary: MultipartBoundary.random(using: &generator))
     }
 
@@ -60,7 +60,7 @@ public struct MultipartForm: Sendable {
     ///   - subtype: The relation between the parts.
     ///   - boundary: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, not ending in a space (RFC 2046 §5.1.1);
     ///     sending fails for any other. No line of a part may begin with two hyphens and the boundary.
-    public init(_ subtype: Subtype = .formData, boundary: String) {
+    package init(_ subtype: Subtype = .formData, boundary: String) {
         self.subtype = subtype
         self.boundary = boundary
     }

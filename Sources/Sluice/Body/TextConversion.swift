@@ -275,14 +275,14 @@ struct SystemConverter: ~Copyable {
 #endif
 
 /// The reason a body cannot be decoded as text: the underlying error of ``SluiceError/Code/decodingFailed``.
-public struct TextFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+package struct TextFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The name of the charset in the WHATWG Encoding Standard, or the label in the response if it is unknown.
-    public let charset: String
+    package let charset: String
     /// The offset of the first invalid byte; nil if the charset is unknown or has no converter, or the system does not
     /// report the offset.
-    public let offset: Int?
+    package let offset: Int?
     /// The problem, phrased as the rest of a sentence.
-    public let reason: String
+    package let reason: String
 
     /// The failure for a charset that is not in the Encoding Standard.
     static func unknown(_ label: String) -> TextFailure {
@@ -302,8 +302,8 @@ public struct TextFailure: LocalizedError, Sendable, Hashable, CustomStringConve
     }
 
     /// A one-sentence description without any of the text.
-    public var description: String { "The response could not be decoded as text: \(reason)." }
+    package var description: String { "The response could not be decoded as text: \(reason)." }
 
     /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 }

@@ -383,6 +383,13 @@ extension APIClient {
     public var json: JSONRequests { JSONRequests(client: self) }
 
     /// A factory of requests whose model is the body as text, decoded by the response's charset.
+    ///
+    /// The byte order mark takes precedence, then the charset of the `Content-Type`, then UTF-8. Charsets and their labels
+    /// are those of the WHATWG Encoding Standard. `us-ascii` and `iso-8859-1` are therefore read as windows-1252, which
+    /// has a character for every byte, `gb2312` as GB18030, and `utf-16` without a mark as little-endian. Other charsets,
+    /// such as UTF-7 and UTF-32, are not supported.
+    ///
+    /// Invalid bytes are an error and are not replaced. An empty body is an empty string.
     public var string: SerializedRequests<String> { serialized(by: StringSerializer()) }
 
     /// A factory of requests whose model is the body as bytes.

@@ -104,11 +104,6 @@ enum BatchReading: Sendable {
 }
 
 extension APIClient {
-    /// The default number of requests of an array that are sent at once: 16.
-    ///
-    /// The others wait outside the pipeline, where no time-out runs and no gate is asked.
-    public static var batchLimit: Int { 16 }
-
     /// Sends requests with any models and errors at once and returns all models.
     ///
     /// ```swift
@@ -164,12 +159,13 @@ extension APIClient {
     ///
     /// - Parameters:
     ///   - requests: The requests.
-    ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; ``batchLimit`` by default.
+    ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; 16 by default. The others wait
+    ///     outside the pipeline, where no time-out runs and no gate is asked.
     /// - Returns: The models in the requests' order.
     /// - Throws: The error model of the request that failed first.
     public func batch<Request: TypedRequest>(
         _ requests: [Request],
-        maximumInFlight: Int = APIClient.batchLimit
+        maximumInFlight: Int = 16
     ) async throws(Request.ErrorModel) -> [Request.Model] {
         try await batchSender(requests, upTo: maximumInFlight, failsFast: true, keepsBodies: false).value
     }
@@ -218,12 +214,13 @@ extension APIClient {
     ///
     /// - Parameters:
     ///   - requests: The requests, each of which is sent by its own client.
-    ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; ``batchLimit`` by default.
+    ///   - maximumInFlight: The maximum number of requests to send at once, at least 1; 16 by default. The others wait
+    ///     outside the pipeline, where no time-out runs and no gate is asked.
     ///   - failsFast: True to cancel the other requests after the first failure; true by default.
     /// - Returns: A sender whose models, results and responses are arrays in the requests' order.
     public func batchSender<Request: TypedRequest>(
         _ requests: [Request],
-        maximumInFlight: Int = APIClient.batchLimit,
+        maximumInFlight: Int = 16,
         failsFast: Bool = true
     ) -> BatchSender<
         [Request.Model], [Result<Request.Model, Request.ErrorModel>],

@@ -106,8 +106,7 @@ extension RequestGraph {
     /// ```
     ///
     /// - Parameters:
-    ///   - maximumInFlight: The maximum number of steps that run at once, at least 1; ``APIClient/batchLimit`` by
-    ///     default.
+    ///   - maximumInFlight: The maximum number of steps that run at once, at least 1; 16 by default.
     ///   - failsFast: True to cancel the other steps and their transfers after the first failure, and to fail the
     ///     graph; true by default. Otherwise all steps that do not depend on it run, and the results contain the
     ///     failures.
@@ -115,7 +114,7 @@ extension RequestGraph {
     /// - Throws: The defects of the graph, before anything is sent; with `failsFast`, the failure of the step that
     ///   failed first; a cancellation if the calling task was cancelled.
     public func run(
-        maximumInFlight: Int = APIClient.batchLimit,
+        maximumInFlight: Int = 16,
         failsFast: Bool = true
     ) async throws(GraphFailure) -> GraphResults {
         let plan = try GraphPlan(plans)

@@ -53,27 +53,18 @@ struct ClosureSerializer<Model: Sendable>: ResponseSerializer {
 
 // MARK: - String serializer
 
-/// Decodes a body as text, in the charset of the response.
+/// Decodes a body as text, in the charset of the response: see ``APIClient/string``.
 ///
-/// ```swift
-/// let page: String = try await client.serialized(by: StringSerializer()).request("index.html").sender().value
-/// ```
-///
-/// The byte order mark takes precedence, then the charset of the `Content-Type`, then the default. Charsets and their
-/// labels are those of the WHATWG Encoding Standard. `us-ascii` and `iso-8859-1` are therefore read as windows-1252,
-/// which has a character for every byte, `gb2312` as GB18030, and `utf-16` without a mark as little-endian. Other
-/// charsets, such as UTF-7 and UTF-32, are not supported, because a server should not be able to select any converter
-/// of the system.
-///
-/// Invalid bytes are an error and are not replaced.
-public struct StringSerializer: ResponseSerializer {
+/// Charsets such as UTF-7 and UTF-32 are not supported, because a server should not be able to select any converter of
+/// the system.
+package struct StringSerializer: ResponseSerializer {
     private let defaultCharset: String
 
     /// Creates a serializer.
     ///
     /// - Parameter defaultCharset: The charset for responses that specify none. If its name is unknown, those responses
     ///   fail.
-    public init(defaultCharset: String = "utf-8") {
+    package init(defaultCharset: String = "utf-8") {
         self.defaultCharset = defaultCharset
     }
 
@@ -83,7 +74,7 @@ public struct StringSerializer: ResponseSerializer {
     /// - Returns: The text, without a byte order mark.
     /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/decodingFailed`` and a ``TextFailure`` as its
     ///   underlying error.
-    public func serialize(_ response: ServerResponse) throws(SluiceError) -> String {
+    package func serialize(_ response: ServerResponse) throws(SluiceError) -> String {
         do throws(TextFailure) {
             if let mark = ByteOrderMark(of: response.body) {
                 return try mark.charset.decode(response.body, from: mark.length)

@@ -72,18 +72,8 @@ struct ClientsDecoder: Sendable, Hashable {
     func hash(into hasher: inout Hasher) {}
 }
 
-/// Parses a `text/event-stream` body that arrives in chunks (WHATWG HTML §9.2.6).
-///
-/// ```swift
-/// var parser = ServerSentEventParser()
-/// parser.append(Data("id: 7\nevent: price\ndata: 12".utf8))
-/// parser.append(Data(".50\n\n".utf8))
-/// while let event = try parser.next() { print(event.type, event.data) }   // price 12.50
-/// ```
-///
-/// An event with an empty data field is delivered. An event that is not followed by an empty line when the body ends is
-/// discarded. An event ID with control characters other than tabs, or of more than 4,096 bytes, is ignored.
-public struct ServerSentEventParser: StreamParser {
+/// Parses a `text/event-stream` body that arrives in chunks: see ``StreamedResponse/serverSentEvents(limit:)``.
+package struct ServerSentEventParser: StreamParser {
     private var lines: LineReader
     private var event: EventAssembly
     /// The decoder of the client whose response is parsed.
@@ -94,7 +84,7 @@ public struct ServerSentEventParser: StreamParser {
     /// - Parameters:
     ///   - lastEventID: The last event ID of the stream that this body continues; empty for none.
     ///   - limit: The maximum size of an event's data, and of each line, in bytes; 1 MiB by default.
-    public init(lastEventID: String = "", limit: Int = 1 << 20) {
+    package init(lastEventID: String = "", limit: Int = 1 << 20) {
         lines = LineReader(endingAt: .any, limit: limit)
         event = EventAssembly(lastEventID: lastEventID, limit: limit)
     }
@@ -106,18 +96,18 @@ public struct ServerSentEventParser: StreamParser {
     package var reconnectionTime: Duration? { event.reconnectionTime }
 
     /// Appends the next bytes.
-    public mutating func append(_ chunk: Data) {
+    package mutating func append(_ chunk: Data) {
         lines.append(chunk)
     }
 
     /// Signals the end of the body. An incomplete event is discarded.
-    public mutating func finish() {}
+    package mutating func finish() {}
 
     /// Returns the next event, or nil if it is incomplete or there is none.
     ///
     /// - Returns: The next event.
     /// - Throws: ``SluiceError/Code/elementTooLarge``; every later call throws it again.
-    public mutating func next() throws(SluiceError) -> ServerSentEvent? {
+    package mutating func next() throws(SluiceError) -> ServerSentEvent? {
         while let item = try nextItem() {
             if case .event(var event) = item {
                 event.decoder = decoder
@@ -137,7 +127,7 @@ public struct ServerSentEventParser: StreamParser {
     }
 
     /// The bytes after the last event. The fields of an incomplete event are in their shortest form, without comments.
-    public var unread: Data { event.unread + lines.unread }
+    package var unread: Data { event.unread + lines.unread }
 }
 
 extension ServerSentEventParser: ContinuingParser {

@@ -1,8 +1,7 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// A parser that makes elements from a body that arrives in chunks: ``LineSplitter``, ``ServerSentEventParser``, or a
-/// custom one.
+/// A parser that makes elements from a body that arrives in chunks.
 ///
 /// The reader appends a chunk, calls ``next()`` until it returns nil, and then appends the next chunk. A parser
 /// therefore holds at most one incomplete element and the rest of one chunk. The result must not depend on the

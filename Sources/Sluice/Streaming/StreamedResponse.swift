@@ -65,7 +65,10 @@ extension StreamedResponse: StreamReadable {
         StreamSequence(request: streamRequest, body: body) { ChunkParser() }
     }
 
-    /// The events of a `text/event-stream` body: see ``ServerSentEventParser``.
+    /// The events of a `text/event-stream` body (WHATWG HTML §9.2.6).
+    ///
+    /// An event with an empty data field is delivered. An event that is not followed by an empty line when the body ends
+    /// is discarded. An event ID with control characters other than tabs, or of more than 4,096 bytes, is ignored.
     ///
     /// - Parameter limit: The maximum size of an event's data, and of each line, in bytes; 1 MiB by default.
     /// - Returns: The events.
@@ -199,10 +202,13 @@ public protocol StreamReadable<ErrorModel>: Sendable {
 }
 
 extension StreamReadable {
-    /// The lines of a UTF-8 body, at most 1 MiB each: see ``LineSplitter``.
+    /// The lines of a UTF-8 body, at most 1 MiB each: see ``lines(limit:)``.
     public var lines: StreamSequence<String, ErrorModel> { lines() }
 
-    /// The lines of a UTF-8 body: see ``LineSplitter``.
+    /// The lines of a UTF-8 body.
+    ///
+    /// A line ends with LF or CRLF. A CR alone does not end a line. Empty lines are returned, as is a last line without
+    /// a line ending. Invalid UTF-8 is replaced with U+FFFD.
     ///
     /// - Parameter limit: The maximum size of a line in bytes. A longer line fails with
     ///   ``SluiceError/Code/elementTooLarge``.

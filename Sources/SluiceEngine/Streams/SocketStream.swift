@@ -136,15 +136,15 @@ package struct SocketStream {
 }
 
 /// An error number of the system: the underlying error of a failed connection attempt.
-public struct SystemError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+package struct SystemError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The value of `errno`.
-    public let number: Int32
+    package let number: Int32
 
     /// The message of the system.
-    public var description: String { String(cString: strerror(number)) }
+    package var description: String { String(cString: strerror(number)) }
 
     /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 
     /// The message in lower case, for the middle of a sentence.
     var message: String { description.lowercased() }

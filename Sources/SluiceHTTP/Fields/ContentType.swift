@@ -1,11 +1,5 @@
 /// The value of a `Content-Type`: a media type and its parameters (RFC 9110 §8.3).
-///
-/// ```swift
-/// let type = ContentType(#"Text/HTML; Charset="windows-1251""#)
-/// type?.essence  // text/html
-/// type?.charset  // windows-1251
-/// ```
-public struct ContentType: Sendable, Hashable {
+package struct ContentType: Sendable, Hashable {
     /// A parameter.
     package struct Parameter: Sendable, Hashable {
         /// The name in lowercase.
@@ -15,9 +9,9 @@ public struct ContentType: Sendable, Hashable {
     }
 
     /// The type in lowercase, such as `text`.
-    public let type: String
+    package let type: String
     /// The subtype in lowercase, such as `html`.
-    public let subtype: String
+    package let subtype: String
     /// The parameters in their order. Of parameters with the same name only the first is kept.
     package let parameters: [Parameter]
 
@@ -27,7 +21,7 @@ public struct ContentType: Sendable, Hashable {
     /// ends with the text. Parameters after the hundredth are ignored.
     ///
     /// - Parameter text: The value of one `Content-Type` field.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var parser = FieldParser(text.utf8[...])
         let type = parser.take { $0 == UInt8(ascii: "/") }.trimmed
         guard type.isToken, parser.skip("/") else { return nil }
@@ -47,7 +41,7 @@ public struct ContentType: Sendable, Hashable {
     }
 
     /// The media type without parameters, in lowercase, such as `text/html`.
-    public var essence: String { "\(type)/\(subtype)" }
+    package var essence: String { "\(type)/\(subtype)" }
 
     /// Returns the text before the parameters as it is written. The text need not be a valid media type.
     package static func essence(of text: String) -> Substring {
@@ -55,17 +49,17 @@ public struct ContentType: Sendable, Hashable {
     }
 
     /// The value of the parameter `charset` as received; nil if there is none.
-    public var charset: String? { self["charset"] }
+    package var charset: String? { self["charset"] }
 
     /// The value of a parameter, unquoted and unescaped; nil if there is none. The case of the name is ignored.
-    public subscript(parameter: String) -> String? {
+    package subscript(parameter: String) -> String? {
         parameters.first { $0.name == parameter.lowercased() }?.value
     }
 }
 
 extension ContentType: CustomStringConvertible {
     /// The value in the form of a field. Parameter values that are not tokens are quoted.
-    public var description: String {
+    package var description: String {
         parameters.reduce(into: essence) { text, parameter in
             let value = parameter.value
             text += ";\(parameter.name)=\(value.utf8.isToken ? value : value.asQuotedString)"

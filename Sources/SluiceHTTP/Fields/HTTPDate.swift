@@ -1,12 +1,7 @@
 import SluiceFoundation
 
 /// The date formats of HTTP, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
-///
-/// ```swift
-/// request.headers["If-Modified-Since"] = HTTPDate.string(from: date)
-/// let modified = response.headers["Last-Modified"].flatMap { HTTPDate.parse($0) }
-/// ```
-public enum HTTPDate {
+package enum HTTPDate {
     static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     static let longWeekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
@@ -21,7 +16,7 @@ public enum HTTPDate {
     ///   - text: The date. Surrounding white space is ignored.
     ///   - now: The reference for two-digit years.
     /// - Returns: The date; nil if the text is not a valid date.
-    public static func parse(_ text: String, now: Date = Date()) -> Date? {
+    package static func parse(_ text: String, now: Date = Date()) -> Date? {
         var text = text
         let time = text.withUTF8 { bytes in
             var reader = HTTPDateReader(UnsafeRawBufferPointer(bytes))
@@ -36,7 +31,7 @@ public enum HTTPDate {
     /// - Parameter date: The date. Fractions of a second are dropped, and dates outside the years 0 to 9999 are clamped
     ///   to this range.
     /// - Returns: The date in 29 characters.
-    public static func string(from date: Date) -> String {
+    package static func string(from date: Date) -> String {
         let time = civilTime(of: date)
         let day = "\(weekdays[time.weekday]), \(padded(time.day, 2)) \(months[time.month - 1]) \(padded(time.year, 4))"
         return "\(day) \(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2)) GMT"

@@ -44,12 +44,8 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringInterpolati
     public static let contentDisposition: Self = "Content-Disposition"
     /// `Content-Encoding`
     public static let contentEncoding: Self = "Content-Encoding"
-    /// `Content-Language`
-    public static let contentLanguage: Self = "Content-Language"
     /// `Content-Length`
     public static let contentLength: Self = "Content-Length"
-    /// `Content-Location`
-    public static let contentLocation: Self = "Content-Location"
     /// `Content-Range`
     public static let contentRange: Self = "Content-Range"
     /// `Content-Type`
@@ -74,8 +70,6 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringInterpolati
     public static let ifNoneMatch: Self = "If-None-Match"
     /// `If-Range`
     public static let ifRange: Self = "If-Range"
-    /// `If-Unmodified-Since`
-    public static let ifUnmodifiedSince: Self = "If-Unmodified-Since"
     /// `Last-Modified`
     public static let lastModified: Self = "Last-Modified"
     /// `Link`
@@ -84,8 +78,6 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringInterpolati
     public static let location: Self = "Location"
     /// `Origin`
     public static let origin: Self = "Origin"
-    /// `Proxy-Authorization`
-    public static let proxyAuthorization: Self = "Proxy-Authorization"
     /// `Range`
     public static let range: Self = "Range"
     /// `Referer`
@@ -122,8 +114,11 @@ extension UInt8 {
 /// Names that Sluice's modules share.
 extension HTTPHeaderName {
     package static let cacheStatus: Self = "Cache-Status"
+    package static let contentLanguage: Self = "Content-Language"
+    package static let contentLocation: Self = "Content-Location"
     package static let lastEventID: Self = "Last-Event-ID"
     package static let pragma: Self = "Pragma"
+    package static let proxyAuthorization: Self = "Proxy-Authorization"
 
     /// The request fields that contain credentials.
     package static let credentialFields: [Self] = [.authorization, .cookie, .proxyAuthorization]

@@ -15,7 +15,7 @@ import SluiceFoundation
 ///
 /// A member can be read and set by its name, `json.user.name`. The names that `JSON` itself declares take precedence.
 /// To access a member with such a name, use a subscript, such as `json["count"]`. The names are ``count``,
-/// ``description``, `value`, ``contains(_:)``, ``encoded(_:)``, ``formatted(_:)``, ``decoded(as:by:)`` and the
+/// ``description``, `value`, ``contains(_:)``, ``encoded()``, ``formatted()``, ``decoded(as:by:)`` and the
 /// accessors from ``string`` to ``dictionaryValue``. None of them is a `JSON`, so the compiler rejects an expression
 /// that continues from one, such as `json.value.name`.
 @dynamicMemberLookup

@@ -77,7 +77,7 @@ extension JSON: Codable {
 
     /// Encodes the value.
     ///
-    /// - Parameter encoder: The encoder. `JSONEncoder` encodes numbers with at most 38 digits; ``encoded(_:)`` is
+    /// - Parameter encoder: The encoder. `JSONEncoder` encodes numbers with at most 38 digits; ``encoded()`` is
     ///   lossless.
     /// - Throws: An `EncodingError` for a number outside the range of all Swift types, such as 1e400.
     public func encode(to encoder: any Encoder) throws {

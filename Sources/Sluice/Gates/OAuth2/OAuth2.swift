@@ -151,7 +151,7 @@ extension OAuth2 {
         /// the token. Without a request, as in ``OAuth2/signOut()``, nil means a client with default settings.
         public var client: APIClient?
         /// Returns the given number of random bytes, for states and verifiers. The default is the system's generator.
-        public var randomBytes: @Sendable (_ count: Int) -> [UInt8] = { count in
+        package var randomBytes: @Sendable (_ count: Int) -> [UInt8] = { count in
             var generator = SystemRandomNumberGenerator()
             return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         }

@@ -71,21 +71,19 @@ extension OAuth2Error {
         public var description: String { rawValue }
 
         /// The request is malformed or lacks a parameter.
-        public static let invalidRequest = Code(rawValue: "invalid_request")
+        package static let invalidRequest = Code(rawValue: "invalid_request")
         /// The client's id or secret is wrong.
         public static let invalidClient = Code(rawValue: "invalid_client")
         /// The code, the refresh token or the user's password is wrong, expired or already used.
         public static let invalidGrant = Code(rawValue: "invalid_grant")
         /// This client may not use this grant.
-        public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
+        package static let unauthorizedClient = Code(rawValue: "unauthorized_client")
         /// The server does not support this grant.
-        public static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
+        package static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
         /// The scope is unknown, or exceeds the granted one.
-        public static let invalidScope = Code(rawValue: "invalid_scope")
+        package static let invalidScope = Code(rawValue: "invalid_scope")
         /// The user or the server denied access.
         public static let accessDenied = Code(rawValue: "access_denied")
-        /// The server cannot revoke tokens of this kind.
-        public static let unsupportedTokenType = Code(rawValue: "unsupported_token_type")
 
         /// There is no token, and none can be obtained without the user.
         public static let authorizationRequired = Code(rawValue: "authorizationRequired")
