@@ -203,12 +203,9 @@ extension KeyedHash {
     }
 }
 
-extension RedisSeal: CustomStringConvertible, CustomReflectable {
+extension RedisSeal: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The algorithm, without the keys.
     public var description: String { encrypts ? "AES-256-GCM" : "HMAC-SHA256" }
-
-    /// An empty mirror: `dump` would show the keys.
-    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
 }
 // MARK: - Authenticated cipher
 

@@ -316,15 +316,12 @@ extension MultipartForm {
     }
 }
 
-extension MultipartForm.Part: CustomReflectable {
+extension MultipartForm.Part: CustomReflectable, RedactedMirror {
     /// The properties of the part without its content, which may be secret.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "name": name as Any, "fileName": fileName as Any, "contentType": contentType as Any, "headers": headers,
-            ],
-            displayStyle: .struct
-        )
+    package var shown: [Mirror.Child] {
+        [
+            ("name", name as Any), ("fileName", fileName as Any), ("contentType", contentType as Any),
+            ("headers", headers),
+        ]
     }
 }

@@ -288,7 +288,7 @@ struct NamedValues<Value> {
 
 extension NamedValues: Sendable where Value: Sendable {}
 
-extension Parameters: CustomReflectable {
+extension Parameters: CustomReflectable, RedactedMirror {
     /// The names without the values, which may be secret.
-    public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
+    package var shown: [Mirror.Child] { [("names", names)] }
 }

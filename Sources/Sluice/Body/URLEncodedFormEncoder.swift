@@ -384,9 +384,5 @@ public struct FormEncodingFailure: LocalizedError, Sendable, CustomStringConvert
     public var errorDescription: String? { description }
 }
 
-extension FormEncodingFailure: CustomReflectable {
-    /// Shows only the description, because a cause may contain values.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["codingPath": codingPath, "description": description], displayStyle: .struct)
-    }
-}
+// The description only, because a cause may contain values.
+extension FormEncodingFailure: CustomReflectable, RedactedMirror {}

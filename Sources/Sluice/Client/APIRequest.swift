@@ -174,4 +174,4 @@ public protocol TypedRequest<Model, ErrorModel>: ModifiableRequest {
 extension APIRequest: TypedRequest {}
 extension BodyRequest: TypedRequest {}
 
-extension APIRequest: CustomStringConvertible, CustomReflectable {}
+extension APIRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {}

@@ -168,17 +168,13 @@ extension APIResponse: ReceivedResponse {
     }
 }
 
-extension APIResponse: CustomReflectable {
+extension APIResponse: CustomReflectable, RedactedMirror {
     /// All properties without the contents of the body and the model, which may be secret. `dump(response.result)`
     /// shows the model.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "request": request as Any, "head": head as Any, "body": body.summary, "trailers": trailers,
-                "source": source, "result": result.summary, "failure": failure as Any,
-            ],
-            displayStyle: .struct
-        )
+    package var shown: [Mirror.Child] {
+        [
+            ("request", request as Any), ("head", head as Any), ("body", body.summary), ("trailers", trailers),
+            ("source", source), ("result", result.summary), ("failure", failure as Any),
+        ]
     }
 }

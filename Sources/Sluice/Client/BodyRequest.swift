@@ -201,4 +201,4 @@ extension APIRequest {
     public func file(_ url: URL, contentType: String? = nil) -> Self { self }
 }
 
-extension BodyRequest: CustomStringConvertible, CustomReflectable {}
+extension BodyRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {}

@@ -350,10 +350,10 @@ final class PendingResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Sen
     }
 }
 
-extension RequestSender: CustomStringConvertible, CustomReflectable {
+extension RequestSender: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// A short text that names the request.
     public nonisolated var description: String { "a sender of \(request)" }
 
     /// The request. The outcome is left out because it may hold secrets.
-    public nonisolated var customMirror: Mirror { Mirror(self, children: ["request": request], displayStyle: .class) }
+    package nonisolated var shown: [Mirror.Child] { [("request", request)] }
 }

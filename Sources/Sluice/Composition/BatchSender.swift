@@ -251,7 +251,7 @@ extension APIClient {
     }
 }
 
-extension BatchSender: CustomReflectable {
-    /// An empty mirror, because the outcomes of the requests may hold secrets.
-    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
+extension BatchSender: CustomReflectable, RedactedMirror {
+    /// Nothing, because the outcomes of the requests may hold secrets.
+    package var shown: [Mirror.Child] { [] }
 }

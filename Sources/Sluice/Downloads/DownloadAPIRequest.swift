@@ -237,7 +237,7 @@ extension BodyRequest {
     }
 }
 
-extension DownloadAPIRequest: CustomStringConvertible, CustomReflectable {}
+extension DownloadAPIRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {}
 
 extension DownloadAPIRequest {
     /// Sends the request and calls back with the response. For code that is not async.

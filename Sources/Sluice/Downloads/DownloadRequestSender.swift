@@ -122,12 +122,12 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
     }
 }
 
-extension DownloadRequestSender: CustomStringConvertible, CustomReflectable {
+extension DownloadRequestSender: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// A short text that names the request.
     public nonisolated var description: String { "a sender of \(request)" }
 
     /// The request. The outcome is left out because it may hold secrets.
-    public nonisolated var customMirror: Mirror { Mirror(self, children: ["request": request], displayStyle: .class) }
+    package nonisolated var shown: [Mirror.Child] { [("request", request)] }
 }
 
 extension DownloadRequestSender {

@@ -97,18 +97,14 @@ extension SluiceError {
     }
 }
 
-extension DownloadResponse: CustomReflectable {
+extension DownloadResponse: CustomReflectable, RedactedMirror {
     /// Everything but the contents of the body and the model, which may hold secrets. `dump(response.result)` shows
     /// them.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "request": request as Any, "head": head as Any, "file": file as Any, "body": body.summary,
-                "trailers": trailers, "result": result.summary, "failure": failure as Any,
-            ],
-            displayStyle: .struct
-        )
+    package var shown: [Mirror.Child] {
+        [
+            ("request", request as Any), ("head", head as Any), ("file", file as Any), ("body", body.summary),
+            ("trailers", trailers), ("result", result.summary), ("failure", failure as Any),
+        ]
     }
 }
 

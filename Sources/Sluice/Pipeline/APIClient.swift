@@ -80,16 +80,11 @@ public struct APIClient: Sendable {
 
 // MARK: - Description
 
-extension APIClient: CustomStringConvertible, CustomReflectable {
-    /// The client's base URL, without secrets.
+extension APIClient: CustomStringConvertible, CustomReflectable, RedactedMirror {
+    /// The client's base URL, without secrets. ``configuration`` has everything else.
     public var description: String {
         pipeline.baseURL.isEmpty
             ? "a client without a base URL" : "a client with the base URL \(SecretRules.usual.url(pipeline.baseURL))"
-    }
-
-    /// The children that `dump` shows: only the base URL, without secrets. ``configuration`` has everything else.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["baseURL": SecretRules.usual.url(pipeline.baseURL)], displayStyle: .struct)
     }
 }
 

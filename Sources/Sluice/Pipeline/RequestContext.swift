@@ -103,28 +103,22 @@ public struct RequestContext: Sendable {
 
 // Descriptions and mirrors for `print` and `dump`: body lengths and model types, never their contents.
 
-extension ServerResponse: CustomReflectable {
+extension ServerResponse: CustomReflectable, RedactedMirror {
     /// All properties without the contents of the body, which may be secret.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "request": request, "head": head, "body": body.summary, "trailers": trailers, "metrics": metrics,
-                "source": source,
-            ],
-            displayStyle: .struct
-        )
+    package var shown: [Mirror.Child] {
+        [
+            ("request", request), ("head", head), ("body", body.summary), ("trailers", trailers), ("metrics", metrics),
+            ("source", source),
+        ]
     }
 }
 
-extension RequestContext: CustomStringConvertible, CustomReflectable {
+extension RequestContext: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The request and the number of the attempt.
     public var description: String { "attempt \(attempt) of \(request)" }
 
     /// The request, the attempt and the tags, without internal state.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["request": request, "attempt": attempt, "tags": tags.sorted()], displayStyle: .struct)
-    }
+    package var shown: [Mirror.Child] { [("request", request), ("attempt", attempt), ("tags", tags.sorted())] }
 }
 
 extension Data {
@@ -146,16 +140,16 @@ extension Result {
 
 // Query values and bodies may be secret, and are omitted.
 
-extension RequestDraft: CustomStringConvertible, CustomReflectable {}
+extension RequestDraft: CustomStringConvertible, CustomReflectable, RedactedMirror {}
 
 extension CustomStringConvertible where Self: ModifiableRequest {
     /// The method and the path or URL, without secrets.
     public var description: String { "\(draft.method) \(SecretRules.usual.url(draft.path))" }
 }
 
-extension CustomReflectable where Self: ModifiableRequest {
+extension RedactedMirror where Self: CustomStringConvertible & ModifiableRequest {
     /// The method, the path without secrets, and the names of everything else.
-    public var customMirror: Mirror {
+    package var shown: [Mirror.Child] {
         var children: [Mirror.Child] = [
             ("method", draft.method), ("path", SecretRules.usual.url(draft.path)), ("headers", draft.headers),
         ]
@@ -163,11 +157,11 @@ extension CustomReflectable where Self: ModifiableRequest {
         if let body = draft.body { children.append(("body", body.contentType ?? "without a type")) }
         if !draft.tags.isEmpty { children.append(("tags", draft.tags.sorted())) }
         if let failure = draft.options.failure { children.append(("failure", failure)) }
-        return Mirror(self, children: children, displayStyle: .struct)
+        return children
     }
 }
 
-extension QueryPart: CustomReflectable {
+extension QueryPart: RedactedMirror {
     /// The names without their values.
     var names: [String] {
         switch self {
@@ -177,12 +171,12 @@ extension QueryPart: CustomReflectable {
         }
     }
 
-    var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
+    var shown: [Mirror.Child] { [("names", names)] }
 }
 
-extension RequestParameters: CustomReflectable {
+extension RequestParameters: RedactedMirror {
     /// The names without their values, or the value's type if the names are only known after encoding.
     var names: [String] { (value as? Parameters)?.names ?? ["\(type(of: value))"] }
 
-    var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
+    var shown: [Mirror.Child] { [("names", names)] }
 }

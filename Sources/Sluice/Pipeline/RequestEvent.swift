@@ -267,13 +267,9 @@ extension Unicode.Scalar {
     fileprivate var isHexLetter: Bool { ("a"..."f").contains(self) || ("A"..."F").contains(self) }
 }
 
-extension ObservedRequest: CustomReflectable {
+extension ObservedRequest: CustomReflectable, RedactedMirror {
     /// The ID, method, route, attempt and tags of the request.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: ["id": id, "method": method, "route": route, "attempt": attempt, "tags": tags.sorted()],
-            displayStyle: .struct
-        )
+    package var shown: [Mirror.Child] {
+        [("id", id), ("method", method), ("route", route), ("attempt", attempt), ("tags", tags.sorted())]
     }
 }

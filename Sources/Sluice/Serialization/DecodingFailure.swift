@@ -123,14 +123,10 @@ extension SluiceError {
     }
 }
 
-extension DecodingFailure: CustomReflectable {
+extension DecodingFailure: CustomReflectable, RedactedMirror {
     /// Omits the decoder's error, which may contain parts of the body.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: ["type": type, "codingPath": codingPath, "reason": reason, "bodyPrefix": bodyPrefix],
-            displayStyle: .struct
-        )
+    package var shown: [Mirror.Child] {
+        [("type", type), ("codingPath", codingPath), ("reason", reason), ("bodyPrefix", bodyPrefix)]
     }
 }
 

@@ -94,18 +94,12 @@ extension SluiceError: ErrorSerializable {
     }
 }
 
-extension RequestFailure: CustomStringConvertible, CustomReflectable {
+extension RequestFailure: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The description of ``error``.
     public var description: String { error.description }
 
     /// All properties without the contents of the body, which may be secret.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: ["error": error, "body": body.summary, "fileURL": fileURL as Any],
-            displayStyle: .struct
-        )
-    }
+    package var shown: [Mirror.Child] { [("error", error), ("body", body.summary), ("fileURL", fileURL as Any)] }
 }
 
 // MARK: - Errors of building a request
@@ -230,24 +224,14 @@ public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, Loca
     public var errorDescription: String? { description }
 }
 
-extension APIError: CustomReflectable {
+extension APIError: CustomReflectable, RedactedMirror {
     /// All properties without the contents of the body, which may be secret.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: ["error": error, "body": body.summary, "fileURL": fileURL as Any],
-            displayStyle: .struct
-        )
-    }
+    package var shown: [Mirror.Child] { [("error", error), ("body", body.summary), ("fileURL", fileURL as Any)] }
 }
 
-extension TypedAPIError: CustomReflectable {
+extension TypedAPIError: CustomReflectable, RedactedMirror {
     /// All properties without the contents of the body, which may be secret. `dump(error.errorBody)` shows them.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: ["apiError": apiError, "errorBody": errorBody == nil ? "none" : "a \(Body.self)"],
-            displayStyle: .struct
-        )
+    package var shown: [Mirror.Child] {
+        [("apiError", apiError), ("errorBody", errorBody == nil ? "none" : "a \(Body.self)")]
     }
 }

@@ -52,14 +52,10 @@ public struct ServerSentEvent: Sendable, Hashable {
     }
 }
 
-extension ServerSentEvent: CustomReflectable {
+extension ServerSentEvent: CustomReflectable, RedactedMirror {
     /// The children that `print` and `dump` show: the properties that the server has sent.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: ["type": type, "data": data, "lastEventID": lastEventID, "retry": retry as Any],
-            displayStyle: .struct
-        )
+    package var shown: [Mirror.Child] {
+        [("type", type), ("data", data), ("lastEventID", lastEventID), ("retry", retry as Any)]
     }
 }
 

@@ -227,4 +227,4 @@ final class StreamSink: ResponseSink {
     }
 }
 
-extension StreamRequest: CustomStringConvertible, CustomReflectable {}
+extension StreamRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {}

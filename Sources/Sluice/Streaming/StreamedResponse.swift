@@ -182,11 +182,9 @@ final class StreamedBody: Sendable {
     }
 }
 
-extension StreamedResponse: CustomReflectable {
+extension StreamedResponse: CustomReflectable, RedactedMirror {
     /// The request, the response head and the source.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["request": request, "head": head, "source": source], displayStyle: .struct)
-    }
+    package var shown: [Mirror.Child] { [("request", request), ("head", head), ("source", source)] }
 }
 
 // MARK: - Stream readable

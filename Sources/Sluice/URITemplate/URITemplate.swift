@@ -294,7 +294,7 @@ public struct URITemplateFailure: LocalizedError, Sendable, Hashable, CustomStri
     public var errorDescription: String? { description }
 }
 
-extension URITemplate.Variables: CustomReflectable {
+extension URITemplate.Variables: CustomReflectable, RedactedMirror {
     /// The names without the values, which may be secret.
-    public var customMirror: Mirror { Mirror(self, children: ["names": names], displayStyle: .struct) }
+    package var shown: [Mirror.Child] { [("names", names)] }
 }

@@ -234,17 +234,13 @@ extension CacheEntry {
     }
 }
 
-extension CacheEntry: CustomReflectable {
-    /// A mirror with everything except the bytes of the body.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "key": key, "response": response as Any, "body": "\(body.count) bytes", "stored": stored,
-                "expires": expires as Any, "tags": tags.sorted(),
-            ],
-            displayStyle: .class
-        )
+extension CacheEntry: CustomReflectable, RedactedMirror {
+    /// Everything except the bytes of the body.
+    package var shown: [Mirror.Child] {
+        [
+            ("key", key), ("response", response as Any), ("body", "\(body.count) bytes"), ("stored", stored),
+            ("expires", expires as Any), ("tags", tags.sorted()),
+        ]
     }
 }
 

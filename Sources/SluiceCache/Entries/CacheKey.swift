@@ -45,11 +45,9 @@ public struct CacheKey: Sendable, Hashable {
     }
 }
 
-extension CacheKey: CustomReflectable {
-    /// A mirror with the name without secrets, because the name of a response may be its URL.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["space": space, "name": SecretRules.usual.url(name)], displayStyle: .struct)
-    }
+extension CacheKey: CustomReflectable, RedactedMirror {
+    /// The name without secrets, because the name of a response may be its URL.
+    package var shown: [Mirror.Child] { [("space", space), ("name", SecretRules.usual.url(name))] }
 }
 
 /// A selection of entries: those that meet all of its conditions.

@@ -50,14 +50,10 @@ public struct StoredResponse: Sendable {
     }
 }
 
-extension StoredResponse: CustomReflectable {
-    /// A mirror with the URL without secrets and the head.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: ["method": method, "url": SecretRules.usual.url(url), "head": head, "received": received],
-            displayStyle: .struct
-        )
+extension StoredResponse: CustomReflectable, RedactedMirror {
+    /// The URL without secrets and the head.
+    package var shown: [Mirror.Child] {
+        [("method", method), ("url", SecretRules.usual.url(url)), ("head", head), ("received", received)]
     }
 }
 

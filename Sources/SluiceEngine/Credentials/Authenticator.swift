@@ -364,11 +364,8 @@ package struct AuthenticationCredentials: Sendable, Hashable {
     }
 }
 
-extension AuthenticationCredentials: CustomStringConvertible, CustomReflectable {
+extension AuthenticationCredentials: CustomStringConvertible, RedactedMirror {
     /// The user name, without the password.
     package var description: String { "credentials of “\(user)”" }
-
-    /// A mirror with the user name, without the password.
-    package var customMirror: Mirror { Mirror(self, children: ["user": user]) }
 }
 #endif

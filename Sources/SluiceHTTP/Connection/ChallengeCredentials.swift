@@ -108,14 +108,9 @@ public struct ChallengeCredentials: Sendable, Hashable {
     }
 }
 
-extension ChallengeCredentials: CustomStringConvertible {
+extension ChallengeCredentials: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The user name, without the password.
     public var description: String { "credentials of “\(user)”" }
-}
-
-extension ChallengeCredentials: CustomReflectable {
-    /// The user name, without the password.
-    public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
 }
 
 extension ChallengeCredentials {

@@ -35,13 +35,12 @@ public struct Proxy: Sendable, Hashable {
     }
 
     /// Credentials for the proxy. Descriptions omit the password.
-    package struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    package struct Credentials: Sendable, Hashable, CustomStringConvertible, RedactedMirror {
         package let user: String
         package let password: Secret
         package let methods: ChallengeCredentials.Methods
 
         package var description: String { "credentials of “\(user)”" }
-        package var customMirror: Mirror { Mirror(self, children: ["user": user]) }
     }
 
     package let scheme: Scheme
@@ -165,14 +164,11 @@ extension Proxy.Credentials {
     }
 }
 
-extension Proxy: CustomStringConvertible, CustomReflectable {
+extension Proxy: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The scheme and address, without user or password.
     public var description: String {
         "\(scheme.rawValue)://\(address ?? "?")"
     }
-
-    /// The scheme and address only.
-    public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
 }
 
 // MARK: - URLs of proxies

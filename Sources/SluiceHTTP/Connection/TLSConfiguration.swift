@@ -117,7 +117,7 @@ public enum CertificateSource: Sendable, Hashable {
     public static func pem(_ text: String) -> CertificateSource { .bytes(Data(text.utf8)) }
 }
 
-extension CertificateSource: CustomStringConvertible, CustomReflectable {
+extension CertificateSource: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The file's path, or the number of bytes. The bytes are omitted, since they may be a key.
     public var description: String {
         switch self {
@@ -125,9 +125,6 @@ extension CertificateSource: CustomStringConvertible, CustomReflectable {
         case .bytes(let data): "\(data.count) bytes"
         }
     }
-
-    /// The description only.
-    public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 }
 
 /// A certificate and its key, which a client presents to servers that request client authentication.
@@ -166,7 +163,7 @@ public struct ClientCertificate: Sendable, Hashable {
     }
 }
 
-extension ClientCertificate: CustomStringConvertible, CustomReflectable {
+extension ClientCertificate: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The location of the certificate, without the password.
     public var description: String {
         switch form {
@@ -174,9 +171,6 @@ extension ClientCertificate: CustomStringConvertible, CustomReflectable {
         case .pkcs12(let source): "client certificate in \(source)"
         }
     }
-
-    /// The description only.
-    public var customMirror: Mirror { Mirror(self, children: ["source": description]) }
 }
 
 // MARK: - Public key pins

@@ -63,12 +63,9 @@ public struct Cookie: Sendable, Hashable {
     }
 }
 
-extension Cookie: CustomStringConvertible, CustomReflectable {
-    /// The name, domain and path.
-    public var description: String { "\(name) for \(domain)\(path)" }
-
+extension Cookie: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The name, domain and path; the value is omitted.
-    public var customMirror: Mirror { Mirror(self, children: ["name": name, "domain": domain, "path": path]) }
+    public var description: String { "\(name) for \(domain)\(path)" }
 }
 
 /// The prefixes of a cookie's name that restrict how the cookie may be set (RFC 6265bis §4.1.3).

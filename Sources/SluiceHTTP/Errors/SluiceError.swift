@@ -171,13 +171,13 @@ extension SluiceError: CustomStringConvertible, LocalizedError {
     private var cause: String? { underlyingError.map { SecretRules.usual.unreadText(SecretRules.text(of: $0)) } }
 }
 
-extension SluiceError: CustomReflectable {
-    /// The children that `dump` shows: the details of ``expandedDescription``.
-    public var customMirror: Mirror {
+extension SluiceError: CustomReflectable, RedactedMirror {
+    /// The details of ``expandedDescription``.
+    package var shown: [Mirror.Child] {
         var children: [Mirror.Child] = [("code", code), ("step", step), ("reason", reason)]
         if let request { children.append(("request", request)) }
         if let response { children.append(("response", response)) }
         if let cause { children.append(("cause", cause)) }
-        return Mirror(self, children: children, displayStyle: .struct)
+        return children
     }
 }

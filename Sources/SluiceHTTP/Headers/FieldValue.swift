@@ -73,10 +73,7 @@ extension FieldValue: Codable {
     }
 }
 
-extension FieldValue: CustomStringConvertible, CustomReflectable {
+extension FieldValue: CustomStringConvertible, RedactedMirror {
     /// The number of bytes only, since the value may be a secret.
     package var description: String { "\(bytes.count) bytes" }
-
-    /// The number of bytes only.
-    package var customMirror: Mirror { Mirror(self, children: ["count": bytes.count], displayStyle: .struct) }
 }

@@ -404,10 +404,7 @@ extension HTTPHeaders: CustomReflectable {
     }
 }
 
-extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The name only, since the value may be a secret.
     public var description: String { name.rawValue }
-
-    /// The name only.
-    public var customMirror: Mirror { Mirror(self, children: ["name": name], displayStyle: .struct) }
 }

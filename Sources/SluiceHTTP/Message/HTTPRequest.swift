@@ -136,19 +136,13 @@ public struct HTTPRequest: Sendable {
     public var origin: HTTPOrigin { HTTPOrigin(scheme: scheme, authority: authority) }
 }
 
-extension HTTPRequest: CustomStringConvertible, CustomReflectable {
+extension HTTPRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The method and ``redactedURL``.
     public var description: String { "\(method) \(redactedURL)" }
 
-    /// The children that `dump` shows: the method, the URL without secrets, the names of header fields, and the body's
-    /// length.
-    public var customMirror: Mirror {
-        let url = SecretRules.usual.url(url)
-        return Mirror(
-            self,
-            children: ["method": method, "url": url, "headers": headers, "body": body],
-            displayStyle: .struct
-        )
+    /// The method, the URL without secrets, the names of header fields, and the body's length.
+    package var shown: [Mirror.Child] {
+        [("method", method), ("url", SecretRules.usual.url(url)), ("headers", headers), ("body", body)]
     }
 }
 

@@ -98,7 +98,7 @@ public struct RequestBody: Sendable {
     }
 }
 
-extension RequestBody: CustomStringConvertible, CustomReflectable {
+extension RequestBody: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The kind and length of the body, without its contents.
     public var description: String {
         switch source {
@@ -112,7 +112,5 @@ extension RequestBody: CustomStringConvertible, CustomReflectable {
     }
 
     /// The length only: `dump` would show the bytes.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["length": length as Any, "isReplayable": isReplayable], displayStyle: .struct)
-    }
+    package var shown: [Mirror.Child] { [("length", length as Any), ("isReplayable", isReplayable)] }
 }

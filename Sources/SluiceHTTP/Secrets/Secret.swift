@@ -68,12 +68,9 @@ extension Secret: Decodable {
     }
 }
 
-extension Secret: CustomStringConvertible, CustomReflectable {
+extension Secret: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// `REDACTED` for every secret.
     public var description: String { SecretRules.mark }
-
-    /// An empty mirror: `dump` and failed assertions would show the secret.
-    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
 }
 
 /// A type that can be passed as a secret: a ``Secret``, or a `String`, which is stored as one.

@@ -102,9 +102,9 @@ public struct Stub: Sendable {
     }
 }
 
-extension Stub: CustomReflectable {
+extension Stub: CustomReflectable, RedactedMirror {
     /// The delay only, since the response may contain secrets.
-    public var customMirror: Mirror { Mirror(self, children: ["delay": latency], displayStyle: .struct) }
+    package var shown: [Mirror.Child] { [("delay", latency)] }
 }
 
 // MARK: - Responses

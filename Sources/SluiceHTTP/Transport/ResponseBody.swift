@@ -243,7 +243,7 @@ extension SluiceError {
     }
 }
 
-extension ResponseBody: CustomReflectable {
+extension ResponseBody: CustomReflectable, RedactedMirror {
     /// The metrics only: `dump` would show the bytes.
-    public var customMirror: Mirror { Mirror(self, children: ["metrics": metrics as Any], displayStyle: .struct) }
+    package var shown: [Mirror.Child] { [("metrics", metrics as Any)] }
 }

@@ -73,12 +73,9 @@ public struct RedisCommand: Sendable {
     }
 }
 
-extension RedisCommand: CustomStringConvertible, CustomReflectable {
+extension RedisCommand: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The name and the number of arguments.
     public var description: String { "\(name) with \(words.count - 1) arguments" }
-
-    /// An empty mirror: `dump` would show the arguments.
-    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
 }
 
 /// A type that can be an argument of a command.

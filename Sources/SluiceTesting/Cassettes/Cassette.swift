@@ -331,13 +331,9 @@ public struct RecordedExchange: Sendable {
     }
 }
 
-extension RecordedExchange.Response: CustomReflectable {
-    /// A mirror without the contents of the body, which may contain secrets.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: ["head": head, "body": "\(digest?.length ?? Int64(body.count)) bytes", "trailers": trailers],
-            displayStyle: .struct
-        )
+extension RecordedExchange.Response: CustomReflectable, RedactedMirror {
+    /// Everything except the contents of the body, which may contain secrets.
+    package var shown: [Mirror.Child] {
+        [("head", head), ("body", "\(digest?.length ?? Int64(body.count)) bytes"), ("trailers", trailers)]
     }
 }

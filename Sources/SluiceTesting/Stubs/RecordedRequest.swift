@@ -95,22 +95,18 @@ package struct BodyDigest: Sendable, Hashable {
     }
 }
 
-extension RecordedRequest: CustomStringConvertible, CustomReflectable {
+extension RecordedRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The method and the URL, without user name, password and query.
     public var description: String {
         "\(method) \(SecretRules.usual.url(String(url.prefix { $0 != "?" && $0 != "#" })))"
     }
 
-    /// A mirror with the method, the URL without its secrets, the header field names and the length of the body.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "method": method, "url": SecretRules.usual.url(url), "headers": headers,
-                "body": "\(digest?.length ?? Int64(body.count)) bytes",
-            ],
-            displayStyle: .struct
-        )
+    /// The method, the URL without its secrets, the header field names and the length of the body.
+    package var shown: [Mirror.Child] {
+        [
+            ("method", method), ("url", SecretRules.usual.url(url)), ("headers", headers),
+            ("body", "\(digest?.length ?? Int64(body.count)) bytes"),
+        ]
     }
 }
 

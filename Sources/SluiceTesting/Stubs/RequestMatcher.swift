@@ -289,11 +289,9 @@ public struct UnmatchedRequest: LocalizedError, Sendable, CustomStringConvertibl
     }
 }
 
-extension UnmatchedRequest: CustomReflectable {
-    /// A mirror with the request and the description.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["request": request, "description": description], displayStyle: .struct)
-    }
+extension UnmatchedRequest: CustomReflectable, RedactedMirror {
+    /// The request.
+    package var shown: [Mirror.Child] { [("request", request)] }
 }
 
 extension SluiceError.Code {

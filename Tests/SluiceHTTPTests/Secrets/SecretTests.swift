@@ -10,6 +10,16 @@ import Testing
         let password: Secret?
     }
 
+    private struct Named: CustomStringConvertible, RedactedMirror {
+        let secret = SecretTests.value
+        var description: String { "named" }
+    }
+
+    private final class Sized: RedactedMirror {
+        let secret = SecretTests.value
+        var shown: [Mirror.Child] { [("size", secret.count)] }
+    }
+
     private static let value = "Zq7pLaNtEd9x"
 
     /// Returns all texts that may show a value by mistake.
@@ -31,6 +41,14 @@ import Testing
         #expect("\(secret)" == "REDACTED")
         #expect(Mirror(reflecting: secret).children.isEmpty)
         #expect(secret.reveal() == Self.value)
+    }
+
+    @Test func mirrorHasSelectedChildrenOnly() {
+        let named = Mirror(reflecting: Named())
+        #expect(named.children.isEmpty && named.displayStyle == .struct)
+        let sized = Mirror(reflecting: Sized())
+        #expect(sized.children.map(\.label) == ["size"] && sized.displayStyle == .class)
+        for text in Self.shown(Named()) + Self.shown(Sized()) { #expect(!text.contains(Self.value)) }
     }
 
     @Test(

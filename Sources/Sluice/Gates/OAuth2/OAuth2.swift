@@ -102,14 +102,10 @@ public final class OAuth2: ImmediateGate {
     }
 }
 
-extension OAuth2: CustomReflectable {
+extension OAuth2: CustomReflectable, RedactedMirror {
     /// The gate's name, grant and token URL, without secrets.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: ["name": name, "grant": "\(grant)", "tokenURL": SecretRules.usual.url(tokenURL)],
-            displayStyle: .class
-        )
+    package var shown: [Mirror.Child] {
+        [("name", name), ("grant", "\(grant)"), ("tokenURL", SecretRules.usual.url(tokenURL))]
     }
 }
 

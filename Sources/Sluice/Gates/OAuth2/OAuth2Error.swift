@@ -125,15 +125,15 @@ extension OAuth2Error {
     }
 }
 
-extension OAuth2Error: CustomReflectable {
+extension OAuth2Error: CustomReflectable, RedactedMirror {
     /// All properties except the underlying error, whose text may quote the token. Only its type is shown.
-    public var customMirror: Mirror {
+    package var shown: [Mirror.Child] {
         var children: [Mirror.Child] = [("code", code)]
         if let detail { children.append(("detail", detail)) }
         if let uri { children.append(("uri", SecretRules.usual.url(uri))) }
         if let status { children.append(("status", status)) }
         if let underlyingError { children.append(("cause", "\(type(of: underlyingError))")) }
-        return Mirror(self, children: children, displayStyle: .struct)
+        return children
     }
 }
 

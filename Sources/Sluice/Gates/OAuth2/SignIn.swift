@@ -207,12 +207,9 @@ extension OAuth2 {
     }
 }
 
-extension OAuth2.AuthorizationRequest: CustomStringConvertible, CustomReflectable {
+extension OAuth2.AuthorizationRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The URL without its query, which holds the secrets.
     public var description: String { "authorization request to \(url.prefix { $0 != "?" })" }
-
-    /// An empty mirror, because `dump` would show the secrets.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension OAuth2.AuthorizationRequest {

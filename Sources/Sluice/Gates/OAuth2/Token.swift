@@ -99,7 +99,7 @@ extension OAuth2.Token: Codable {
     }
 }
 
-extension OAuth2.Token: CustomStringConvertible, CustomReflectable {
+extension OAuth2.Token: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The type, expiry and scope, without secrets.
     public var description: String {
         var parts = ["\(tokenType) token"]
@@ -108,9 +108,6 @@ extension OAuth2.Token: CustomStringConvertible, CustomReflectable {
         parts.append(refreshToken == nil ? "not refreshable" : "refreshable")
         return parts.joined(separator: ", ")
     }
-
-    /// An empty mirror, because `dump` and failed assertions would show the secrets.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension String {

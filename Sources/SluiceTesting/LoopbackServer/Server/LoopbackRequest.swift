@@ -36,20 +36,16 @@ public struct LoopbackRequest: Sendable {
     }
 }
 
-extension LoopbackRequest: CustomStringConvertible, CustomReflectable {
+extension LoopbackRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The method and the target, without its secrets.
     public var description: String { "\(method) \(SecretRules.usual.url(target))" }
 
-    /// A mirror without the values of header fields and the contents of the body.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "method": method, "target": SecretRules.usual.url(target), "headers": headers,
-                "body": "\(body.count) bytes", "connection": connection,
-            ],
-            displayStyle: .struct
-        )
+    /// Everything except the values of header fields and the contents of the body.
+    package var shown: [Mirror.Child] {
+        [
+            ("method", method), ("target", SecretRules.usual.url(target)), ("headers", headers),
+            ("body", "\(body.count) bytes"), ("connection", connection),
+        ]
     }
 }
 
