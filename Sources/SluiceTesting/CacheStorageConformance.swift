@@ -433,7 +433,7 @@ extension CacheStorageConformance {
 // MARK: - Conformance failure
 
 /// A requirement that a transport or a storage does not meet.
-public struct ConformanceFailure: LocalizedError, Sendable, CustomStringConvertible {
+public struct ConformanceFailure: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// The name of the case.
     package let caseName: String
     /// The expected and the actual result.
@@ -441,9 +441,6 @@ public struct ConformanceFailure: LocalizedError, Sendable, CustomStringConverti
 
     /// The case name and the reason.
     public var description: String { "\(caseName): \(reason)" }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 
     init(_ caseName: String, _ reason: String) {
         self.caseName = caseName

@@ -5,7 +5,7 @@ import SluiceHTTP
 ///
 /// A thrown error fails a test in both XCTest and Swift Testing, so the expectations depend on neither library. Call them
 /// with `try`.
-public struct ExpectationFailure: LocalizedError, Sendable, CustomStringConvertible {
+public struct ExpectationFailure: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// The expected and the actual result.
     package let reason: String
     /// The position of the expectation, as `file:line`.
@@ -18,9 +18,6 @@ public struct ExpectationFailure: LocalizedError, Sendable, CustomStringConverti
 
     /// The reason and the location.
     public var description: String { "\(reason) (\(location))" }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 /// Expects that an operation fails with a `SluiceError` of the given code.

@@ -1,4 +1,5 @@
 import SluiceFoundation
+import SluiceHTTP
 import SluiceLibc
 
 /// The result of decoding bytes.
@@ -275,7 +276,7 @@ struct SystemConverter: ~Copyable {
 #endif
 
 /// The reason a body cannot be decoded as text: the underlying error of ``SluiceError/Code/decodingFailed``.
-package struct TextFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+package struct TextFailure: DescribedError, Sendable, Hashable {
     /// The name of the charset in the WHATWG Encoding Standard, or the label in the response if it is unknown.
     package let charset: String
     /// The offset of the first invalid byte; nil if the charset is unknown or has no converter, or the system does not
@@ -303,7 +304,4 @@ package struct TextFailure: LocalizedError, Sendable, Hashable, CustomStringConv
 
     /// A one-sentence description without any of the text.
     package var description: String { "The response could not be decoded as text: \(reason)." }
-
-    /// The ``description``, as `localizedDescription`.
-    package var errorDescription: String? { description }
 }

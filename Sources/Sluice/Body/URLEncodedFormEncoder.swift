@@ -353,7 +353,7 @@ extension URLEncodedFormEncoder {
 
 /// The error that ``URLEncodedFormEncoder`` throws if a value cannot be encoded as a form. It is the underlying error
 /// of ``SluiceError/Code/encodingFailed``.
-public struct FormEncodingFailure: LocalizedError, Sendable, CustomStringConvertible {
+public struct FormEncodingFailure: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// The coding path of the value that could not be encoded, such as `filter.items[2].price`; empty for the root
     /// value.
     public let codingPath: String
@@ -379,9 +379,6 @@ public struct FormEncodingFailure: LocalizedError, Sendable, CustomStringConvert
     public var description: String {
         cause.map { "\(sentence) Cause: \(SecretRules.usual.text(SecretRules.text(of: $0)))" } ?? sentence
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 // The description only, because a cause may contain values.

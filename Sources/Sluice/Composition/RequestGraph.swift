@@ -307,7 +307,7 @@ public struct GraphResults: Sendable {
 }
 
 /// The reason why a ``RequestGraph`` failed: a failed step, or defects of the graph.
-public struct GraphFailure: LocalizedError, Sendable, CustomStringConvertible {
+public struct GraphFailure: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// The name of the step that failed first; nil if the graph could not run or its caller was cancelled.
     public let step: String?
     /// The error that the step threw: the request's error model, or the error of its closure. A ``SluiceError`` if no
@@ -342,9 +342,6 @@ public struct GraphFailure: LocalizedError, Sendable, CustomStringConvertible {
         guard let step else { return "\(error)" }
         return "The step “\(step)” failed: \(error)"
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 /// A defect of a ``RequestGraph`` that prevents it from running.

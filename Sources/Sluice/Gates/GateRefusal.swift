@@ -12,7 +12,7 @@ import SluiceHTTP
 ///     print("Try again in \(refusal.retryAfter ?? .zero)")
 /// }
 /// ```
-public struct GateRefusal: LocalizedError, Sendable, Equatable, CustomStringConvertible {
+public struct GateRefusal: LocalizedError, Sendable, Equatable, CustomStringConvertible, DescribedError {
     /// The gate's name.
     public let gate: String
     /// The time after which the gate may admit a request; nil if it is not known.
@@ -29,9 +29,6 @@ public struct GateRefusal: LocalizedError, Sendable, Equatable, CustomStringConv
         let delay = retryAfter.map { " Try again in \($0.roundedUpToMilliseconds)." } ?? ""
         return "The \(gate) did not admit the request.\(delay)"
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 extension SluiceError.Code {

@@ -2,7 +2,7 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// The reason a body could not be decoded: the underlying error of ``SluiceError/Code/decodingFailed``.
-public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible {
+public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// The model's type.
     public let type: String
     /// The coding path in the body, such as `items[0].id`; empty for the body itself.
@@ -56,9 +56,6 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
     public var description: String {
         "\(sentence) The body begins with: \(bodyPrefix)"
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 
     /// Returns a copy for a value at a path in the body.
     func inside(_ path: JSONPath) -> DecodingFailure {

@@ -143,7 +143,7 @@ extension JSON {
 
 /// The code and message of an envelope that reports a failure: the underlying error of
 /// ``SluiceError/Code/envelopeFailed``.
-public struct EnvelopeFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+public struct EnvelopeFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible, DescribedError {
     /// The API's status code.
     public let code: JSON
     /// The API's human-readable message; nil if there is none.
@@ -159,9 +159,6 @@ public struct EnvelopeFailure: LocalizedError, Sendable, Hashable, CustomStringC
     public var description: String {
         message.map { "\(code.stringValue): \($0)" } ?? code.stringValue
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 extension RequestFailure {

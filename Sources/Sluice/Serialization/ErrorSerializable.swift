@@ -140,7 +140,7 @@ extension [any CodingKey] {
 // MARK: - API error
 
 /// A general error model that contains all information about a failure.
-public struct APIError: ErrorSerializable, LocalizedError, CustomStringConvertible {
+public struct APIError: ErrorSerializable, LocalizedError, CustomStringConvertible, DescribedError {
     /// The cause, with its code, step and reason.
     public let error: SluiceError
     /// The body of the failed response; empty if none was received.
@@ -186,13 +186,13 @@ public struct APIError: ErrorSerializable, LocalizedError, CustomStringConvertib
 
     /// One sentence without query, headers or body.
     public var description: String { error.description }
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 /// An ``APIError`` with the decoded error body.
 @dynamicMemberLookup
-public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, LocalizedError, CustomStringConvertible {
+public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, LocalizedError, CustomStringConvertible,
+    DescribedError
+{
     /// The error without its decoded body. Its members are also available on this type.
     public let apiError: APIError
     /// The decoded error body; nil if no response was received or its body could not be decoded.
@@ -220,8 +220,6 @@ public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, Loca
 
     /// One sentence without query, headers or body.
     public var description: String { apiError.description }
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 extension APIError: CustomReflectable, RedactedMirror {

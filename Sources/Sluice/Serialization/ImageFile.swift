@@ -104,7 +104,7 @@ extension ImageFile.Format {
 }
 
 /// The reason data is not a valid image: the underlying error of ``SluiceError/Code/decodingFailed``.
-public struct ImageFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+public struct ImageFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible, DescribedError {
     /// The format indicated by the first bytes; nil if it is unknown.
     public let format: ImageFile.Format?
     /// The problem, phrased as the rest of a sentence.
@@ -120,9 +120,6 @@ public struct ImageFailure: LocalizedError, Sendable, Hashable, CustomStringConv
         guard let name = format?.name else { return "The data is not a valid image: \(reason)." }
         return "The data is not a valid \(name) image: \(reason)."
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 /// Reads a body as a PNG, JPEG, GIF or WebP image. The `Content-Type` is ignored.

@@ -270,7 +270,7 @@ extension URITemplate {
 // MARK: - Failure
 
 /// The reason why a ``URITemplate`` cannot be expanded.
-public struct URITemplateFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+public struct URITemplateFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible, DescribedError {
     /// The template.
     public let template: String
     /// The position of the error in the template, in Unicode scalars from 0.
@@ -289,9 +289,6 @@ public struct URITemplateFailure: LocalizedError, Sendable, Hashable, CustomStri
     public var description: String {
         "The URI template “\(template)” cannot be expanded: at position \(position), \(reason)."
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 extension URITemplate.Variables: CustomReflectable, RedactedMirror {

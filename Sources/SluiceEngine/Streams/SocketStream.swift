@@ -1,6 +1,7 @@
 #if os(Linux)
 import CLinux
 import SluiceFoundation
+import SluiceHTTP
 import SluiceLibc
 
 /// The byte stream of a connection: a non-blocking socket, with or without TLS. It never raises SIGPIPE.
@@ -136,15 +137,12 @@ package struct SocketStream {
 }
 
 /// An error number of the system: the underlying error of a failed connection attempt.
-package struct SystemError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+package struct SystemError: DescribedError, Sendable, Hashable {
     /// The value of `errno`.
     package let number: Int32
 
     /// The message of the system.
     package var description: String { String(cString: strerror(number)) }
-
-    /// The ``description``, as `localizedDescription`.
-    package var errorDescription: String? { description }
 
     /// The message in lower case, for the middle of a sentence.
     var message: String { description.lowercased() }

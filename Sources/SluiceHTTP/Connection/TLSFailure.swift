@@ -1,7 +1,7 @@
 import SluiceFoundation
 
 /// A failed check of a TLS connection: the underlying error of ``SluiceError/Code/tlsFailed``.
-public struct TLSFailure: LocalizedError, Sendable, Hashable {
+public struct TLSFailure: LocalizedError, Sendable, Hashable, DescribedError {
     /// The checks of a TLS connection. Each case describes the failure.
     public enum Check: Sendable, Hashable {
         /// The certificate has expired.
@@ -105,9 +105,6 @@ extension TLSFailure: CustomStringConvertible {
     public var description: String {
         detail.isEmpty || reason.contains(detail) ? reason : "\(reason) (\(detail))"
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 /// A summary of a certificate's contents.

@@ -144,15 +144,12 @@ public struct SluiceError: Error, Sendable {
     public var isCancellation: Bool { code == .cancelled }
 }
 
-extension SluiceError: CustomStringConvertible, LocalizedError {
+extension SluiceError: CustomStringConvertible, LocalizedError, DescribedError {
     /// One sentence without query, headers or body.
     public var description: String {
         guard let request else { return reason }
         return "\(request.method) \(request.redactedURL): \(reason)"
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 
     /// All known details for a developer: the URL with its query, the names of header fields, the cause.
     ///

@@ -2,7 +2,7 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// A command that has no reply, or whose reply is an error.
-public struct RedisError: LocalizedError, Sendable, CustomStringConvertible {
+public struct RedisError: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// The kinds of failure.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the code, such as `timedOut`.
@@ -54,9 +54,6 @@ public struct RedisError: LocalizedError, Sendable, CustomStringConvertible {
     public let reply: RedisReplyError?
     /// The error that caused this one.
     public let underlyingError: (any Error)?
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 
     package init(_ code: Code, _ description: String, underlyingError: (any Error)? = nil) {
         self.code = code

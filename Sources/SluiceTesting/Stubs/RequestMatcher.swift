@@ -242,7 +242,7 @@ struct PathPattern: Sendable {
 ///
 /// The `description` may contain the query, headers and body of the request. Values with secret names are replaced by
 /// `REDACTED`. This error is the `underlyingError` of the error with the code `requestUnmatched`.
-public struct UnmatchedRequest: LocalizedError, Sendable, CustomStringConvertible {
+public struct UnmatchedRequest: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// A rule that did not match the request.
     package struct Miss: Sendable {
         /// The conditions of the rule.
@@ -274,9 +274,6 @@ public struct UnmatchedRequest: LocalizedError, Sendable, CustomStringConvertibl
         }
         return (["\(summary). The rules, closest first:"] + lines).joined(separator: "\n")
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 
     /// Returns the error for the request. Its message contains neither query, headers nor body.
     func error(of request: HTTPRequest) -> SluiceError {

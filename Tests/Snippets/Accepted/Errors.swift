@@ -1,3 +1,4 @@
+import Foundation
 import Sluice
 
 // Errors of requests, caught and matched. Compiled as far as SIL: Swift 6.3 fails only there on a `catch` it cannot emit.
@@ -312,4 +313,28 @@ func failureOfAResponse() async {
     case nil: print("fine")
     default: print(response.failure?.description ?? "")
     }
+}
+
+func textsOfAnError() {
+    let error = SluiceError(.timedOut, "Too slow.")
+    print(error.errorDescription ?? "", error.localizedDescription, error.description)
+}
+
+func textsOfAnAPIError() async {
+    do {
+        let user: User = try await shop.get("users/1").sender().value
+        show(user)
+    } catch {
+        print(error.errorDescription ?? "", error.localizedDescription, error.description)
+    }
+}
+
+func textOfALocalizedError(_ error: OAuth2Error) -> String? {
+    let localized: any LocalizedError = error
+    return localized.errorDescription
+}
+
+func mirrorsOfValues() {
+    let secret: any CustomReflectable = Secret("abc")
+    print(secret.customMirror.children.count, shop.customMirror.children.count)
 }

@@ -15,7 +15,7 @@ import SluiceHTTP
 /// ```
 ///
 /// Its texts never contain a token or a secret, even if the server repeats one.
-public struct OAuth2Error: LocalizedError, Sendable, CustomStringConvertible {
+public struct OAuth2Error: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// The kind of failure: the server's error code, or one of the gate's.
     public let code: Code
     /// The server's explanation for developers, `error_description`, or the gate's.
@@ -51,9 +51,6 @@ public struct OAuth2Error: LocalizedError, Sendable, CustomStringConvertible {
         }
         return text.last == "." ? text : text + "."
     }
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 }
 
 extension OAuth2Error {

@@ -84,12 +84,9 @@ package struct TokenLockExpired: Error {
 }
 
 /// A failure of one of Sluice's token stores.
-public struct TokenStoreError: LocalizedError, Sendable, CustomStringConvertible {
+public struct TokenStoreError: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// A sentence for the user, which contains no part of the token.
     public let description: String
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 
     /// Creates an error.
     public init(_ description: String) {

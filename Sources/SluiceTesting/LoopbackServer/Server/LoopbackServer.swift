@@ -298,12 +298,9 @@ final class LoopbackListener: Sendable {
 }
 
 /// An error that prevents a ``LoopbackServer`` from starting.
-public struct LoopbackFailure: LocalizedError, Sendable, CustomStringConvertible {
+public struct LoopbackFailure: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// The failed system call and the error message of the system.
     public let description: String
-
-    /// The ``description``, as `localizedDescription`.
-    public var errorDescription: String? { description }
 
     /// Creates a failure, by default with the current `errno`.
     init(_ call: String, errno code: Int32 = errno) {
