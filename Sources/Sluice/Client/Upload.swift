@@ -34,7 +34,7 @@ extension APIClient {
         _ body: RequestBody,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> {
-        codable.upload(endpoint, body)
+        codable.request(endpoint).uploading(body)
     }
 
     /// Creates an upload with the model and the error model that the context determines.
@@ -45,81 +45,13 @@ extension APIClient {
         as model: Model.Type = Model.self,
         error: ErrorModel.Type = ErrorModel.self
     ) -> APIRequest<Model, ErrorModel> {
-        codable.upload(endpoint, body)
+        codable.request(endpoint).uploading(body)
     }
 
     /// Unavailable: neither the call nor the context determines the model.
     @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
     public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Void, APIError> {
         serialized(by: UndecodableSerializer()).upload(endpoint, body)
-    }
-}
-
-extension CodableRequests {
-    /// Creates a request that uploads bytes, a file, a stream or a form, with the error model ``APIError``.
-    ///
-    /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - body: The body to upload: a file, bytes, a stream or a form.
-    ///   - model: The model type.
-    /// - Returns: The request. The method is POST unless the endpoint has another than GET.
-    public func upload<Model: Decodable & Sendable>(
-        _ endpoint: some Endpoint,
-        _ body: RequestBody,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, APIError> {
-        request(endpoint).uploading(body)
-    }
-
-    /// Creates an upload with the model and the error model that the context determines.
-    @_disfavoredOverload
-    public func upload<Model: Decodable & Sendable, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        _ body: RequestBody,
-        as model: Model.Type = Model.self,
-        error: ErrorModel.Type = ErrorModel.self
-    ) -> APIRequest<Model, ErrorModel> {
-        request(endpoint).uploading(body)
-    }
-
-    /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
-    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Void, APIError> {
-        client.serialized(by: UndecodableSerializer()).upload(endpoint, body)
-    }
-}
-
-extension JSONRequests {
-    /// Creates a request that uploads bytes, a file, a stream or a form, with the error model ``APIError``.
-    ///
-    /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
-    ///   - body: The body to upload: a file, bytes, a stream or a form.
-    ///   - model: The model type.
-    /// - Returns: The request. The method is POST unless the endpoint has another than GET.
-    public func upload<Model: JSONDecodable>(
-        _ endpoint: some Endpoint,
-        _ body: RequestBody,
-        as model: Model.Type = Model.self
-    ) -> APIRequest<Model, APIError> {
-        request(endpoint).uploading(body)
-    }
-
-    /// Creates an upload with the model and the error model that the context determines.
-    @_disfavoredOverload
-    public func upload<Model: JSONDecodable, ErrorModel: ErrorSerializable>(
-        _ endpoint: some Endpoint,
-        _ body: RequestBody,
-        as model: Model.Type = Model.self,
-        error: ErrorModel.Type = ErrorModel.self
-    ) -> APIRequest<Model, ErrorModel> {
-        request(endpoint).uploading(body)
-    }
-
-    /// Unavailable: neither the call nor the context determines the model.
-    @available(*, unavailable, message: "Say what the response is: add \"as: User.self\", or give the result a type.")
-    public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Void, APIError> {
-        client.serialized(by: UndecodableSerializer()).upload(endpoint, body)
     }
 }
 

@@ -72,11 +72,11 @@ final class UploadTests: XCTestCase {
         )
     }
 
-    func testEveryRequestFactoryUploads() async throws {
+    func testUploadsHaveAnyKindOfModel() async throws {
         let server = try echoServer()
         let client = APIClient(baseURL: server.url)
         let data = Data("text".utf8)
-        let json = try await client.json.upload("json", .data(data), as: JSON.self).sender().value
+        let json = try await client.upload("json", .data(data), as: JSON.self).sender().value
         XCTAssertEqual(json.text.stringValue, "text")
         let string = try await client.string.upload("string", .data(data, contentType: "text/plain")).sender().value
         XCTAssertTrue(string.contains(#""text":"text""#))
