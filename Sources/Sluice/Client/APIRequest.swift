@@ -77,15 +77,6 @@ public struct APIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modifi
 }
 
 extension APIRequest {
-    /// Changes the method to GET and removes the body.
-    public consuming func get() -> Self { bodiless(.get) }
-    /// Changes the method to HEAD and removes the body.
-    public consuming func head() -> Self { bodiless(.head) }
-    /// Changes the method to DELETE and removes the body.
-    public consuming func delete() -> Self { bodiless(.delete) }
-    /// Changes the method to OPTIONS and removes the body.
-    public consuming func options() -> Self { bodiless(.options) }
-
     /// Changes the method to POST, so that a body can be added.
     public consuming func post() -> BodyRequest<Model, ErrorModel> { method(.post) }
     /// Changes the method to POST.
@@ -110,13 +101,6 @@ extension APIRequest {
     /// Sets the method.
     @_disfavoredOverload
     public consuming func method(_ method: HTTPMethod) -> Self { modified { $0.method = method } }
-
-    private consuming func bodiless(_ method: HTTPMethod) -> Self {
-        modified { draft in
-            draft.method = method
-            draft.body = nil
-        }
-    }
 }
 
 // MARK: - Errors

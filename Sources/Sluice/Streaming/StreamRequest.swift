@@ -54,16 +54,8 @@ public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
 }
 
 extension StreamRequest {
-    /// Sets the method to GET, without a body.
-    public consuming func get() -> Self { method(.get) }
-    /// Sets the method to DELETE, without a body.
-    public consuming func delete() -> Self { method(.delete) }
     /// Sets the method to POST: `.post(.json(question))`.
     public consuming func post(_ body: RequestBody? = nil) -> Self { method(.post, body) }
-    /// Sets the method to PUT.
-    public consuming func put(_ body: RequestBody? = nil) -> Self { method(.put, body) }
-    /// Sets the method to PATCH.
-    public consuming func patch(_ body: RequestBody? = nil) -> Self { method(.patch, body) }
 
     /// Sets the method and the body.
     ///

@@ -256,7 +256,7 @@ final class HTTPCacheTests: XCTestCase {
         let client = try client()
         serve("one", "max-age=60")
         _ = try await read(client)
-        let head = await client.data.get("page").head().sender().response
+        let head = await client.data.head("page").sender().response
         XCTAssertEqual(head.status, .ok)
         XCTAssertEqual(head.body, Data())
         XCTAssertTrue(head.source.isCache)

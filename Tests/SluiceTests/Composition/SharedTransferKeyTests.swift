@@ -48,7 +48,7 @@ import Testing
             Change("header", { $0.header("Accept", "text/plain") }),
             Change("authorization", { $0.header("Authorization", "x") }),
             Change("secret", { $0.header("X-Key", "1") }), Change("time-out", { $0.timeout(total: .seconds(1)) }),
-            Change("limit", { $0.limits(ResponseLimits(body: 1)) }), Change("method", { $0.head() }),
+            Change("limit", { $0.limits(ResponseLimits(body: 1)) }), Change("method", { $0.method(.head) }),
             Change("tags", { $0.tags("t") }), Change("route", { $0.route("r") }),
             Change("user info", { $0.userInfo("screen", "start") }),
             Change("another value", { $0.userInfo("screen", 1).userInfo("other", nil) }),

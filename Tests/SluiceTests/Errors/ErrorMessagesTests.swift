@@ -195,7 +195,7 @@ final class ErrorMessagesTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/*", .hang)
         let client = APIClient(baseURL: server.url)
-        let request = client.data.request("users").delete().query("token", "s3cret")
+        let request = client.data.delete("users").query("token", "s3cret")
         let expected = "DELETE \(server.url)/users: The request was cancelled."
         let early = request.sender()
         early.cancel()

@@ -9,12 +9,19 @@ import Testing
         "body(.none)", "propertyList(user)", "multipart(form)",
     ]
 
-    /// Returns every call of the methods, each with every ending.
+    private static let bodilessMethods = ["get", "head", "delete", "options"]
+    private static let bodyMethods = ["post", "put", "patch"]
+
+    /// Returns the call of each method with each ending.
     private static func calls(_ methods: [String], _ endings: [String]) -> [String] {
-        methods.flatMap { method in
+        methods.flatMap { method in endings.map { "server.\(method)(\"users\").\($0)" } }
+    }
+
+    /// Returns the calls that change the method of a request, with each ending.
+    private static func changes(_ endings: [String]) -> [String] {
+        bodyMethods.flatMap { method in
             endings.flatMap { ending in
                 [
-                    "server.\(method)(\"users\").\(ending)",
                     "client.codable.request(\"users\").\(method)().\(ending)",
                     "client.get(\"users\").\(method)().header(\"a\", \"b\").\(ending)",
                 ]
@@ -99,7 +106,7 @@ import Testing
     }
 
     @Test func bodyOnABodilessMethodDoesNotCompile() async throws {
-        let calls = Self.calls(["get", "head", "delete", "options"], Self.bodies)
+        let calls = Self.calls(Self.bodilessMethods, Self.bodies)
         let errors = try await self.errors(in: calls)
         for call in calls {
             #expect(errors[call]?.contains("Set one body, and only") == true, "\(call): \(errors[call] ?? "compiles")")
@@ -108,8 +115,9 @@ import Testing
 
     @Test func modifiersAndBodiesOnOtherMethodsCompile() async throws {
         let modifiers = ["query(\"a\", 1)", "parameters([\"b\": user.id])", "header(\"a\", \"b\")"]
-        let bodiless = Self.calls(["get", "head", "delete", "options"], modifiers)
-        let calls = bodiless + Self.calls(["post", "put", "patch"], modifiers + Self.bodies)
+        let all = modifiers + Self.bodies
+        let calls =
+            Self.calls(Self.bodilessMethods, modifiers) + Self.calls(Self.bodyMethods, all) + Self.changes(all)
         #expect(try await errors(in: calls) == [:])
     }
 }
