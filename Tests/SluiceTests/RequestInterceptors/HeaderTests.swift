@@ -34,16 +34,14 @@ import Testing
         #expect(UserAgent(product: product).value.utf8.allSatisfy { (0x20..<0x7F).contains($0) })
     }
 
-    @Test func defaultHeadersDoNotReplace() async throws {
-        let defaults = DefaultHeaders(["A": "1", "B": "2", "b": "3"])
-        #expect(try await headers([:], defaults) == ["A": "1", "B": "2", "b": "3"])
-        #expect(try await headers(["a": "own"], defaults) == ["a": "own", "B": "2", "b": "3"])
-        #expect(try await headers(["B": ""], defaults) == ["B": "", "A": "1"])
-    }
-
-    @Test func setHeadersReplaceAllFieldsOfName() async throws {
-        let set = SetHeaders(["A": "1", "a": "2", "C": "3"])
-        #expect(try await headers(["a": "x", "B": "y", "A": "z"], set) == ["B": "y", "A": "1", "a": "2", "C": "3"])
-        #expect(try await headers([:], set, set) == ["A": "1", "a": "2", "C": "3"])
+    @Test(
+        arguments: [
+            ([:], ["A": "1", "B": "2", "b": "3"]), (["a": "own"], ["B": "2", "b": "3", "a": "own"]),
+            (["B": ""], ["A": "1", "B": ""]),
+        ] as [(HTTPHeaders, HTTPHeaders)]
+    )
+    func headersOfTheClientDoNotReplaceThoseOfARequest(_ own: HTTPHeaders, _ sent: HTTPHeaders) throws {
+        let client = APIClient(baseURL: "https://a.b") { $0.headers = ["A": "1", "B": "2", "b": "3"] }
+        #expect(try client.data.get("x").headers(own).httpRequest().headers == sent)
     }
 }
