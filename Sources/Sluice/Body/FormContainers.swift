@@ -506,7 +506,7 @@ struct FormWriter {
         case .useDefaultKeys: break
         default: for index in fields.indices { fields[index].name = options.keyEncoding.name(for: fields[index].name) }
         }
-        if options.keyOrder == .sorted {
+        if options.sortsKeys {
             // Compare bytes, because Swift's string order is inconsistent if one string starts with a canonical
             // equivalent of the other.
             fields.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }

@@ -8,9 +8,9 @@ import SluiceHTTP
 /// parameters["filter"] = ["state": "open", "stars": 5] as Parameters
 /// ```
 ///
-/// Names are unique, and setting a name again replaces its value. A ``URLEncodedFormEncoder`` with the key order
-/// ``URLEncodedFormEncoder/KeyOrder/asEncoded`` encodes the parameters in their order, as do JSON encoders that keep
-/// the order of keys. `JSONEncoder` does not keep it.
+/// Names are unique, and setting a name again replaces its value. A ``URLEncodedFormEncoder`` whose
+/// ``URLEncodedFormEncoder/sortsKeys`` is false encodes the parameters in their order, as do JSON encoders that keep the
+/// order of keys. `JSONEncoder` does not keep it.
 public struct Parameters: Sendable {
     /// An encodable value, or nil.
     public typealias Value = (any Encodable & Sendable)?

@@ -22,8 +22,10 @@ import SluiceHTTP
 /// The output is ASCII: UTF-8, percent-encoded (RFC 3986 §2.1). A form parser always recovers the same names and
 /// values, whatever characters they contain and whichever options are set.
 public struct URLEncodedFormEncoder: Sendable {
-    /// The order of an object's fields; sorted by name by default. Arrays keep their order.
-    public var keyOrder: KeyOrder
+    /// True to sort an object's fields by name, so that equal values give equal text, which caches and signatures need;
+    /// true by default. If false, a structure's properties have their declaration order, and a dictionary's entries a
+    /// random order. Arrays keep their order.
+    public var sortsKeys: Bool
     /// The naming of array elements; `tags[]` by default.
     public var arrayEncoding: ArrayEncoding
     /// The encoding of booleans; `1` and `0` by default.
@@ -48,7 +50,7 @@ public struct URLEncodedFormEncoder: Sendable {
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - keyOrder: The order of an object's fields.
+    ///   - sortsKeys: True to sort an object's fields by name.
     ///   - arrayEncoding: The naming of array elements.
     ///   - boolEncoding: The encoding of booleans.
     ///   - dataEncoding: The encoding of `Data`.
@@ -59,7 +61,7 @@ public struct URLEncodedFormEncoder: Sendable {
     ///   - spaceEncoding: The encoding of spaces.
     ///   - allowedCharacters: The characters that are not percent-encoded.
     public init(
-        keyOrder: KeyOrder = .sorted,
+        sortsKeys: Bool = true,
         arrayEncoding: ArrayEncoding = .brackets,
         boolEncoding: BoolEncoding = .numeric,
         dataEncoding: DataEncoding = .base64,
@@ -70,7 +72,7 @@ public struct URLEncodedFormEncoder: Sendable {
         spaceEncoding: SpaceEncoding = .percentEscaped,
         allowedCharacters: AllowedCharacters = .unreserved
     ) {
-        self.keyOrder = keyOrder
+        self.sortsKeys = sortsKeys
         self.arrayEncoding = arrayEncoding
         self.boolEncoding = boolEncoding
         self.dataEncoding = dataEncoding
@@ -128,15 +130,6 @@ public struct URLEncodedFormEncoder: Sendable {
 // MARK: - Names
 
 extension URLEncodedFormEncoder {
-    /// The order of an object's fields.
-    public enum KeyOrder: Sendable, Hashable {
-        /// Sorted by name, so that equal values give equal text. Suitable for caches and signatures.
-        case sorted
-        /// The order in which the value encodes them. A structure's properties have their declaration order, a
-        /// dictionary's entries a random order.
-        case asEncoded
-    }
-
     /// The naming of an array's elements, for the key `a`.
     public enum ArrayEncoding: Sendable {
         /// `a[]=1&a[]=2`
@@ -168,13 +161,7 @@ extension URLEncodedFormEncoder {
         case convertToSnakeCase
         /// `baseURLPath` as `base-url-path`.
         case convertToKebabCase
-        /// `baseURLPath` as `BaseURLPath`.
-        case capitalized
-        /// `baseURLPath` as `BASEURLPATH`.
-        case uppercased
-        /// `baseURLPath` as `baseurlpath`.
-        case lowercased
-        /// Called with a key. Returns the name.
+        /// Called with a key. Returns the name: `.custom { $0.lowercased() }`.
         case custom(@Sendable (_ key: String) -> String)
 
         func name(for key: String) -> String {
@@ -182,9 +169,6 @@ extension URLEncodedFormEncoder {
             case .useDefaultKeys: key
             case .convertToSnakeCase: Self.words(of: key, separator: "_")
             case .convertToKebabCase: Self.words(of: key, separator: "-")
-            case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
-            case .uppercased: key.uppercased()
-            case .lowercased: key.lowercased()
             case .custom(let name): name(key)
             }
         }
@@ -281,15 +265,12 @@ extension URLEncodedFormEncoder {
         case dropValue
         /// `a=null`
         case null
-        /// Called to get the value; nil omits the name and the value.
-        case custom(@Sendable () -> String?)
 
         var text: String? {
             switch self {
             case .dropKey: nil
             case .dropValue: ""
             case .null: "null"
-            case .custom(let text): text()
             }
         }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ParametersTests {
     private func form(_ parameters: Parameters) throws -> String {
         let encoder = URLEncodedFormEncoder(
-            keyOrder: .asEncoded,
+            sortsKeys: false,
             nilEncoding: .null,
             allowedCharacters: .unreserved.adding("[]")
         )
