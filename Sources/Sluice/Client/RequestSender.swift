@@ -113,13 +113,24 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         shared.leave()
     }
 
-    /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
-    public nonisolated var uploadProgress: TransferProgressSequence {
+    /// The progress of the request's body, as ``downloadProgress`` describes it.
+    public nonisolated var uploadProgress: some AsyncSequence<TransferProgress, Never> & Sendable {
         TransferProgressSequence(shared.meter, .upload, clock: shared.client.pipeline.clock)
     }
 
     /// The progress of the response's body. Any number of loops can read it, before and after the request is sent.
-    public nonisolated var downloadProgress: TransferProgressSequence {
+    ///
+    /// ```swift
+    /// for await progress in sender.downloadProgress {
+    ///     bar.update(progress.fractionCompleted)
+    /// }
+    /// ```
+    ///
+    /// A loop receives the current state immediately, then the newest one up to twenty times a second, and the final
+    /// state last, whether the request succeeded, failed or was cancelled. A slow loop skips outdated states and never
+    /// delays the transfer. Reading the progress does not send the request. It never throws: the error of a request is
+    /// reported with its outcome.
+    public nonisolated var downloadProgress: some AsyncSequence<TransferProgress, Never> & Sendable {
         TransferProgressSequence(shared.meter, .download, clock: shared.client.pipeline.clock)
     }
 

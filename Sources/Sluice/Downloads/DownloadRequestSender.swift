@@ -110,14 +110,14 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
         downloaded.meter.end()
     }
 
-    /// The progress of the request's body. Any number of loops can read it, before and after the request is sent.
-    public nonisolated var uploadProgress: TransferProgressSequence {
+    /// The progress of the request's body, as ``RequestSender/downloadProgress`` describes it.
+    public nonisolated var uploadProgress: some AsyncSequence<TransferProgress, Never> & Sendable {
         TransferProgressSequence(upload, .upload, clock: request.client.pipeline.clock)
     }
 
     /// The progress of the file, including the bytes from an earlier send. Any number of loops can read it, before and
     /// after the request is sent.
-    public nonisolated var downloadProgress: TransferProgressSequence {
+    public nonisolated var downloadProgress: some AsyncSequence<TransferProgress, Never> & Sendable {
         TransferProgressSequence(downloaded.meter, .download, clock: request.client.pipeline.clock)
     }
 }

@@ -269,7 +269,7 @@ extension APIResponse {
 
 extension RequestSender {
     @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
-    public nonisolated var progress: TransferProgressSequence { downloadProgress }
+    public nonisolated var progress: some AsyncSequence<TransferProgress, Never> { downloadProgress }
 }
 
 extension HTTPStatus {

@@ -11,7 +11,7 @@ extension APIRequest {
 
 extension DownloadRequestSender {
     @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
-    public nonisolated var progress: TransferProgressSequence { downloadProgress }
+    public nonisolated var progress: some AsyncSequence<TransferProgress, Never> { downloadProgress }
 }
 
 extension DownloadResponse {

@@ -353,19 +353,9 @@ public struct TransferProgress: Sendable, Hashable {
     }
 }
 
-/// The progress of a body. Any number of loops may observe it, before, during and after the transfer.
-///
-/// ```swift
-/// for await progress in sender.downloadProgress {
-///     bar.update(progress.fractionCompleted)
-/// }
-/// ```
-///
-/// A loop receives the current state immediately, then the newest one up to twenty times a second, and the final state
-/// last, whether the request succeeded, failed or was cancelled. A slow loop skips outdated states and never delays the
-/// transfer. Iterating the sequence does not send the request. The sequence never throws: the error of a request is
-/// reported with its outcome.
-public struct TransferProgressSequence: AsyncSequence, Sendable {
+/// The progress of a body, as senders describe it. Any number of loops may observe it, before, during and after the
+/// transfer.
+package struct TransferProgressSequence: AsyncSequence, Sendable {
     /// The minimum interval between values, except before the last one.
     static let interval = Duration.milliseconds(50)
 
@@ -379,13 +369,12 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
         self.clock = clock
     }
 
-    /// Creates an iterator, which observes the body.
-    public func makeAsyncIterator() -> Iterator {
+    package func makeAsyncIterator() -> Iterator {
         Iterator(meter: meter, direction: direction, clock: clock)
     }
 
     /// An iterator that observes a body.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         fileprivate let meter: TransferMeter
         fileprivate let direction: TransferMeter.Direction
         fileprivate let clock: any SluiceClock
@@ -400,7 +389,7 @@ public struct TransferProgressSequence: AsyncSequence, Sendable {
         }
 
         /// Returns the newest state when it changes; nil after the final state or when the calling task is cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> TransferProgress? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> TransferProgress? {
             if isOver { return nil }
             while true {
                 if Task.isCancelled { return nil }

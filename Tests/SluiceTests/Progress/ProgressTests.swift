@@ -106,6 +106,8 @@ final class ProgressTests: XCTestCase {
     }
 }
 
-private func last(of progress: TransferProgressSequence) async -> TransferProgress? {
-    await progress.reduce(into: nil) { $0 = $1 }
+private func last(of progress: some AsyncSequence<TransferProgress, Never>) async -> TransferProgress? {
+    var last: TransferProgress?
+    for await state in progress { last = state }
+    return last
 }
