@@ -39,10 +39,10 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
     public var progress: some AsyncSequence<ChainProgress, Never> & Sendable { ProgressSequence(runs.newest) }
 
     /// Returns an iterator, which sends the first request on the first read.
-    public func makeAsyncIterator() -> Iterator { Iterator(chain: self) }
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<Outcome, SluiceError> { Iterator(chain: self) }
 
     /// An iterator that sends one request after the other.
-    public struct Iterator: AsyncIteratorProtocol {
+    private struct Iterator: AsyncIteratorProtocol {
         private enum Position {
             case before(ChainLink<Outcome>)
             case after(Outcome)
@@ -55,13 +55,13 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
         /// Nil before the first request and after the last.
         private var owner: ChainRunOwner?
 
-        fileprivate init(chain: Chain) {
+        init(chain: Chain) {
             self.chain = chain
             position = .before(chain.first)
         }
 
         /// Returns the next outcome; nil after the last one and after an error.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Outcome? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Outcome? {
             if owner == nil, case .before = position { owner = ChainRunOwner(chain.runs.begin()) }
             // The progress ends after the last outcome and after an error.
             defer { if case .over = position { owner = nil } }

@@ -27,16 +27,16 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
     }
 
     /// Creates an iterator. The first call of its `next()` sends the request.
-    public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<ServerSentEvent, ErrorModel> {
         Iterator(signals: SignalIterator(self, restarts))
     }
 
     /// Iterates over the events.
-    public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var signals: SignalIterator<ErrorModel>
+    private struct Iterator: AsyncIteratorProtocol {
+        var signals: SignalIterator<ErrorModel>
 
         /// Returns the next event, or nil at the end and after an error.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> ServerSentEvent? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> ServerSentEvent? {
             while let signal = try await signals.next(isolation: actor) {
                 if case .event(let event) = signal { return event }
             }

@@ -1,11 +1,14 @@
 import SluiceFoundation
 
 extension RequestBody: AsyncSequence {
-    /// Creates an iterator that starts at the first byte.
-    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+    /// Creates an iterator over the chunks of the body, none of them empty, which starts at the first byte.
+    ///
+    /// It throws ``SluiceError/Code/bodyUnavailable`` if the source fails, ``SluiceError/Code/bodyLengthMismatch`` if its
+    /// length differs from ``length``, and ``SluiceError/Code/bodyNotReplayable`` if the body can be read only once and
+    /// has been read.
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<Data, SluiceError> { Iterator(self) }
 
-    /// An iterator over the chunks of a body, none of them empty.
-    public struct Iterator: AsyncIteratorProtocol {
+    private struct Iterator: AsyncIteratorProtocol {
         private enum State {
             case unopened(RequestBody)
             case reading(StreamReading)
@@ -14,18 +17,12 @@ extension RequestBody: AsyncSequence {
 
         private var state: State
 
-        fileprivate init(_ body: RequestBody) {
+        init(_ body: RequestBody) {
             state = .unopened(body)
         }
 
         /// Returns the next chunk; nil at the end.
-        ///
-        /// - Parameter actor: The actor of the caller.
-        /// - Returns: The chunk.
-        /// - Throws: ``SluiceError/Code/bodyUnavailable`` if the source fails,
-        ///   ``SluiceError/Code/bodyLengthMismatch`` if its length differs from ``RequestBody/length``, and
-        ///   ``SluiceError/Code/bodyNotReplayable`` if the body can be read only once and has been read.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
             while true {
                 switch state {
                 case .unopened(let body):
@@ -59,8 +56,7 @@ extension RequestBody: AsyncSequence {
     ///
     /// - Parameter limit: The maximum number of bytes, nil for no limit.
     /// - Returns: The bytes; none if there is no body.
-    /// - Throws: ``SluiceError/Code/bodyTooLarge`` if the limit is exceeded, or an error of
-    ///   ``Iterator/next(isolation:)``.
+    /// - Throws: ``SluiceError/Code/bodyTooLarge`` if the limit is exceeded, or an error of ``makeAsyncIterator()``.
     public func collect(upTo limit: Int64? = nil) async throws(SluiceError) -> Data {
         var all = Data()
         var iterator = makeAsyncIterator()
