@@ -33,6 +33,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
     ///   - name: The name, the same on all machines. Limits with different names are independent.
     ///   - scope: The requests that share the limit; those to one host by default.
     ///   - maximumWaiting: The number of requests of one host or key that may wait on a machine before others fail; 10,000 by default.
+    ///     At least 1, because a request may have to wait for the server.
     ///   - lease: The time after which the slots of a machine that stopped are free, at least one second; 10 seconds by default. The same
     ///     on all machines.
     ///   - fallback: The behavior while Redis does not work; a tenth of the limit on each machine by default.
@@ -48,7 +49,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
         let lease = min(max(.seconds(1), lease), .seconds(86_400))
         let settings = SharedSlots<Waiter<SluiceError?>>.Settings(
             limit: min(max(1, limit), 1_000_000_000),
-            maximumWaiting: max(0, maximumWaiting),
+            maximumWaiting: max(1, maximumWaiting),
             lease: lease,
             fallback: fallback
         )

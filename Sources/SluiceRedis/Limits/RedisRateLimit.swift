@@ -44,6 +44,7 @@ public final class RedisRateLimit: ImmediateGate {
     ///   - name: The name, the same on all machines. Limits with different names are independent.
     ///   - scope: The requests that share the limit; those to one host by default.
     ///   - maximumWaiting: The number of requests of one host or key that may wait on a machine before others fail; 1,000 by default.
+    ///     At least 1, because a request may have to wait for the server.
     ///   - maximumWait: The longest time a request may wait; nil, the default, for no maximum.
     ///   - maximumPause: The longest pause that headers of the upstream server can cause; an hour by default. Nil ignores the headers.
     ///   - fallback: The behavior while Redis does not work; a tenth of the limit on each machine by default.
@@ -65,7 +66,7 @@ public final class RedisRateLimit: ImmediateGate {
         let rules = BatchRules(count, every: period, burst: burst)
         let settings = SharedBucket<Waiter<SluiceError?>>.Settings(
             rules: rules,
-            maximumWaiting: max(0, maximumWaiting),
+            maximumWaiting: max(1, maximumWaiting),
             maximumWait: maximumWait.map { min($0, longest) },
             maximumPause: maximumPause,
             fallback: fallback

@@ -65,6 +65,9 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
     private var nextTry: Instant
     private var hasFailed = false
     private var settlesUntil: Instant
+    /// True if a request was turned away without a place in the queue since the last call. The next call asks for a slot for it, as it may
+    /// be the only one that tries a server that did not work.
+    private var isAsked = false
 
     init(_ settings: Settings, now: Instant) {
         self.settings = settings
@@ -85,8 +88,14 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
     /// Takes a slot, or adds the waiter to the queue.
     mutating func arrive(_ waiter: Waiting, id: Int, now: Instant) -> LimitArrival {
         if take(now: now) { return .admitted }
-        if isFallback(now: now), settings.fallback == .refuse { return .refused(.unavailable) }
-        if queue.count >= settings.maximumWaiting { return .full(waiting: queue.count) }
+        if isFallback(now: now), settings.fallback == .refuse {
+            isAsked = true
+            return .refused(.unavailable)
+        }
+        if queue.count >= settings.maximumWaiting {
+            isAsked = true
+            return .full(waiting: queue.count)
+        }
         queue.append(waiter, id: id)
         return .waiting
     }
@@ -106,7 +115,9 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
 
     mutating func nextCall(now: Instant) -> Call? {
         guard !isCalling, nextTry <= now else { return nil }
-        let needed = running + queue.count
+        let needed = running + max(queue.count, isAsked ? 1 : 0)
+        // Also without a call: there is a slot for the next request then.
+        isAsked = false
         var wanted = needed
         if needed > held {
             // Some more than are needed now, for those that arrive meanwhile.
@@ -161,7 +172,7 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
 
     func nextWake(now: Instant) -> Instant? {
         guard !isCalling else { return nil }
-        if !queue.isEmpty { return max(now, nextTry) }
+        if !queue.isEmpty || isAsked { return max(now, nextTry) }
         if held > running { return max(nextTry, min(looksAt, renewsAt)) }
         return hasSlots(now: now) ? max(nextTry, renewsAt) : nil
     }
@@ -170,7 +181,7 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
     private func hasSlots(now: Instant) -> Bool { held > 0 || running > 0 || given > 0 && now < heldUntil }
 
     func isIdle(now: Instant) -> Bool {
-        queue.isEmpty && !isCalling && !hasSlots(now: now)
+        queue.isEmpty && !isCalling && !isAsked && !hasSlots(now: now)
     }
 
     private mutating func takeOne(now: Instant) -> Bool {

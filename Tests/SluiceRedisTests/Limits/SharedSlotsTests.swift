@@ -221,5 +221,49 @@ struct SharedSlotsTests {
         #expect(refusing.take() == true)
         #expect(refusing.take() == false)
     }
+
+    @Test func refusedRequestLetsTheServerBeTriedAgain() {
+        var scenario = Scenario(4, .refuse)
+        #expect(scenario.arrive(1) == .waiting)
+        #expect(scenario.fail() == ["1 refused"])
+        #expect(scenario.wakeAfter == nil, "no request asks for a slot")
+        #expect(scenario.arrive(2) == .refused(.unavailable))
+        #expect(!scenario.slots.isIdle(now: scenario.now))
+        #expect(scenario.call() == nil)
+        #expect(scenario.wakeAfter == .milliseconds(250))
+        scenario.pass(.milliseconds(250))
+        // One call for each pause, as long as requests ask.
+        #expect(scenario.fail() == [])
+        #expect(scenario.wakeAfter == nil)
+        #expect(scenario.arrive(3) == .refused(.unavailable))
+        scenario.pass(.milliseconds(250))
+        #expect(scenario.reply(1) == [])
+        #expect(scenario.arrive(4) == .admitted)
+    }
+
+    @Test func requestIsNotAskedForWhereASlotBecameFree() throws {
+        var scenario = Scenario(4, .refuse)
+        for waiter in 1...2 { #expect(scenario.arrive(waiter) == .waiting) }
+        #expect(scenario.reply(2) == [1, 2])
+        #expect(scenario.arrive(3) == .waiting)
+        scenario.pass(.milliseconds(20))
+        #expect(scenario.fail() == ["3 refused"])
+        #expect(scenario.arrive(4) == .refused(.unavailable))
+        #expect(scenario.release() == [])
+        let wake = try #require(scenario.wakeAfter)
+        scenario.pass(wake)
+        #expect(scenario.call() == nil)
+        // The timer does not fire again at once.
+        let next = try #require(scenario.wakeAfter)
+        #expect(next > .zero)
+        #expect(scenario.take() == true)
+    }
+
+    @Test func requestThatFindsNoPlaceInTheQueueAsksForASlot() {
+        var scenario = Scenario(maximumWaiting: 0)
+        #expect(scenario.arrive(1) == .full(waiting: 0))
+        #expect(scenario.reply(1) == [])
+        #expect(scenario.arrive(2) == .admitted)
+    }
 }
 #endif
