@@ -55,15 +55,22 @@ public final class RedisConcurrencyLimit: ImmediateGate {
         )
         let keys = LimitKeys("slots", name)
         let machine = HexText.text(of: (0..<16).map { _ in UInt8.random(in: .min ... .max) }[...])
+        // Of all keys, so that the numbers of a key whose state was dropped and created again grow, too.
+        let calls = Locked(0)
         (self.name, self.scope) = (name, scope)
         driver = LimitDriver(name) { now in
             SharedSlots(settings, now: now)
         } perform: { key, call throws(RedisError) in
+            let number = calls.withLock { count in
+                count += 1
+                return count
+            }
             let value = try await redis.run(
                 SlotScripts.set,
                 keys: [keys.state(of: key), keys.since],
                 arguments: [
                     machine, call.wanted, call.usable, settings.limit, Int(lease / .milliseconds(1)), call.running,
+                    number,
                 ]
             )
             return try SlotsReply(value, wanted: call.wanted, running: call.running, lease: lease)

@@ -215,19 +215,20 @@ enum SlotScripts {
     /// Sets the number of slots of a machine.
     ///
     /// The keys are the slots and the time since which the server has the data of the limit. The arguments are the machine, the number of
-    /// slots that are wanted, the number that the machine may use until the reply, the limit, the lease in milliseconds, and the number
-    /// of slots in use. The reply is the number of slots that the machine holds, its fair share, and the time in milliseconds for which no
-    /// slots are given.
+    /// slots that are wanted, the number that the machine may use until the reply, the limit, the lease in milliseconds, the number of
+    /// slots in use, and the number of the call. The reply is the number of slots that the machine holds, its fair share, and the time in
+    /// milliseconds for which no slots are given.
     ///
-    /// The hash has for each machine its number of slots, the end of its lease, and the number wanted. If the server has lost its data,
-    /// machines may use slots that it does not know. They tell it before their leases would have ended, and only then it gives slots. A
-    /// time in the future, as of a clock that went back, counts as the present.
+    /// The hash has for each machine its number of slots, the end of its lease, the number wanted, and the number of the call that has set
+    /// them. A call whose time was over may run after later ones, and then changes nothing. So a machine without slots stays for a second.
+    /// If the server has lost its data, machines may use slots that it does not know. They tell it before their leases would have ended,
+    /// and only then it gives slots. A time in the future, as of a clock that went back, counts as the present.
     static let set = RedisScript(
         """
         local time = redis.call('TIME')
         local now = time[1] * 1000 + math.floor(time[2] / 1000)
         local id, wanted, usable, limit, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-        local running = tonumber(ARGV[6])
+        local running, number, last = tonumber(ARGV[6]), tonumber(ARGV[7]), 0
         local since = tonumber(redis.call('GET', KEYS[2]) or '')
         if not since or since > now then
             since = now
@@ -236,9 +237,11 @@ enum SlotScripts {
         local stored = redis.call('HGETALL', KEYS[1])
         local own, others, machines, isStarved, wishes, recent = 0, 0, 1, false, {}, {}
         for index = 1, #stored, 2 do
-            local held, ends, wish = string.match(stored[index + 1], '^(%d+) (%d+) (%d+)$')
+            -- Earlier versions write no number of the call.
+            local held, ends, wish, call = string.match(stored[index + 1], '^(%d+) (%d+) (%d+) ?(%d*)$')
             if not held then return redis.error_reply('ERR the state of the limit is not valid') end
-            held, ends, wish = tonumber(held), tonumber(ends), tonumber(wish)
+            held, ends, wish, call = tonumber(held), tonumber(ends), tonumber(wish), tonumber(call) or 0
+            if stored[index] == id then last = call end
             if ends <= now then
                 redis.call('HDEL', KEYS[1], stored[index])
             elseif stored[index] == id then
@@ -249,10 +252,12 @@ enum SlotScripts {
                 -- A machine that waits for slots calls many times a second.
                 if held == 0 or now - (ends - lease) <= 1000 then recent[#recent + 1] = { held, wish } end
                 if ends > now + lease then
-                    redis.call('HSET', KEYS[1], stored[index], string.format('%.0f %.0f %.0f', held, now + lease, wish))
+                    local entry = string.format('%.0f %.0f %.0f %.0f', held, now + lease, wish, call)
+                    redis.call('HSET', KEYS[1], stored[index], entry)
                 end
             end
         end
+        if number < last then return {own, limit, 0} end
         -- Machines that want less than an equal part leave the rest to the others in equal parts.
         local left, sharing = limit, machines
         table.sort(wishes)
@@ -277,15 +282,11 @@ enum SlotScripts {
         local kept = own
         if settling > 0 then kept = usable end
         held = math.max(held, running, math.min(usable, kept))
-        if held > 0 or wanted > 0 then
-            -- A machine that only waits calls often.
-            local ends = now + lease
-            if held == 0 then ends = now + math.min(lease, 1000) end
-            redis.call('HSET', KEYS[1], id, string.format('%.0f %.0f %.0f', held, ends, wanted))
-            redis.call('PEXPIRE', KEYS[1], 2 * lease)
-        else
-            redis.call('HDEL', KEYS[1], id)
-        end
+        -- A machine that only waits calls often.
+        local ends = now + lease
+        if held == 0 then ends = now + math.min(lease, 1000) end
+        redis.call('HSET', KEYS[1], id, string.format('%.0f %.0f %.0f %.0f', held, ends, wanted, number))
+        redis.call('PEXPIRE', KEYS[1], 2 * lease)
         return {held, share, settling}
         """,
         isIdempotent: true

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import SluiceHTTP
 import Testing
 
 @testable import SluiceRedis
@@ -9,6 +10,8 @@ import Testing
 struct LimitScriptTests {
     private let process: RedisProcess
     private let redis: RedisClient
+    /// The number of calls for slots.
+    private let calls = Locked(0)
 
     init() throws {
         process = try RedisProcess()
@@ -136,12 +139,17 @@ struct LimitScriptTests {
         _ wanted: Int,
         _ running: Int = 0,
         usable: Int? = nil,
-        limit: Int = 10
+        limit: Int = 10,
+        number: Int? = nil
     ) async throws -> SlotsReply {
+        let next = calls.withLock { count in
+            count += 1
+            return count
+        }
         let value = try await redis.run(
             SlotScripts.set,
             keys: ["{a}s", "{a}since"],
-            arguments: [machine, wanted, usable ?? running, limit, 1_000_000, running]
+            arguments: [machine, wanted, usable ?? running, limit, 1_000_000, running, number ?? next]
         )
         return try SlotsReply(value, wanted: wanted, running: running, lease: .seconds(1000))
     }
@@ -167,7 +175,52 @@ struct LimitScriptTests {
         #expect(try await set("a", 0).held == 0)
         #expect(try await set("b", 20).held == 10)
         #expect(try await set("b", 0).held == 0)
-        #expect(try await redis.send(RedisCommand("EXISTS", "{a}s")).int == 0)
+        for machine in ["a", "b"] {
+            let value = try await redis.send(RedisCommand("HGET", "{a}s", machine)).string ?? ""
+            #expect(value.hasPrefix("0 "))
+            try await endLease(of: machine)
+        }
+        _ = try await set("c", 0)
+        #expect(try await redis.send(RedisCommand("HKEYS", "{a}s")).elements == [.text("c")])
+    }
+
+    @Test func lateCallChangesNothing() async throws {
+        try await settle()
+        let first = try await set("a", 2)
+        #expect(first.held == 2)
+        let number = calls.withLock { $0 }
+        #expect(try await set("a", 8).held == 8)
+        #expect(try await set("b", 9).held == 2)
+        // As sent before that for eight, whose slots are in use.
+        let late = try await redis.run(
+            SlotScripts.set,
+            keys: ["{a}s", "{a}since"],
+            arguments: ["a", 2, 0, 10, 1_000_000, 0, number]
+        )
+        #expect(late == .array([.integer(8), .integer(10), .integer(0)]))
+        #expect(try await set("b", 9).held == 2)
+        // The same call again, as after a lost connection.
+        let last = calls.withLock { $0 } + 1
+        for _ in 0..<2 { #expect(try await set("a", 3, number: last).held == 3) }
+        // A machine without slots keeps its number for a while.
+        #expect(try await set("a", 0).held == 0)
+        #expect(try await set("a", 0, number: last).held == 0)
+        let value = try await redis.run(
+            SlotScripts.set,
+            keys: ["{a}s", "{a}since"],
+            arguments: ["a", 3, 0, 10, 1_000_000, 0, last]
+        )
+        #expect(value.elements?.first?.int == 0)
+        #expect(try await set("b", 10).held == 10)
+    }
+
+    @Test func entryWithoutANumberIsThatOfAnEarlierVersion() async throws {
+        try await settle()
+        for machine in ["a", "b"] {
+            _ = try await redis.send(RedisCommand("HSET", "{a}s", machine, "4 9000000000000 4"))
+        }
+        #expect(try await set("c", 9).held == 2)
+        #expect(try await set("a", 9, 4).held == 4)
     }
 
     @Test func slotsOfAMachineThatStoppedComeBackAfterTheLease() async throws {
@@ -264,7 +317,7 @@ struct LimitScriptTests {
         for machine in ["a", "b", "c"] { #expect((turns[machine] ?? 0) >= 5) }
     }
 
-    @Test(arguments: ["", "x", "1 2", "1 2 3 4", "-1 9000000000000 1", "nan 1 1"])
+    @Test(arguments: ["", "x", "1 2", "1 2 3 x", "1 2 3 4 5", "-1 9000000000000 1", "nan 1 1"])
     func slotsWithoutSenseAreAnError(value: String) async throws {
         _ = try await redis.send(RedisCommand("HSET", "{a}s", "m", value))
         await #expect(throws: RedisError.self) { try await set("a", 1) }
