@@ -33,6 +33,15 @@ enum LimitArrival: Equatable, Sendable {
 struct ReleasedWaiter<Waiting: Sendable>: Sendable {
     let waiter: Waiting
     var refusal: LimitRefusal?
+    /// The ``LimitState/lastGrant`` of its permit.
+    var grant: Int?
+}
+
+/// The end of a wait for a limit.
+enum LimitOutcome: Sendable {
+    /// The request is admitted, with the ``LimitState/lastGrant`` of its permit.
+    case admitted(grant: Int?)
+    case refused(SluiceError)
 }
 
 /// The state of a limit for one key: a value that decides on calls to the server, of which one runs at a time.
@@ -52,12 +61,19 @@ protocol LimitState: Sendable {
     func nextWake(now: Instant) -> Instant?
     /// Removes a waiter. Returns nil if it has already been released.
     mutating func leave(id: Int) -> Waiting?
+    /// A number that belongs to the permit that was taken last; nil for none.
+    var lastGrant: Int? { get }
     /// True if the state equals a new one.
     func isIdle(now: Instant) -> Bool
 }
 
+extension LimitState {
+    /// Nil: permits have no numbers.
+    var lastGrant: Int? { nil }
+}
+
 /// Runs the calls and timers of the states of a gate, and resumes its waiters. No task runs while all states are idle.
-final class LimitDriver<State: LimitState>: Sendable where State.Waiting == Waiter<SluiceError?> {
+final class LimitDriver<State: LimitState>: Sendable where State.Waiting == Waiter<LimitOutcome> {
     typealias Instant = ContinuousClock.Instant
     typealias Released = [ReleasedWaiter<State.Waiting>]
 
@@ -108,27 +124,33 @@ final class LimitDriver<State: LimitState>: Sendable where State.Waiting == Wait
         content.withLock { content in content.entries.values.reduce(0) { $0 + number($1.state) } }
     }
 
-    /// Waits until a request is admitted.
+    /// Waits until a request is admitted. Returns the ``LimitState/lastGrant`` of its permit.
+    @discardableResult
     func wait(
         _ key: String,
         _ clock: any SluiceClock,
-        arrive: (inout State, Waiter<SluiceError?>, Instant) -> LimitArrival
-    ) async throws(SluiceError) {
-        let refusal = await content.wait(cancelled: .cancelled) { waiter in
-            let arrival: LimitArrival? = change(key, clock) { state, now in
-                (Task.isCancelled ? nil : arrive(&state, waiter, now), [])
+        arrive: (inout State, Waiter<LimitOutcome>, Instant) -> LimitArrival
+    ) async throws(SluiceError) -> Int? {
+        let outcome = await content.wait(cancelled: LimitOutcome.refused(.cancelled)) { waiter in
+            let (arrival, grant) = change(key, clock) { state, now -> ((LimitArrival?, Int?), Released) in
+                if Task.isCancelled { return ((nil, nil), []) }
+                let arrival = arrive(&state, waiter, now)
+                return ((arrival, state.lastGrant), [])
             }
             switch arrival {
-            case .admitted: waiter.resume(returning: nil)
+            case .admitted: waiter.resume(returning: .admitted(grant: grant))
             case .waiting: break
-            case .full(let waiting): waiter.resume(returning: .queueFull(at: gate, waiting: waiting))
-            case .refused(let refusal): waiter.resume(returning: error(refusal))
-            case nil: waiter.resume(returning: .cancelled)
+            case .full(let waiting): waiter.resume(returning: .refused(.queueFull(at: gate, waiting: waiting)))
+            case .refused(let refusal): waiter.resume(returning: .refused(error(refusal)))
+            case nil: waiter.resume(returning: .refused(.cancelled))
             }
         } leave: { id in
             change(key, clock) { state, _ in (state.leave(id: id), []) }
         }
-        if let refusal { throw refusal }
+        switch outcome {
+        case .admitted(let grant): return grant
+        case .refused(let error): throw error
+        }
     }
 
     /// Changes a state, and starts its next call and timer.
@@ -152,7 +174,10 @@ final class LimitDriver<State: LimitState>: Sendable where State.Waiting == Wait
         }
         // Outside of the lock, because cancelling can resume the sleeping task on this thread.
         stale?.cancel()
-        for waiter in released { waiter.waiter.resume(returning: waiter.refusal.map { error($0) }) }
+        for waiter in released {
+            let outcome = waiter.refusal.map { LimitOutcome.refused(error($0)) } ?? .admitted(grant: waiter.grant)
+            waiter.waiter.resume(returning: outcome)
+        }
         if let call { start(call, key, clock) }
         return result
     }

@@ -23,7 +23,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
     /// The name by which requests opt out of the gate, and under which machines share it.
     public let name: String
     private let scope: GateScope
-    private let driver: LimitDriver<SharedSlots<Waiter<SluiceError?>>>
+    private let driver: LimitDriver<SharedSlots<Waiter<LimitOutcome>>>
 
     /// Creates a limit.
     ///
@@ -47,7 +47,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
         whenUnavailable fallback: RedisLimitFallback = .local(share: 0.1)
     ) {
         let lease = min(max(.seconds(1), lease), .seconds(86_400))
-        let settings = SharedSlots<Waiter<SluiceError?>>.Settings(
+        let settings = SharedSlots<Waiter<LimitOutcome>>.Settings(
             limit: min(max(1, limit), 1_000_000_000),
             maximumWaiting: max(1, maximumWaiting),
             lease: lease,

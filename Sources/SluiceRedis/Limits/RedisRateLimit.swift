@@ -11,8 +11,8 @@ import SluiceHTTP
 ///
 /// The limit is a token bucket on the server, with the clock of the server. In any span of time, the number of requests of all machines is
 /// at most the burst plus the number that the rate allows. Machines take permits in batches: those for all requests that wait, and up to a
-/// tenth of the burst ahead for the rate that they see. A permit is held for at most 100 milliseconds, and is returned if it is not used.
-/// For these permits, up to a fifth of the burst is kept back.
+/// tenth of the burst ahead for the rate that they see. A permit is held for at most 100 milliseconds, and is returned if it is not used,
+/// unless the bucket was full meanwhile. For these permits, up to a fifth of the burst is kept back.
 ///
 /// Requests without a permit wait in a first-in, first-out queue on their machine. The order between machines is not defined. A request
 /// that would wait longer than `maximumWait` fails with `rateLimited`, and one that finds the queue full with `queueFull`.
@@ -32,7 +32,7 @@ public final class RedisRateLimit: ImmediateGate {
     private let redis: RedisClient
     private let keys: LimitKeys
     private let maximumPause: Duration?
-    private let driver: LimitDriver<SharedBucket<Waiter<SluiceError?>>>
+    private let driver: LimitDriver<SharedBucket<Waiter<LimitOutcome>>>
 
     /// Creates a limit.
     ///
@@ -64,7 +64,7 @@ public final class RedisRateLimit: ImmediateGate {
         let longest = Duration.seconds(366 * 86_400)
         let maximumPause = maximumPause.map { min($0, longest) }
         let rules = BatchRules(count, every: period, burst: burst)
-        let settings = SharedBucket<Waiter<SluiceError?>>.Settings(
+        let settings = SharedBucket<Waiter<LimitOutcome>>.Settings(
             rules: rules,
             maximumWaiting: max(1, maximumWaiting),
             maximumWait: maximumWait.map { min($0, longest) },
@@ -82,7 +82,7 @@ public final class RedisRateLimit: ImmediateGate {
                 keys: [keys.state(of: key), keys.since],
                 arguments: [
                     call.wanted, call.returned, rules.count, rules.periodTicks, rules.capacity, rules.tick,
-                    Int(longestPause),
+                    Int(longestPause), call.fullTime,
                 ]
             )
             return try BucketReply(value, wanted: call.wanted)
@@ -98,31 +98,33 @@ public final class RedisRateLimit: ImmediateGate {
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
         let clock = request.client.clock
-        let isAdmitted = driver.change(key, clock) { state, now in (state.take(now: now), []) }
-        return isAdmitted ? permit(key, request) : nil
+        let (isAdmitted, grant) = driver.change(key, clock) { state, now in
+            ((state.take(now: now), state.lastGrant), [])
+        }
+        return isAdmitted ? permit(key, request, grant) : nil
     }
 
     /// Takes a permit. Waits if none is available.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
-        try await driver.wait(key, request.client.clock) { state, waiter, now in
+        let grant = try await driver.wait(key, request.client.clock) { state, waiter, now in
             state.arrive(waiter, id: waiter.id, now: now)
         }
-        return permit(key, request)
+        return permit(key, request, grant)
     }
 
-    private func permit(_ key: String, _ request: RequestContext) -> Permit {
+    private func permit(_ key: String, _ request: RequestContext, _ grant: Int?) -> Permit {
         Permit(onOutcome: { [self] outcome in
-            handle(outcome, key, request)
+            handle(outcome, key, request, grant)
             return .settled
         })
     }
 
-    private func handle(_ outcome: TransportOutcome, _ key: String, _ request: RequestContext) {
+    private func handle(_ outcome: TransportOutcome, _ key: String, _ request: RequestContext, _ grant: Int?) {
         let clock = request.client.clock
         switch QuotaEffect(of: outcome, on: key, of: request, in: scope, atMost: maximumPause, now: clock.date) {
         case .none: break
-        case .unused: driver.change(key, clock) { state, _ in (state.putBack(), []) }
+        case .unused: driver.change(key, clock) { state, _ in (state.putBack(grant), []) }
         case .pause(let key, let pause): self.pause(key, for: pause, clock)
         }
     }

@@ -9,6 +9,8 @@ struct BucketReply: Sendable, Equatable {
     var wait = Duration.zero
     /// The time for which the upstream server accepts no requests.
     var pause = Duration.zero
+    /// The time at which the bucket was full last, in microseconds of the server. The permits can be returned until it changes.
+    var fullTime = 0
 }
 
 /// The permits of one key on one machine, taken from the bucket on the server in batches.
@@ -17,6 +19,9 @@ struct BucketReply: Sendable, Equatable {
 ///               the server does not work                              → fallback, with an empty local bucket
 ///     fallback  the fallback decides; after each pause one call tries again
 ///               the server works                                      → shared
+///
+/// A permit that was not used is returned only if the bucket has not been full since it was granted. A full bucket has no room for it:
+/// otherwise more requests than the burst could follow each other.
 struct SharedBucket<Waiting: Sendable>: LimitState {
     struct Settings: Sendable {
         let rules: BatchRules
@@ -30,6 +35,8 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
         let wanted: Int
         /// The permits that were not used.
         let returned: Int
+        /// The ``BucketReply/fullTime`` with which these were granted.
+        var fullTime = 0
     }
 
     typealias Reply = BucketReply
@@ -38,6 +45,7 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
     private struct Batch {
         var count: Int
         let end: Instant
+        let fullTime: Int
     }
 
     private struct QueuedWaiter {
@@ -54,7 +62,12 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
     private let settings: Settings
     private let localRate: TokenBucket.Rate
     private var batches: [Batch] = []
+    /// The permits that were not used, granted since the bucket was full last.
     private var returned = 0
+    /// The time at which the bucket was full last, as the server knew with the last reply.
+    private var fullTime = 0
+    /// The ``BucketReply/fullTime`` with which the permit that was taken last was granted; nil for one of the fallback.
+    private(set) var lastGrant: Int?
     private var queue = WaitQueue<QueuedWaiter>()
     private var meter: DemandMeter
     private var isCalling = false
@@ -105,8 +118,10 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
     mutating func leave(id: Int) -> Waiting? { queue.remove(id: id)?.waiter }
 
     /// Returns the permit of a request that was not sent.
-    mutating func putBack() {
-        if !isFallback { returned += 1 }
+    ///
+    /// - Parameter grant: The ``lastGrant`` after it was taken.
+    mutating func putBack(_ grant: Int?) {
+        if grant == fullTime { returned += 1 }
     }
 
     /// Stops the permits until a time, because the upstream server asks for it.
@@ -127,7 +142,8 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
         }
         isCalling = true
         nextPermit = nil
-        let call = Call(wanted: max(1, queue.count + max(0, ahead - stock)), returned: returned)
+        let wanted = max(1, queue.count + max(0, ahead - stock))
+        let call = Call(wanted: wanted, returned: returned, fullTime: fullTime)
         returned = 0
         return call
     }
@@ -141,6 +157,7 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
             return wake(now: now)
         }
         local = nil
+        if reply.fullTime != fullTime { (returned, fullTime) = (0, reply.fullTime) }
         if let maximum = settings.maximumPause, reply.pause > .zero {
             pausedUntil = max(pausedUntil, now + min(reply.pause, maximum))
         }
@@ -149,11 +166,15 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
         var released: Released = []
         while granted > 0, pausedUntil <= now, let waiter = queue.popFirst() {
             granted -= 1
-            released.append(ReleasedWaiter(waiter: waiter.waiter))
+            released.append(ReleasedWaiter(waiter: waiter.waiter, grant: fullTime))
         }
         // The server has handed them out when the call was sent, or later.
         let end = sentAt + settings.rules.hold
-        if end > now, granted > 0 { batches.append(Batch(count: granted, end: end)) } else { returned += granted }
+        if end > now, granted > 0 {
+            batches.append(Batch(count: granted, end: end, fullTime: fullTime))
+        } else {
+            returned += granted
+        }
         return released + wake(now: now)
     }
 
@@ -165,7 +186,7 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
                 released.append(ReleasedWaiter(waiter: waiter.waiter, refusal: .unavailable))
             } else {
                 guard takeOne(now: now), let waiter = queue.popFirst() else { break }
-                released.append(ReleasedWaiter(waiter: waiter.waiter))
+                released.append(ReleasedWaiter(waiter: waiter.waiter, grant: lastGrant))
             }
         }
         if settings.maximumWait == nil { return released }
@@ -231,12 +252,14 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
     private mutating func takeOne(now: Instant) -> Bool {
         guard pausedUntil <= now else { return false }
         removeExpired(now: now)
-        if !batches.isEmpty {
+        if let first = batches.first {
+            lastGrant = first.fullTime
             batches[0].count -= 1
             if batches[0].count == 0 { batches.removeFirst() }
             return true
         }
         guard local != nil else { return false }
+        lastGrant = nil
         return switch settings.fallback {
         case .allow: true
         case .refuse: false
@@ -252,7 +275,7 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
     /// Moves the permits that were held for too long to those that are returned with the next call.
     private mutating func removeExpired(now: Instant) {
         while let first = batches.first, first.end <= now {
-            returned += first.count
+            if first.fullTime == fullTime { returned += first.count }
             batches.removeFirst()
         }
     }
@@ -265,20 +288,22 @@ enum BucketScripts {
     /// Takes permits.
     ///
     /// The keys are the bucket and the time since which the server has the data of the limit. The arguments are the number of permits that
-    /// are wanted, the number that was not used, the permits per period, the period in ticks, the capacity, the tick in microseconds, and
-    /// the longest pause in microseconds. The reply is the number of permits, the time until the next one, and the rest of a pause, in
+    /// are wanted, the number that was not used, the permits per period, the period in ticks, the capacity, the tick in microseconds, the
+    /// longest pause in microseconds, and the time at which the bucket had been full last when those that were not used were granted. The
+    /// reply is the number of permits, the time until the next one, the rest of a pause, and the time at which the bucket was full last, in
     /// microseconds.
     ///
-    /// The bucket has the permits (n), the fraction of the next one in units of a period (f), the time of both (t) and the end of a pause
-    /// (p). It expires when it is full. So a bucket that is missing is full, unless the server has lost its data: it has been empty at the
-    /// time since which the server has data. A time in the future, as of a clock that went back, counts as the present.
+    /// The bucket has the permits (n), the fraction of the next one in units of a period (f), the time of both (t), the end of a pause (p)
+    /// and the time at which it was full last (l). It expires when it is full. So a bucket that is missing is full, unless the server has
+    /// lost its data: it has been empty at the time since which the server has data. A time in the future, as of a clock that went back,
+    /// counts as the present.
     static let take = RedisScript(
         """
         local time = redis.call('TIME')
         local now = time[1] * 1000000 + time[2]
         local wanted, unused, count, period = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
         local capacity, tick, longest = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-        local stored = redis.call('HMGET', KEYS[1], 'n', 'f', 't', 'p')
+        local stored = redis.call('HMGET', KEYS[1], 'n', 'f', 't', 'p', 'l')
         local since = redis.call('GET', KEYS[2])
         if not since then
             since = string.format('%.0f', now)
@@ -287,7 +312,7 @@ enum BucketScripts {
         end
         local permits, fraction, at = tonumber(stored[1]), tonumber(stored[2]), tonumber(stored[3])
         if not stored[3] then permits, fraction, at = 0, 0, tonumber(since) end
-        local pause = tonumber(stored[4] or '0')
+        local pause, last = tonumber(stored[4] or '0'), tonumber(stored[5] or '')
         if not (permits and fraction and at and pause and permits >= 0 and fraction >= 0 and at >= 0) then
             return redis.error_reply('ERR the state of the limit is not valid')
         end
@@ -302,18 +327,20 @@ enum BucketScripts {
             fraction = gained % period
             at = at + elapsed * tick
         end
-        permits = permits + unused
-        if permits >= capacity then permits, fraction = capacity, 0 end
+        if not (last and last >= 0 and last <= now) then last = now end
+        -- A bucket that has been full since has no room for them.
+        if ARGV[8] == string.format('%.0f', last) then permits = permits + unused end
+        if permits >= capacity then permits, fraction, last = capacity, 0, now end
         if not (pause > now and pause <= now + longest) then pause = 0 end
         local granted, paused = 0, math.max(0, pause - now)
         if paused == 0 then granted = math.min(permits, wanted) end
         permits = permits - granted
         local wait = math.ceil((period - fraction) / count) * tick
         redis.call('HSET', KEYS[1], 'n', string.format('%.0f', permits), 'f', string.format('%.0f', fraction),
-            't', string.format('%.0f', at), 'p', string.format('%.0f', pause))
+            't', string.format('%.0f', at), 'p', string.format('%.0f', pause), 'l', string.format('%.0f', last))
         local full = (capacity - permits) * period / count * tick
         redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.ceil((math.max(full, wait) + paused) / 1000) + 1000))
-        return {granted, wait, paused}
+        return {granted, wait, paused, last}
         """
     )
 
@@ -342,10 +369,15 @@ extension BucketReply {
     /// - Throws: A ``RedisError`` with code ``RedisError/Code/invalidReply`` for a value that the script does not return.
     init(_ value: RedisValue, wanted: Int) throws(RedisError) {
         let numbers = value.elements?.compactMap(\.int) ?? []
-        guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }), numbers[0] <= wanted else {
+        guard numbers.count == 4, numbers.allSatisfy({ $0 >= 0 }), numbers[0] <= wanted else {
             throw RedisError(.invalidReply, "The Redis server sent something other than permits.")
         }
-        self.init(granted: numbers[0], wait: .microseconds(numbers[1]), pause: .microseconds(numbers[2]))
+        self.init(
+            granted: numbers[0],
+            wait: .microseconds(numbers[1]),
+            pause: .microseconds(numbers[2]),
+            fullTime: numbers[3]
+        )
     }
 }
 #endif

@@ -73,8 +73,8 @@ struct BatchRulesTests {
     }
 
     @Test func repliesOfOtherShapesAreErrors() throws {
-        let permits = try BucketReply(.array([.integer(3), .integer(20), .integer(0)]), wanted: 5)
-        #expect(permits == BucketReply(granted: 3, wait: .microseconds(20)))
+        let permits = try BucketReply(.array([.integer(3), .integer(20), .integer(0), .integer(7)]), wanted: 5)
+        #expect(permits == BucketReply(granted: 3, wait: .microseconds(20), fullTime: 7))
         let slots = try SlotsReply(
             .array([.integer(3), .integer(9), .integer(70_000)]),
             wanted: 4,
@@ -88,7 +88,8 @@ struct BatchRulesTests {
             .array([.integer(6), .integer(0), .integer(0)]), .array([.text("x"), .integer(0), .integer(0)]),
             .array([.integer(1), .integer(-1), .integer(0)]),
         ] as [RedisValue] {
-            #expect(throws: RedisError.self) { try BucketReply(reply, wanted: 5) }
+            let longer = reply.elements.map { RedisValue.array($0 + [.integer(7)]) } ?? reply
+            #expect(throws: RedisError.self) { try BucketReply(longer, wanted: 5) }
             #expect(throws: RedisError.self) { try SlotsReply(reply, wanted: 5, running: 0, lease: .seconds(10)) }
         }
         let few = RedisValue.array([.integer(1), .integer(1), .integer(0)])

@@ -29,12 +29,15 @@ struct LimitScriptTests {
     private func take(
         _ wanted: Int,
         unused: Int = 0,
+        fullTime: Int = 0,
         _ rules: BatchRules = BatchRules(10, every: .seconds(1000), burst: 5)
     ) async throws -> BucketReply {
         let value = try await redis.run(
             BucketScripts.take,
             keys: ["{a}b", "{a}since"],
-            arguments: [wanted, unused, rules.count, rules.periodTicks, rules.capacity, rules.tick, 1_000_000_000]
+            arguments: [
+                wanted, unused, rules.count, rules.periodTicks, rules.capacity, rules.tick, 1_000_000_000, fullTime,
+            ]
         )
         return try BucketReply(value, wanted: wanted)
     }
@@ -86,10 +89,30 @@ struct LimitScriptTests {
     }
 
     @Test func unusedPermitsAreReturned() async throws {
-        try await store("0", secondsAgo: 0)
-        #expect(try await take(3, unused: 2).granted == 2)
-        #expect(try await take(9, unused: 100).granted == 4)
+        try await store("4", secondsAgo: 0)
+        let first = try await take(3)
+        #expect(first.granted == 3)
+        #expect(try await take(9, unused: 2, fullTime: first.fullTime).granted == 3)
+        #expect(try await take(9, unused: 100, fullTime: first.fullTime).granted == 4)
         #expect(try await take(9).granted == 0)
+    }
+
+    @Test func permitsFromBeforeTheBucketWasFullAreNotReturned() async throws {
+        try await store("4", secondsAgo: 0)
+        let first = try await take(4)
+        #expect(first.granted == 4)
+        // The time that fills the bucket.
+        let time = try await time() - 1_000_000_000
+        _ = try await redis.send(RedisCommand("HSET", "{a}b", "t", time))
+        let second = try await take(4)
+        #expect(second.granted == 4 && second.fullTime > first.fullTime)
+        #expect(try await take(9, unused: 4, fullTime: first.fullTime).granted == 0)
+        #expect(try await take(9, unused: 1, fullTime: second.fullTime).granted == 1)
+        // A time in the future, or without sense, is not that of any permit.
+        for forged in ["9000000000000000", "nan", "x", "-1"] {
+            _ = try await redis.send(RedisCommand("HSET", "{a}b", "l", forged))
+            #expect(try await take(9, unused: 4, fullTime: Int(forged) ?? 0).granted == 0)
+        }
     }
 
     @Test func bucketExpiresWhenItIsFull() async throws {

@@ -93,7 +93,7 @@ struct SharedBucketTests {
         #expect(scenario.take() == true)
         scenario.pass(.milliseconds(1))
         #expect(scenario.take() == false, "the time is reckoned from the start of the call")
-        scenario.bucket.putBack()
+        scenario.bucket.putBack(scenario.bucket.lastGrant)
         #expect(scenario.arrive(1) == .waiting)
         let call = scenario.call()
         #expect(call?.returned == 25)
@@ -101,6 +101,53 @@ struct SharedBucketTests {
         scenario.pass(.seconds(1))
         #expect(scenario.arrive(2) == .waiting)
         #expect(scenario.call()?.returned == (call?.wanted ?? 0) - 1)
+    }
+
+    @Test func permitsFromBeforeTheBucketWasFullAreNotReturned() {
+        var scenario = Scenario(1000)
+        for waiter in 0..<100 { _ = scenario.arrive(waiter) }
+        scenario.pass(.milliseconds(100))
+        #expect(scenario.reply(scenario.call(), BucketReply(granted: 125, fullTime: 5)).count == 100)
+        #expect(scenario.take() == true)
+        let early = scenario.bucket.lastGrant
+        scenario.bucket.putBack(early)
+        for _ in 0..<12 { #expect(scenario.take() == true) }
+        // Half of the batch is left, and one permit is returned.
+        let call = scenario.call()
+        #expect(call == .init(wanted: 13, returned: 1, fullTime: 5))
+        scenario.bucket.putBack(early)
+        #expect(scenario.reply(call, BucketReply(granted: 1, wait: .seconds(1), fullTime: 6)) == [])
+        // Neither what was put back before or is put back later, nor those of the first batch that were held for too long.
+        scenario.bucket.putBack(early)
+        scenario.pass(.seconds(1))
+        let next = scenario.call()
+        #expect(next?.returned == 1 && next?.fullTime == 6)
+        // A permit of the fallback is not one of the server.
+        var local = Scenario { $0.fallback = .allow }
+        #expect(local.arrive(1) == .waiting)
+        #expect(local.reply(local.call(), nil) == ["1"])
+        #expect(local.take() == true)
+        local.bucket.putBack(local.bucket.lastGrant)
+        local.pass(.milliseconds(250))
+        #expect(local.call()?.returned == 0)
+    }
+
+    @Test func waitersGetTheGrantsOfTheirPermits() {
+        var now = ContinuousClock.now
+        var bucket = Bucket(.init(rules: BatchRules(3, every: .seconds(1))), now: now)
+        for waiter in 1...2 { #expect(bucket.arrive(waiter, id: waiter, now: now) == .waiting) }
+        for fullTime in [7, 9] {
+            guard let call = bucket.nextCall(now: now) else { break }
+            let released = bucket.finished(
+                call,
+                BucketReply(granted: 1, fullTime: fullTime),
+                sentAt: now,
+                now: now
+            )
+            #expect(released.map(\.grant) == [fullTime])
+            now += .milliseconds(10)
+        }
+        #expect(bucket.waiting == 0)
     }
 
     @Test func smallLimitsHoldNoPermits() {
