@@ -28,6 +28,8 @@ final class ChangeFeed: Sendable {
     private static let batch = 512
     /// The time that a read waits for a message.
     private static let patience = Duration.milliseconds(500)
+    /// The time by which a server may end such a wait too late. Redis looks for waits that are over at least ten times a second.
+    private static let lateness = Duration.milliseconds(250)
 
     private let redis: RedisClient
     private let seal: RedisSeal
@@ -125,7 +127,7 @@ final class ChangeFeed: Sendable {
                 stream,
                 position.id
             )
-            let reply = try await redis.sendBlocking(command, timeout: Self.patience + redis.server.commandTimeout)
+            let reply = try await redis.sendBlocking(command, timeout: Self.readTimeout(redis.server.commandTimeout))
             guard let messages = Self.messages(in: reply) else { throw .unexpectedReply }
             for message in messages {
                 if let last = position.number, message.number != last &+ 1 { lose() }
@@ -139,6 +141,12 @@ final class ChangeFeed: Sendable {
             return .failed
         }
     }
+
+    /// Returns the time for a read of the stream.
+    ///
+    /// - Parameter commandTimeout: The time for a command that does not wait.
+    /// - Returns: The time, after which the connection is lost.
+    static func readTimeout(_ commandTimeout: Duration) -> Duration { patience + lateness + commandTimeout }
 
     /// Finds the end of the stream. From here on no message is missed; those before have been missed.
     private func firstPosition() async throws(RedisError) -> Position {
