@@ -284,7 +284,8 @@ public enum CacheEvent: Sendable {
     /// Storage cannot be used, and entries are kept in memory only. For example, the file has a newer version; it is
     /// left unchanged.
     case storageUnavailable(SluiceError)
-    /// Storage works, but is not configured for a cache. For example, a server refuses writes when it is full.
+    /// Storage works, but not as a cache needs it. For example, a server refuses writes when it is full, or the changes of
+    /// other processes cannot be read.
     case storageWarning(String)
     /// Storage could not make a change. A stored entry is in memory only; a removed entry is not returned.
     case writeFailed(SluiceError)

@@ -18,6 +18,7 @@ final class ChangeFeed: Sendable {
         var subscriber: AsyncStream<CacheInvalidation>.Continuation?
         /// The callers that wait for the release of a lease, by its name.
         var waiters: [String: [Waiter<Bool>]] = [:]
+        var warnings = FeedWarnings()
         var task: Task<Void, Never>?
         var isClosed = false
     }
@@ -34,16 +35,24 @@ final class ChangeFeed: Sendable {
     private let redis: RedisClient
     private let seal: RedisSeal
     private let clock: any SluiceClock
+    private let onWarning: @Sendable (String) -> Void
     private let stream: String
     private let counter: String
     /// The name of this process among the senders.
     let sender: String
     private let state = Locked(State())
 
-    init(_ redis: RedisClient, _ seal: RedisSeal, prefix: String, clock: any SluiceClock) {
+    init(
+        _ redis: RedisClient,
+        _ seal: RedisSeal,
+        prefix: String,
+        clock: any SluiceClock,
+        onWarning: @escaping @Sendable (String) -> Void
+    ) {
         self.redis = redis
         self.seal = seal
         self.clock = clock
+        self.onWarning = onWarning
         stream = "\(prefix):{feed}"
         counter = "\(prefix):{feed}:n"
         sender = HexText.text(length: 16) { $0.append(UInt64.random(in: .min ... .max), digits: 16) }
@@ -137,7 +146,11 @@ final class ChangeFeed: Sendable {
             try await updateTime()
             return .read(position)
         } catch {
-            state.withLock { $0.isCurrent = false }
+            let warning = state.withLock { state in
+                state.isCurrent = false
+                return state.warnings.text(for: error)
+            }
+            if let warning { onWarning(warning) }
             return .failed
         }
     }
@@ -371,6 +384,22 @@ extension RedisError {
         .invalidReply,
         "The Redis server sent a reply of another kind than expected."
     )
+}
+
+/// The kinds of errors for which the news could not be read, each of which is reported once.
+struct FeedWarnings {
+    /// The maximum number of kinds.
+    private static let limit = 32
+
+    private var reported: Set<String> = []
+
+    /// Returns the text for an error; nil if one of the same kind was reported before, or if the reader has ended.
+    mutating func text(for error: RedisError) -> String? {
+        guard error.code != .cancelled, reported.count < Self.limit,
+            reported.insert(error.reply?.prefix ?? error.code.description).inserted
+        else { return nil }
+        return "The changes that other processes make to the cache cannot be read: \(error.description)"
+    }
 }
 
 // MARK: - Change message

@@ -51,7 +51,8 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     ///   - leaseDuration: The time after which another process fetches a response if the one that began to fetch it has died. Ten seconds by
     ///     default. A longer fetch renews its lease.
     ///   - clock: The clock.
-    ///   - onEvent: Called with stored entries that do not open, and for a server that refuses writes when it is full, on any thread.
+    ///   - onEvent: Called with stored entries that do not open, for a server that refuses writes when it is full, and once for each kind
+    ///     of error for which the changes of other processes cannot be read, on any thread.
     public init(
         _ redis: RedisClient,
         seal: RedisSeal,
@@ -66,8 +67,9 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
         self.prefix = prefix
         self.maximumAge = max(.seconds(1), min(maximumAge, .seconds(3650 * 86_400)))
         self.clock = clock
-        self.onEvent = onEvent ?? { _ in }
-        feed = ChangeFeed(redis, seal, prefix: prefix, clock: clock)
+        let report = onEvent ?? { _ in }
+        self.onEvent = report
+        feed = ChangeFeed(redis, seal, prefix: prefix, clock: clock) { report(.storageWarning($0)) }
         leases = CacheLeases(redis, feed, duration: max(.milliseconds(100), leaseDuration), clock: clock)
     }
 

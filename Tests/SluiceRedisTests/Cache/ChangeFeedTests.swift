@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import SluiceHTTP
 import Testing
 
 @testable import SluiceRedis
@@ -10,6 +11,40 @@ struct ChangeFeedTests {
     func readHasTheTimeForALateServer(_ commandTimeout: Duration) {
         // A server on which nothing happens ends a wait of 500 milliseconds up to 100 milliseconds too late.
         #expect(ChangeFeed.readTimeout(commandTimeout) > .milliseconds(600) + commandTimeout)
+    }
+
+    @Test func eachKindOfErrorIsReportedOnce() {
+        var warnings = FeedWarnings()
+        let errors: [(RedisError, isReported: Bool)] = [
+            (.cancelled, false),
+            (RedisError(RedisReplyError("NOPERM this user has no permissions to run the 'xread' command")), true),
+            (RedisError(RedisReplyError("NOPERM this user has no permissions to run the 'time' command")), false),
+            (RedisError(RedisReplyError("WRONGTYPE Operation against a key")), true),
+            (RedisError(.timedOut, "It took too long."), true),
+            (RedisError(.timedOut, "It took too long again."), false),
+            (.unexpectedReply, true),
+        ]
+        for (error, isReported) in errors {
+            #expect((warnings.text(for: error) != nil) == isReported, "\(error)")
+        }
+        let many = (0..<100).compactMap { warnings.text(for: RedisError(RedisReplyError("E\($0) text"))) }
+        #expect(many.count < 40, "The memory is bounded.")
+    }
+
+    @Test(.enabled(if: RedisProcess.canRun)) func newsThatCannotBeReadIsReported() async throws {
+        let redis = try RedisProcess()
+        _ = try await RedisClient(redis.server).send(RedisCommand("ACL", "SETUSER", "default", "-xread"))
+        let warnings = Locked<[String]>([])
+        let seal = try RedisCacheStorageTests.seal()
+        let storage = RedisCacheStorage(RedisClient(redis.server), seal: seal) { event in
+            if case .storageWarning(let text) = event { warnings.withLock { $0.append(text) } }
+        }
+        var news = try #require(storage.invalidations()).makeAsyncIterator()
+        // Each attempt begins with everything, and ends with the error.
+        for _ in 0..<4 { #expect(await news.next() == .everything) }
+        let texts = warnings.withLock { $0 }
+        #expect(texts.count == 1 && texts.first?.contains("NOPERM") == true)
+        withExtendedLifetime(storage) {}
     }
 }
 #endif
