@@ -65,7 +65,7 @@ public struct RedisError: LocalizedError, Sendable, CustomStringConvertible, Des
     /// Creates the error for an error of the server.
     package init(_ reply: RedisReplyError) {
         code =
-            switch reply.prefix {
+            switch reply.innerPrefix {
             case "READONLY": .readOnly
             case "LOADING", "MASTERDOWN": .loading
             case "MOVED", "ASK": .moved

@@ -92,6 +92,25 @@ public struct RedisReplyError: Error, Sendable, Hashable, CustomStringConvertibl
         }
     }
 
+    /// The first word of the error that has ended a script, or the prefix of any other error.
+    ///
+    /// Before Redis 7, an error within a script comes with the place of the script:
+    /// `ERR Error running script (call to f_…): @user_script:12: @user_script: 12: -READONLY You can't write…`.
+    package var innerPrefix: String {
+        guard prefix == "ERR", message.hasPrefix("Error running script (call to "),
+            let end = message.firstRange(of: "): ")?.upperBound
+        else { return prefix }
+        var rest = message[end...]
+        let place = "@user_script:"
+        while rest.hasPrefix(place) {
+            let line = rest.dropFirst(place.count).drop { $0 == " " || $0.isNumber }
+            guard line.hasPrefix(": ") else { break }
+            rest = line.dropFirst(2)
+        }
+        if rest.first == "-" { rest = rest.dropFirst() }
+        return RedisReplyError(String(rest)).prefix
+    }
+
     /// The prefix and the message without quoted arguments, of which one may be a password or a token.
     public var description: String {
         let quoted = message.firstRange(of: ", with args beginning with")?.lowerBound ?? message.endIndex
