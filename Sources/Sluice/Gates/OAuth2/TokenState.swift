@@ -84,7 +84,8 @@ struct TokenState: Sendable {
             case locking
             case refreshing(Secret)
             case requesting
-            case deleting
+            /// Deletes the token with a refresh token that the server has refused.
+            case deleting(Secret)
             case exclusive
         }
 
@@ -107,6 +108,8 @@ struct TokenState: Sendable {
     var window: RefreshWindow
     /// True if the store may still hold a token that was signed out, because it could not be deleted.
     var ignoresStore = false
+    /// The refresh token that the server has refused, if the store may still hold it, because it could not be deleted.
+    private var refusedRefreshToken: Secret?
     private(set) var waiting = 0
     private(set) var lastFailure: OAuth2Error?
     private var version = 0
@@ -304,7 +307,7 @@ extension TokenState {
             return fail(error, at: moment.date)
         case .success(let token):
             status = .absent
-            if let token { setToken(token, isRefused: false, isUnsaved: false, at: moment.date) }
+            if let token, !isIgnored(token) { setToken(token, isRefused: false, isUnsaved: false, at: moment.date) }
             return next(at: moment)
         }
     }
@@ -316,9 +319,14 @@ extension TokenState {
         switch result {
         case .failure(let error): return fail(error, at: moment.date)
         case .success(let token):
-            adopt(ignoresStore ? nil : token, at: moment.date)
+            adopt(token.flatMap { isIgnored($0) ? nil : $0 }, at: moment.date)
             return next(at: moment)
         }
+    }
+
+    /// True if a token in the store counts as deleted.
+    private func isIgnored(_ token: OAuth2.Token) -> Bool {
+        ignoresStore || refusedRefreshToken.map { $0 == token.refresh } ?? false
     }
 
     /// Takes the token of the store over, if another process has replaced or deleted it.
@@ -345,7 +353,7 @@ extension TokenState {
                 return fail(error, at: moment.date)
             }
             drop(refreshToken: token)
-            work?.stage = .deleting
+            work?.stage = .deleting(token)
             work?.cause = error
             return .delete
         case .success(var token):
@@ -375,6 +383,7 @@ extension TokenState {
             current.isUnsaved = false
             status = .token(current)
             ignoresStore = false
+            refusedRefreshToken = nil
             guard work.hasReceived else { return next(at: moment) }
             // The token's age is not checked against the refresh margin again, which could
             // loop for a short-lived token.
@@ -396,7 +405,7 @@ extension TokenState {
         guard isWorking(id) else { return .stop }
         if case .failure(let error) = result {
             if error.isExpiredLock { return readAgain(after: error, at: moment) }
-            ignoresStore = true
+            if case .deleting(let token)? = work?.stage { refusedRefreshToken = token }
         }
         if var current {
             current.isDeleted = true

@@ -146,6 +146,8 @@ import Testing
         scenario.state.ignoresStore = true
         #expect(scenario.ask() == "lock")
         #expect(scenario.locked(Self.new) == "failed: authorizationRequired")
+        #expect(scenario.ask() == "lock")
+        #expect(scenario.locked(Scenario.token("c", refresh: "r3")) == "failed: authorizationRequired")
         // A sign-out that has deleted the token ends when a user signs in with another process.
         scenario.state.ignoresStore = false
         #expect(scenario.ask() == "lock")
@@ -191,12 +193,37 @@ import Testing
         #expect(scenario.fails(.invalidGrant) == "forget")
         #expect(scenario.deleteFails(TokenLockExpired()) == "load")
         #expect(scenario.loaded(Self.new) == "admitted with b")
+        // The refusal was not that of the token in the store, which counts.
+        _ = scenario.refused()
+        #expect(scenario.ask() == "lock")
+        #expect(scenario.locked(Self.old) == "refresh by r1")
+    }
+
+    @Test func refusedTokenThatCouldNotBeDeletedDoesNotCount() {
+        var scenario = locking()
+        #expect(scenario.locked(Self.old) == "refresh by r1")
+        #expect(scenario.fails(.invalidGrant) == "forget")
+        #expect(scenario.deleteFails() == "failed: authorizationRequired")
         #expect(!scenario.state.ignoresStore)
-        var failing = locking()
-        #expect(failing.locked(Self.old) == "refresh by r1")
-        #expect(failing.fails(.invalidGrant) == "forget")
-        #expect(failing.deleteFails() == "failed: authorizationRequired")
-        #expect(failing.state.ignoresStore)
+        for _ in 0..<2 {
+            #expect(scenario.ask() == "lock")
+            #expect(scenario.locked(Self.old) == "failed: authorizationRequired")
+        }
+        // A user has signed in with another process.
+        #expect(scenario.ask() == "lock")
+        #expect(scenario.locked(Self.new) == "admitted with b")
+    }
+
+    @Test func refusedTokenThatCouldNotBeDeletedIsReplacedByTheGrant() {
+        var scenario = locking(.password(username: "u", password: "p", id: "i"))
+        #expect(scenario.locked(Self.old) == "refresh by r1")
+        #expect(scenario.fails(.invalidGrant) == "forget")
+        #expect(scenario.deleteFails() == "request")
+        #expect(scenario.fails(.unreachable) == "failed: unreachable")
+        #expect(scenario.ask() == "lock")
+        #expect(scenario.locked(Self.old) == "request")
+        #expect(scenario.received(Self.new) == "save b and r2")
+        #expect(scenario.saved() == "admitted with b")
     }
 
     @Test func unsavedTokenIsUsedIfTheStoreAllowsIt() {
