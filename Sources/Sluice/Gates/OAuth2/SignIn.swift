@@ -103,7 +103,7 @@ extension OAuth2 {
             // Another process may have replaced the token that this gate knows.
             var failure = await lockStore(for: work, defaultClient.pipeline.clock)
             if shared.withLock({ $0.state.isUnknown || $0.lock != nil }) {
-                switch await self.callStore({ try await $0.load() }) {
+                switch await self.callStore(for: work, { try await $0.load() }) {
                 case .success(let token): stored = token
                 case .failure(let error): failure = failure ?? error
                 }
@@ -113,7 +113,7 @@ extension OAuth2 {
                 if shared.state.isUnsaved { stored = nil }
                 return shared.state.signOut()
             }
-            if case .failure(let error) = await self.callStore({ try await $0.delete() }) {
+            if case .failure(let error) = await self.callStore(for: work, { try await $0.delete() }) {
                 failure = failure ?? error
                 shared.withLock { $0.state.ignoresStore = true }
             }

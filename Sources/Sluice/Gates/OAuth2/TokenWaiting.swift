@@ -22,6 +22,9 @@ extension OAuth2 {
             state.isUnsaved ? nil : lock.take()
         }
 
+        /// Returns the lock of the store for a piece of work; nil if the work has ended, as the lock is that of other work then.
+        func heldLock(for work: Int) -> (any TokenLock)? { state.isWorking(work) ? lock : nil }
+
         mutating func takeWaiters() -> [Waiter<WaitResult>] {
             defer { waiters = [:] }
             return Array(waiters.values)
@@ -178,32 +181,36 @@ extension OAuth2 {
         let clock = client.pipeline.clock
         switch step {
         case .load:
-            let result = await callStore { try await $0.load() }
+            let result = await callStore(for: work) { try await $0.load() }
             return advance { $0.loaded(result, work: work, at: ClockReading(clock)) }
         case .save(let token):
-            let result = await callStore { try await $0.save(token) }
+            let result = await callStore(for: work) { try await $0.save(token) }
             return advance { $0.saved(result, work: work, at: ClockReading(clock)) }
         case .delete:
             // A failure is harmless: the server refuses the stored token once more after the next start.
-            let result = await callStore { try await $0.delete() }
+            let result = await callStore(for: work) { try await $0.delete() }
             return advance { $0.deleted(result, work: work, at: ClockReading(clock)) }
         case .lock:
             let result: Result<Token?, OAuth2Error> =
                 if let failure = await lockStore(for: work, clock) {
                     .failure(failure)
                 } else {
-                    await callStore { try await $0.load() }
+                    await callStore(for: work) { try await $0.load() }
                 }
             return advance { $0.locked(result, work: work, at: ClockReading(clock)) }
         case .refresh(let token):
             if let step = lockAgain(for: work, clock) { return step }
-            let permission = await callStore { try await ($0 as? any TokenLock)?.willSend(refreshToken: token) }
+            let permission = await callStore(for: work) {
+                try await ($0 as? any TokenLock)?.willSend(refreshToken: token)
+            }
             if case .failure(let error) = permission {
                 if error.underlyingError is TokenLockExpired { return advance { $0.lockEnds(work: work) } }
                 return advance { $0.notSent(error, work: work, at: ClockReading(clock)) }
             }
             let result = await endpoint(by: client).token(.refresh(token))
-            if case .failure = result { _ = await callStore { await ($0 as? any TokenLock)?.refreshFailed() } }
+            if case .failure = result {
+                _ = await callStore(for: work) { await ($0 as? any TokenLock)?.refreshFailed() }
+            }
             return advance { $0.received(result, work: work, at: ClockReading(clock)) }
         case .request:
             if let step = lockAgain(for: work, clock) { return step }
@@ -244,11 +251,11 @@ extension OAuth2 {
     func lockStore(for work: Int, _ clock: any SluiceClock) async -> OAuth2Error? {
         let timeout = configuration.timeout
         guard let store = configuration.store as? any SharedTokenStore,
-            shared.withLock({ $0.lock?.isHeld(for: timeout) != true })
+            shared.withLock({ $0.heldLock(for: work)?.isHeld(for: timeout) != true })
         else { return nil }
         // Released first: the store gives the lock to one owner.
-        dropLock()
-        switch await callStore({ _ in try await store.lock(timeout: timeout, on: clock) }) {
+        dropLock(for: work)
+        switch await callStore(for: work, { _ in try await store.lock(timeout: timeout, on: clock) }) {
         case .failure(let error): return error
         case .success(let lock):
             // Work that was cancelled meanwhile releases the lock here.
@@ -259,28 +266,31 @@ extension OAuth2 {
 
     /// Releases a lock that may expire before the server has answered a request for a token.
     ///
-    /// - Returns: The step that locks the store again; nil if the lock is held for long enough, or if there is none.
+    /// - Returns: The step that locks the store again; nil if the lock is held for long enough, or if the store needs none.
     private func lockAgain(for work: Int, _ clock: any SluiceClock) -> TokenState.Step? {
         let timeout = configuration.timeout
-        guard shared.withLock({ $0.lock?.isHeld(for: timeout) == false }) else { return nil }
-        dropLock()
+        guard configuration.store is any SharedTokenStore,
+            shared.withLock({ $0.heldLock(for: work)?.isHeld(for: timeout) != true })
+        else { return nil }
+        dropLock(for: work)
         return advance { $0.lockEnds(work: work) }
     }
 
-    /// Releases the lock of the store, outside of the lock of the state.
-    private func dropLock() {
-        _ = shared.withLock { $0.lock.take() }
+    /// Releases the lock of the store, outside of the lock of the state. Has no effect for work that has ended.
+    private func dropLock(for work: Int) {
+        _ = shared.withLock { $0.state.isWorking(work) ? $0.lock.take() : nil }
     }
 
-    /// Calls the token store, through its lock while this gate holds it.
+    /// Calls the token store, through its lock while this gate holds it for the work.
     func callStore<Value: Sendable>(
-        _ work: (any TokenStore) async throws -> Value
+        for work: Int,
+        _ body: (any TokenStore) async throws -> Value
     ) async -> Result<Value, OAuth2Error> {
         do {
-            let store: any TokenStore = shared.withLock { $0.lock } ?? configuration.store
-            return .success(try await work(store))
+            let store: any TokenStore = shared.withLock { $0.heldLock(for: work) } ?? configuration.store
+            return .success(try await body(store))
         } catch let error as TokenLockExpired {
-            dropLock()
+            dropLock(for: work)
             let detail = "another process has replaced or locked the token meanwhile"
             return .failure(OAuth2Error(.storeFailed, detail, underlyingError: error))
         } catch let error as RefreshInterrupted {

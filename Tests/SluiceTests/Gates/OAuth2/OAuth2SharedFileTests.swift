@@ -166,6 +166,29 @@ final class OAuth2SharedFileTests: XCTestCase {
         XCTAssertEqual(store.released.read, 2)
     }
 
+    func testCancelledWorkLeavesTheLockOfTheNextWorkAlone() async throws {
+        let guarded = try GuardedServer()
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/token", .after(signal, .token("t")))
+        let store = SlowLockStore()
+        let client = guarded.client(guarded.gate { $0.store = store })
+        let cancelled = Task { await client.get("x") }
+        await eventually { store.taken.read == 1 }
+        cancelled.cancel()
+        _ = await cancelled.value
+        let next = Task { await client.get("x") }
+        await guarded.server.waitForRequests(1)
+        // The work that was cancelled gets its lock, and goes on.
+        store.firstLock.open()
+        await eventually { store.loads.read + store.loadsByLock.read == 3 }
+        XCTAssertEqual(store.loadsByLock.read, 1)
+        signal.fire()
+        let carried = try await next.value.get()
+        XCTAssertEqual(carried, "Bearer t")
+        XCTAssertEqual(store.taken.read, 2)
+        XCTAssertEqual(guarded.tokenRequests.count, 1)
+    }
+
     func testCancelledWaitForTheLockEndsAtOnceAndHoldsNothing() async throws {
         let guarded = try GuardedServer(isRefreshable: true)
         let clock = TestClock()
@@ -238,6 +261,55 @@ private final class ShortLockStore: SharedTokenStore {
             },
             of: self
         )
+    }
+}
+
+/// A shared store in memory, which gives its first lock late. A lock ends when the token is read through it once more.
+private final class SlowLockStore: SharedTokenStore {
+    final class Lock: TokenLock {
+        let store: SlowLockStore
+
+        init(of store: SlowLockStore) {
+            self.store = store
+        }
+
+        func isHeld(for duration: Duration) -> Bool { true }
+
+        func load() async throws -> OAuth2.Token? {
+            let count = store.loadsByLock.change { count in
+                count += 1
+                return count
+            }
+            if count > 1 { throw TokenLockExpired() }
+            return await store.memory.load()
+        }
+
+        func save(_ token: OAuth2.Token) async { await store.memory.save(token) }
+        func delete() async { await store.memory.delete() }
+    }
+
+    let memory = MemoryTokenStore()
+    let firstLock = AsyncSignal()
+    let taken = Shared(0)
+    let loads = Shared(0)
+    let loadsByLock = Shared(0)
+    var allowsUnsavedTokens: Bool { true }
+
+    func load() async -> OAuth2.Token? {
+        loads.change { $0 += 1 }
+        return await memory.load()
+    }
+
+    func save(_ token: OAuth2.Token) async { await memory.save(token) }
+    func delete() async { await memory.delete() }
+
+    func lock(timeout: Duration, on clock: any SluiceClock) async throws -> any TokenLock {
+        let number = taken.change { count in
+            count += 1
+            return count
+        }
+        if number == 1 { await firstLock.wait() }
+        return Lock(of: self)
     }
 }
 
