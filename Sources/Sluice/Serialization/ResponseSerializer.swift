@@ -57,14 +57,14 @@ struct ClosureSerializer<Model: Sendable>: ResponseSerializer {
 ///
 /// Charsets such as UTF-7 and UTF-32 are not supported, because a server should not be able to select any converter of
 /// the system.
-package struct StringSerializer: ResponseSerializer {
+public struct StringSerializer: ResponseSerializer {
     private let defaultCharset: String
 
     /// Creates a serializer.
     ///
     /// - Parameter defaultCharset: The charset for responses that specify none. If its name is unknown, those responses
     ///   fail.
-    package init(defaultCharset: String = "utf-8") {
+    public init(defaultCharset: String = "utf-8") {
         self.defaultCharset = defaultCharset
     }
 
@@ -72,9 +72,8 @@ package struct StringSerializer: ResponseSerializer {
     ///
     /// - Parameter response: A response that has passed validation.
     /// - Returns: The text, without a byte order mark.
-    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/decodingFailed`` and a ``TextFailure`` as its
-    ///   underlying error.
-    package func serialize(_ response: ServerResponse) throws(SluiceError) -> String {
+    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/decodingFailed``.
+    public func serialize(_ response: ServerResponse) throws(SluiceError) -> String {
         do throws(TextFailure) {
             if let mark = ByteOrderMark(of: response.body) {
                 return try mark.charset.decode(response.body, from: mark.length)

@@ -113,10 +113,4 @@ final class BodyTests: XCTestCase {
         let own = try await echo({ $0.form(["a": 1]).contentType("text/plain") }, configure: json)
         XCTAssertEqual(own.values(for: .contentType), ["text/plain"])
     }
-
-    func testChangeToGETRemovesBody() async throws {
-        let echo = try await echo { $0.json(["a": 1]).get() }
-        XCTAssertEqual([echo.method, echo.text], ["GET", ""])
-        XCTAssertEqual(echo.values(for: .contentType), [])
-    }
 }
