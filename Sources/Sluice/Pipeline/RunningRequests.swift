@@ -75,10 +75,15 @@ final class RunningRequests: Sendable {
     ///
     /// - Parameters:
     ///   - isNeeded: True for work that requests need which have been accepted.
+    ///   - isShared: True for work that other clients may need as well. ``cancelAll()`` does not cancel it.
     ///   - work: The work of the task.
     /// - Returns: The task; nil if the client accepts no further requests.
-    func start(isNeeded: Bool = false, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never>? {
-        let background = BackgroundRequest()
+    func start(
+        isNeeded: Bool = false,
+        isShared: Bool = false,
+        _ work: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never>? {
+        let background = BackgroundRequest(isShared: isShared)
         return enter(background, isNeeded: isNeeded).map { ticket in
             background.start {
                 await work()
@@ -141,7 +146,7 @@ final class RunningRequests: Sendable {
         }
     }
 
-    /// Cancels all requests.
+    /// Cancels all requests, except work that other clients may need.
     func cancelAll() {
         let requests = state.withLock { $0.slots.compactMap(\.request) }
         for request in requests { request.cancel() }
@@ -152,6 +157,11 @@ final class RunningRequests: Sendable {
 private final class BackgroundRequest: CancellableRequest {
     private let task = Locked<Task<Void, Never>?>(nil)
     private let isCancelled = Atomic(false)
+    private let isShared: Bool
+
+    init(isShared: Bool) {
+        self.isShared = isShared
+    }
 
     func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         let task = Task { await work() }
@@ -161,6 +171,7 @@ private final class BackgroundRequest: CancellableRequest {
     }
 
     func cancel() {
+        if isShared { return }
         isCancelled.store(true, ordering: .sequentiallyConsistent)
         task.withLock { $0 }?.cancel()
     }

@@ -148,6 +148,31 @@ final class DrainTests: XCTestCase {
         XCTAssertEqual(after?.refreshToken, "r1")
     }
 
+    func testRefreshThatOtherClientsMayNeedIsNotCancelled() async throws {
+        let (server, signal) = try server()
+        let token = #"{"access_token":"new","token_type":"Bearer","refresh_token":"r1"}"#
+        server.on(.post, "/token", .after(signal, .json(token)))
+        let store = MemoryTokenStore()
+        let gate = OAuth2(.refreshToken("r0", id: "i"), tokenURL: "\(server.url)/token") { $0.store = store }
+        let (client, other) = (client(server) { $0.gates = [gate] }, client(server) { $0.gates = [gate] })
+        let left = Task { await client.string.get("/").sender().response.failure }
+        await server.waitForRequests(1)
+        let waiting = Task { await other.string.get("/").sender().result }
+        let draining = Task { await client.drain(within: .seconds(10)) }
+        try await waitUntil("the drain waits") { self.clock.pendingSleeps.contains(.seconds(10)) }
+        clock.advance(by: .seconds(10))
+        let isComplete = await draining.value
+        XCTAssertFalse(isComplete)
+        let failure = await left.value
+        XCTAssertEqual(failure?.code, .cancelled)
+        signal.fire()
+        let value = try await waiting.value.get()
+        XCTAssertEqual(value, "ok")
+        XCTAssertEqual(server.requests(to: "/token").count, 1)
+        let stored = await store.load()
+        XCTAssertEqual(stored?.refreshToken, "r1")
+    }
+
     func testStreamWithoutAnEndIsCancelledAtTheDeadline() async throws {
         let (server, _) = try server()
         server.on(

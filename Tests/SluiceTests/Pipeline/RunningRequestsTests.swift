@@ -46,6 +46,27 @@ import Testing
         for waiter in waiters { #expect(await waiter.value) }
     }
 
+    @Test func workThatOtherClientsMayNeedIsNotCancelled() async throws {
+        let signal = AsyncSignal()
+        let wasCancelled = Shared<[Bool]>([])
+        let tasks = [true, false].compactMap { isShared in
+            requests.start(isShared: isShared) {
+                await signal.wait()
+                wasCancelled.change { $0.append(Task.isCancelled == !isShared) }
+            }
+        }
+        #expect(tasks.count == 2)
+        requests.close()
+        requests.cancelAll()
+        let isEmpty = await requests.waitUntilEmpty(within: .zero, on: clock)
+        #expect(!isEmpty)
+        signal.open()
+        for task in tasks { await task.value }
+        #expect(wasCancelled.read == [true, true])
+        let isEmptyAtLast = await requests.waitUntilEmpty(within: .zero, on: clock)
+        #expect(isEmptyAtLast)
+    }
+
     @Test func requestsMayLeaveWhileTheyAreCancelled() async throws {
         final class Leaving: CancellableRequest {
             let requests: RunningRequests

@@ -102,8 +102,9 @@ extension OAuth2 {
     private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient, for request: RequestContext?) {
         // A store may send requests through the client. They must not wait for the token that they help to obtain.
         let bypass = request.map { GateBypass(from: self, for: $0) }
-        // A drain waits for the work also after its last waiter has left, as the server may have replaced the refresh token.
-        let task = client.pipeline.running.start(isNeeded: true) { [self] in
+        // A drain waits for the work also after its last waiter has left, as the server may have replaced the refresh token. It does not
+        // cancel the work, which may serve other clients: only the last waiter does. A request for a token ends by its own time-out.
+        let task = client.pipeline.running.start(isNeeded: true, isShared: true) { [self] in
             // The first request's deadline does not apply to the others that wait. Requests for
             // tokens have their own time-out.
             await Deadline.$current.withValue(nil) {
