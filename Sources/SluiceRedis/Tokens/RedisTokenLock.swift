@@ -9,20 +9,21 @@ import SluiceHTTP
 /// later lock was given and nothing was changed, the lock is taken again first.
 ///
 /// A token that could not be saved is saved again in the background, for as long as the gate keeps the lock. Otherwise another machine
-/// would use the spent refresh token once the lease is over, if this one has no further requests.
+/// would use the spent refresh token once the lease is over, if this one has no further requests. One attempt runs at a time, because two
+/// could wait for each other's lock, or an older token could replace a newer one.
 final class RedisTokenLock: TokenLock {
     private struct State {
         var held: HeldToken
         /// The bytes that were sent last, which are sent again where no reply arrived.
         var sent: (token: OAuth2.Token, value: Data, keepsRefreshToken: Bool)?
         /// The token that is not saved yet. Without it, nobody may use the refresh token that was sent for it.
-        var unsaved: OAuth2.Token?
+        var saves = TokenSaves()
         /// The refresh token that was marked under this lock, and the beginning of its mark.
         var marked: (refreshToken: Secret, mark: String)?
-        /// True while a task saves the token again.
-        var isRetrying = false
-        /// The last attempt of that task.
-        var saving: Task<Bool, Never>?
+        /// The task that saves the token again.
+        var retrying: Task<Void, Never>?
+        /// The running attempt of that task.
+        var attempt: Task<Void, Never>?
     }
 
     private let store: RedisTokenStore
@@ -38,7 +39,7 @@ final class RedisTokenLock: TokenLock {
     }
 
     deinit {
-        let (held, mark) = state.withLock { ($0.held, $0.unsaved == nil ? $0.marked?.mark : nil) }
+        let (held, mark) = state.withLock { ($0.held, $0.saves.unsaved == nil ? $0.marked?.mark : nil) }
         store.release(held.owner, clearing: mark, until: held.until, on: clock)
     }
 
@@ -70,7 +71,12 @@ final class RedisTokenLock: TokenLock {
     }
 
     func save(_ token: OAuth2.Token) async throws {
-        state.withLock { $0.unsaved = token }
+        let attempt = state.withLock { state in
+            state.saves.requestBegins(saving: token)
+            return state.attempt
+        }
+        defer { state.withLock { $0.saves.requestEnds() } }
+        await attempt?.value
         do {
             try await write(token)
         } catch {
@@ -79,9 +85,14 @@ final class RedisTokenLock: TokenLock {
         }
     }
 
-    private func write(_ token: OAuth2.Token) async throws {
+    /// Writes a token. Returns false if it need not be saved any more: it was saved or deleted meanwhile, or there is a newer one.
+    @discardableResult
+    private func write(_ token: OAuth2.Token) async throws -> Bool {
         while true {
-            let (held, sent, refreshToken) = state.withLock { ($0.held, $0.sent, $0.marked?.refreshToken) }
+            let (held, sent, refreshToken, isUnsaved) = state.withLock { state in
+                (state.held, state.sent, state.marked?.refreshToken, state.saves.unsaved == token)
+            }
+            if !isUnsaved { return false }
             let (value, isKept): (Data, Bool)
             if let sent, sent.token == token {
                 (value, isKept) = (sent.value, sent.keepsRefreshToken)
@@ -92,9 +103,10 @@ final class RedisTokenLock: TokenLock {
             if try await change(to: value) {
                 state.withLock { state in
                     state.held.stored = .value(value)
-                    state.unsaved = nil
+                    state.saves.saved(token)
                 }
-                return store.remember(token, version: held.version, keepsRefreshToken: isKept)
+                store.remember(token, version: held.version, keepsRefreshToken: isKept)
+                return true
             }
             try await lockAgain()
         }
@@ -102,50 +114,63 @@ final class RedisTokenLock: TokenLock {
 
     /// Starts a task that saves the token again until that is done, another machine has replaced it, or the lock is released.
     private func retry() {
-        let isRetrying = state.withLock { state in
-            defer { state.isRetrying = true }
-            return state.isRetrying
-        }
-        if isRetrying { return }
-        Task { [weak self, clock] in
-            repeat {
-                do { try await clock.sleep(for: RedisTokenStore.retryInterval) } catch { break }
-            } while await self?.saveAgain() == true
-            self?.state.withLock { $0.isRetrying = false }
+        state.withLock { state in
+            state.saves.failed()
+            guard state.retrying == nil else { return }
+            state.retrying = Task { [weak self, clock] in
+                repeat {
+                    do {
+                        try await clock.sleep(for: RedisTokenStore.retryInterval)
+                    } catch {
+                        self?.state.withLock { $0.retrying = nil }
+                        return
+                    }
+                } while await self?.saveAgain() == true
+            }
         }
     }
 
-    /// Returns true if the token must be saved again later.
+    /// Tries to save the token again, unless a request does. Returns true if another attempt must follow.
     private func saveAgain() async -> Bool {
-        let attempt = state.withLock { state -> Task<Bool, Never>? in
-            state.saving = state.unsaved.map { token in Task { await saveAgain(token) } }
-            return state.saving
+        let attempt = state.withLock { state -> Task<Void, Never>? in
+            guard let token = state.saves.nextAttempt() else { return nil }
+            let attempt = Task { await saveInBackground(token) }
+            state.attempt = attempt
+            return attempt
         }
-        return await attempt?.value ?? false
+        await attempt?.value
+        return state.withLock { state in
+            state.attempt = nil
+            if state.saves.goesOn { return true }
+            state.retrying = nil
+            return false
+        }
     }
 
-    private func saveAgain(_ token: OAuth2.Token) async -> Bool {
+    private func saveInBackground(_ token: OAuth2.Token) async {
         do {
-            try await write(token)
+            guard try await write(token) else { return }
         } catch {
-            return error is TokenStoreError
+            if error is TokenStoreError { state.withLock { $0.saves.failed() } }
+            return
         }
-        // The other machines need not wait for the next request of this one.
-        let held = state.withLock { state in
+        // The other machines need not wait for the next request of this one, unless that request already uses the lock.
+        let held = state.withLock { state -> HeldToken? in
+            if state.saves.hasRequests { return nil }
             defer { state.held.until = clock.now }
             return state.held
         }
-        store.release(held.owner, clearing: nil, until: held.until, on: clock)
-        return false
+        if let held { store.release(held.owner, clearing: nil, until: held.until, on: clock) }
     }
 
     func delete() async throws {
-        let (wasUnsaved, saving) = state.withLock { state in
-            defer { state.unsaved = nil }
-            return (state.unsaved != nil, state.saving)
+        let (wasUnsaved, attempt) = state.withLock { state in
+            defer { state.saves.requestBegins(saving: nil) }
+            return (state.saves.unsaved != nil, state.attempt)
         }
+        defer { state.withLock { $0.saves.requestEnds() } }
         // An attempt that ends later would save the token again.
-        _ = await saving?.value
+        await attempt?.value
         // If the older token remains, nobody may use its refresh token, which is spent.
         if wasUnsaved { state.withLock { $0.marked = nil } }
         let isChanged: Bool
@@ -212,6 +237,54 @@ final class RedisTokenLock: TokenLock {
             return isUnchanged
         }
         if !isUnchanged { throw TokenLockExpired() }
+    }
+}
+
+/// The token that is not saved yet, and the attempts to save it, of which one runs at a time.
+///
+///     a request begins   the background begins no attempt until the request ends; the request waits for an attempt that runs
+///     an attempt fails   the background tries again
+///     it succeeds        the token is saved, unless a request has brought another one since
+struct TokenSaves: Sendable {
+    /// The token.
+    private(set) var unsaved: OAuth2.Token?
+    /// The number of requests that save or delete a token.
+    private var requests = 0
+    /// True if an attempt has failed, and no other one has begun since.
+    private var hasFailed = false
+
+    /// True while a request saves or deletes a token.
+    var hasRequests: Bool { requests > 0 }
+    /// True if the background has to try again later.
+    var goesOn: Bool { hasFailed || hasRequests }
+
+    /// Begins the attempt of a request, which is over with ``requestEnds()``.
+    ///
+    /// - Parameter token: The token to save; nil for a deletion, after which nothing is to be saved.
+    mutating func requestBegins(saving token: OAuth2.Token?) {
+        unsaved = token
+        requests += 1
+    }
+
+    mutating func requestEnds() {
+        requests -= 1
+    }
+
+    /// Records that a token was saved.
+    mutating func saved(_ token: OAuth2.Token) {
+        if unsaved == token { unsaved = nil }
+    }
+
+    /// Records that an attempt must be repeated.
+    mutating func failed() {
+        hasFailed = true
+    }
+
+    /// Begins an attempt of the background. Returns the token; nil if there is none, or if a request saves one itself.
+    mutating func nextAttempt() -> OAuth2.Token? {
+        guard !hasRequests else { return nil }
+        hasFailed = false
+        return unsaved
     }
 }
 
