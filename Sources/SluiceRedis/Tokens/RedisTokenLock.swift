@@ -65,6 +65,8 @@ final class RedisTokenLock: TokenLock {
         clock.now + duration + RedisTokenStore.margin <= state.withLock { $0.held.until }
     }
 
+    var backgroundSave: Task<Void, Never>? { state.withLock { $0.retrying } }
+
     /// Returns the token that the server held when it gave the lock.
     func load() async throws -> OAuth2.Token? {
         try store.token(in: state.withLock { $0.held.stored })

@@ -346,6 +346,23 @@ struct RedisTokenStoreTests {
         try await late.save(Self.token("b"))
     }
 
+    @Test func tokenThatCouldNotBeSavedIsSavedInTheBackground() async throws {
+        let clock = TestClock()
+        let lock = try await lock(on: clock)
+        #expect(lock.backgroundSave == nil)
+        process.kill()
+        await #expect(throws: TokenStoreError.self) { try await lock.save(Self.token("a")) }
+        let save = try #require(lock.backgroundSave)
+        try process.start()
+        _ = try await redis.eventually(RedisCommand("PING"))
+        while lock.backgroundSave != nil {
+            clock.advance(by: .milliseconds(250))
+            await Task.yield()
+        }
+        await save.value
+        #expect(try await store.load()?.accessToken == "a")
+    }
+
     @Test func tokenIsSavedAfterALossOfData() async throws {
         try await store.save(Self.token("old"))
         let lock = try await lock()

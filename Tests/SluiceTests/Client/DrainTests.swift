@@ -148,6 +148,31 @@ final class DrainTests: XCTestCase {
         XCTAssertEqual(after?.refreshToken, "r1")
     }
 
+    func testTokenIsStoredBeforeTheDrainEnds() async throws {
+        let (server, _) = try server()
+        let token = #"{"access_token":"new","token_type":"Bearer","refresh_token":"r1"}"#
+        server.on(.post, "/token", .json(token))
+        let store = LateTokenStore()
+        let gate = OAuth2(.refreshToken("r0", id: "i"), tokenURL: "\(server.url)/token") { $0.store = store }
+        let (client, other) = (client(server) { $0.gates = [gate] }, client(server) { $0.gates = [gate] })
+        // Requests do not wait until the token is stored.
+        for client in [client, client, other] {
+            let value = try await client.string.get("/").sender().value
+            XCTAssertEqual(value, "ok")
+        }
+        let drains = [client, other].map { client in Task { await client.drain() } }
+        for drain in drains {
+            let isDone = await TaskRace.isDone(drain)
+            XCTAssertFalse(isDone)
+        }
+        store.signal.open()
+        for drain in drains {
+            let isComplete = await drain.value
+            XCTAssertTrue(isComplete)
+        }
+        XCTAssertEqual(server.requests(to: "/token").count, 1)
+    }
+
     func testRefreshThatOtherClientsMayNeedIsNotCancelled() async throws {
         let (server, signal) = try server()
         let token = #"{"access_token":"new","token_type":"Bearer","refresh_token":"r1"}"#
@@ -350,6 +375,40 @@ final class DrainTests: XCTestCase {
         let isComplete = await client.drain()
         XCTAssertTrue(isComplete)
     }
+}
+
+/// A shared store that saves its token only after a signal, in the background.
+private final class LateTokenStore: SharedTokenStore {
+    final class Lock: TokenLock {
+        let store: LateTokenStore
+
+        init(of store: LateTokenStore) {
+            self.store = store
+        }
+
+        var backgroundSave: Task<Void, Never>? { store.isSaved.read ? nil : store.task }
+        func isHeld(for duration: Duration) -> Bool { true }
+        func load() async -> OAuth2.Token? { nil }
+        func save(_ token: OAuth2.Token) async throws { throw TokenStoreError("The store is away.") }
+        func delete() async {}
+    }
+
+    let signal = AsyncSignal()
+    let isSaved = Shared(false)
+    let task: Task<Void, Never>
+    var allowsUnsavedTokens: Bool { true }
+
+    init() {
+        task = Task { [signal, isSaved] in
+            await signal.wait()
+            isSaved.change { $0 = true }
+        }
+    }
+
+    func load() async -> OAuth2.Token? { nil }
+    func save(_ token: OAuth2.Token) async {}
+    func delete() async {}
+    func lock(timeout: Duration, on clock: any SluiceClock) async throws -> any TokenLock { Lock(of: self) }
 }
 
 private struct Failures: RequestObserver {

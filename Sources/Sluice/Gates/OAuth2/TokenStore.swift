@@ -60,6 +60,11 @@ package protocol TokenLock: AnyObject, TokenStore {
 
     /// Removes the record of ``willSend(refreshToken:)``, because no token was received.
     func refreshFailed() async
+
+    /// The task that goes on to save a token that could not be saved; nil if there is none. It ends when the token is saved
+    /// or another process has replaced it, or soon after the lock is released, and does not keep the lock. The default
+    /// implementation has none.
+    var backgroundSave: Task<Void, Never>? { get }
 }
 
 extension TokenLock {
@@ -68,6 +73,9 @@ extension TokenLock {
 
     /// Removes nothing.
     package func refreshFailed() async {}
+
+    /// Nil.
+    package var backgroundSave: Task<Void, Never>? { nil }
 }
 
 /// The failure for a refresh token that another process has sent, and which has not saved the new token.

@@ -16,6 +16,21 @@ extension OAuth2 {
         /// The lock of a store that other processes share. It is held while work may replace the token, and then until
         /// the new token is saved: the store holds a spent refresh token until then.
         var lock: (any TokenLock)?
+        /// The clients whose drain waits until the new token is saved.
+        var savingClients: Set<ObjectIdentifier> = []
+
+        /// Returns the task that saves the token, if a client does not wait for it yet.
+        mutating func beginWaitForSave(by client: ObjectIdentifier) -> Task<Void, Never>? {
+            guard let save = lock?.backgroundSave, savingClients.insert(client).inserted else { return nil }
+            return save
+        }
+
+        /// Returns the next task that saves the token; nil at the end of the wait.
+        mutating func nextWaitForSave(by client: ObjectIdentifier) -> Task<Void, Never>? {
+            if let save = lock?.backgroundSave { return save }
+            savingClients.remove(client)
+            return nil
+        }
 
         /// Returns the lock of the store if the work that needed it has ended, to release it outside of this one.
         mutating func takeLock() -> (any TokenLock)? {
@@ -114,6 +129,7 @@ extension OAuth2 {
                     _ = await run(work, step, by: client)
                 }
             }
+            await waitForSave(by: client.pipeline.running)
         }
         let isWanted = shared.withLock { shared in
             guard shared.state.isWorking(work) else { return false }
@@ -121,6 +137,16 @@ extension OAuth2 {
             return true
         }
         if !isWanted { task?.cancel() }
+    }
+
+    /// Waits while the store saves a token in the background that it could not save at once. Requests use the token meanwhile,
+    /// but a drain of the client ends only then. One wait serves all work of a client.
+    private func waitForSave(by client: RunningRequests) async {
+        var save = shared.withLock { $0.beginWaitForSave(by: ObjectIdentifier(client)) }
+        while let running = save {
+            await running.value
+            save = shared.withLock { $0.nextWaitForSave(by: ObjectIdentifier(client)) }
+        }
     }
 
     /// Waits until no other work runs, and starts work that blocks other work.
