@@ -28,7 +28,7 @@ struct CacheLeases: Sendable {
     /// Asks for a lease.
     ///
     /// - Parameters:
-    ///   - name: The name of its key.
+    ///   - name: The name of its key, with a hash tag.
     ///   - waits: True to wait while another process has the lease, at most for its duration.
     /// - Returns: The lease; nil if another process has it, or has released it in the meantime.
     /// - Throws: The error of the server.
@@ -41,13 +41,18 @@ struct CacheLeases: Sendable {
         while true {
             let reply: RedisValue
             do {
-                reply = try await redis.send(RedisCommand("SET", name, owner, "NX", "PX", lifetime))
+                reply = try await redis.run(
+                    CacheScripts.lease,
+                    keys: [name, abandonment(of: name, by: owner)],
+                    arguments: [owner, lifetime]
+                )
             } catch {
                 // The server may have executed the command. Without a release, other processes would wait for the lease to expire.
-                if !error.isUnsent { release(name, of: owner) }
+                if !error.isUnsent { abandon(name, of: owner) }
                 throw error
             }
-            if reply != .null { return lease(name, of: owner) }
+            guard let isGiven = reply.int else { throw .unexpectedReply }
+            if isGiven == 1 { return lease(name, of: owner) }
             guard waits, clock.now < deadline, !Task.isCancelled else { return nil }
             let jitter = Duration.milliseconds(Int.random(in: 0...20))
             if await feed.waitForRelease(of: name, within: Self.interval + jitter) { return nil }
@@ -68,10 +73,22 @@ struct CacheLeases: Sendable {
         }
     }
 
+    /// The name of the key that keeps an owner from getting a lease that it has abandoned.
+    private func abandonment(of name: String, by owner: String) -> String { "\(name):\(owner)" }
+
     /// Releases a lease in a separate task, and notifies the processes that wait for it.
     private func release(_ name: String, of owner: String) {
         Task.detached { [redis, feed] in
             let reply = try? await redis.run(CacheScripts.release, keys: [name], arguments: [owner])
+            if reply?.int == 1 { try? await feed.publish([.released(name)]) }
+        }
+    }
+
+    /// Releases a lease that the server may give later, in a separate task.
+    private func abandon(_ name: String, of owner: String) {
+        let keys = [name, abandonment(of: name, by: owner)]
+        Task.detached { [redis, feed, lifetime] in
+            let reply = try? await redis.run(CacheScripts.abandon, keys: keys, arguments: [owner, lifetime])
             if reply?.int == 1 { try? await feed.publish([.released(name)]) }
         }
     }

@@ -112,6 +112,28 @@ enum CacheScripts {
         isIdempotent: true
     )
 
+    /// Takes a lease that is free. It runs once: see ``abandon``. `KEYS`: the lease, its release by the owner. `ARGV`: the owner, the
+    /// lifetime in milliseconds.
+    ///
+    /// Returns 1, or 0 if another owner has the lease, or if the owner has abandoned it.
+    static let lease = RedisScript(
+        """
+        if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+        return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0
+        """
+    )
+
+    /// Releases a lease of an owner that does not know if it has the lease. The owner gets no lease if ``lease`` runs later, as after its
+    /// time was over. `KEYS` and `ARGV` are those of ``lease``.
+    static let abandon = RedisScript(
+        """
+        redis.call('SET', KEYS[2], '', 'PX', ARGV[2])
+        if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+        return 0
+        """,
+        isIdempotent: true
+    )
+
     /// Releases a lease of its owner. `KEYS`: the lease. `ARGV`: the owner.
     static let release = RedisScript(
         """

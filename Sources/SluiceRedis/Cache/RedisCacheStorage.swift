@@ -485,7 +485,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func lease(for key: CacheKey, waits: Bool) async throws(SluiceError) -> CacheLease? {
         let text = "lease \(key.space.rawValue) \(key.partition.utf8.count) \(key.partition)\(key.name)"
-        let name = "\(prefix):l:\(try hashed(text))"
+        let name = "\(prefix):l:{\(try hashed(text))}"
         return try await requesting { () throws(RedisError) in try await leases.lease(name, waits: waits) }
     }
 

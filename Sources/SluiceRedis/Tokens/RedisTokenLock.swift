@@ -58,7 +58,8 @@ final class RedisTokenLock: TokenLock {
     func refreshFailed() async {
         guard let mark = state.withLock({ $0.marked?.mark }) else { return }
         // Another attempt follows when the lock is released.
-        _ = try? await run(TokenScripts.release, [store.keys.lock, store.keys.mark], ["", mark])
+        let keys = store.keys
+        _ = try? await run(TokenScripts.release, [keys.lock, keys.mark, keys.released("")], ["", mark, 0])
     }
 
     func isHeld(for duration: Duration) -> Bool {

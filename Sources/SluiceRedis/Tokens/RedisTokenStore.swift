@@ -168,7 +168,7 @@ extension RedisTokenStore: SharedTokenStore {
                 let value = try await call { () throws(RedisError) in
                     try await redis.run(
                         TokenScripts.take,
-                        keys: [keys.lock, keys.fence, keys.token],
+                        keys: [keys.lock, keys.fence, keys.token, keys.released(owner)],
                         arguments: [owner, milliseconds(lease), floor]
                     )
                 }
@@ -200,10 +200,10 @@ extension RedisTokenStore: SharedTokenStore {
         on clock: any SluiceClock
     ) {
         let end = mark == nil ? end : end + Self.markPatience
-        let arguments = [owner, mark ?? ""]
-        Task { [redis, keys] in
-            while (try? await redis.run(TokenScripts.release, keys: [keys.lock, keys.mark], arguments: arguments))
-                == nil,
+        let names = [keys.lock, keys.mark, keys.released(owner)]
+        let arguments: [any RedisArgument] = [owner, mark ?? "", milliseconds(lease(.zero))]
+        Task { [redis] in
+            while (try? await redis.run(TokenScripts.release, keys: names, arguments: arguments)) == nil,
                 clock.now < end
             {
                 do { try await clock.sleep(for: Self.retryInterval) } catch { return }

@@ -21,6 +21,10 @@ struct TokenKeys: Sendable {
         fence = "sluice:{\(tag)}:fence"
         mark = "sluice:{\(tag)}:mark"
     }
+
+    /// The key that says for the time of a lease that an owner has released the lock. A command of the owner that takes the lock and runs
+    /// later, because its time was over or its connection was lost, gets no lock, which nobody would release.
+    func released(_ owner: String) -> String { "\(lock):\(owner)" }
 }
 
 /// The contents of a sealed value.
@@ -142,11 +146,13 @@ struct TokenMemory: Sendable {
 enum TokenScripts {
     /// Takes the lock.
     ///
-    /// The keys are the lock, the fence and the token. The arguments are the owner, the lease in milliseconds, and the highest number that
-    /// the owner has seen. The number is higher than that and than the last one. It is at least the server's time, so that numbers grow
-    /// also after the server has lost its data. The reply is the number and the token, or an empty array if the lock is taken.
+    /// The keys are the lock, the fence, the token, and the release of the owner. The arguments are the owner, the lease in milliseconds,
+    /// and the highest number that the owner has seen. The number is higher than that and than the last one. It is at least the server's
+    /// time, so that numbers grow also after the server has lost its data. The reply is the number and the token, or an empty array if the
+    /// lock is taken, or was released by the owner.
     static let take = RedisScript(
         """
+        if redis.call('EXISTS', KEYS[4]) == 1 then return {} end
         local holder = redis.call('GET', KEYS[1])
         if holder and holder ~= ARGV[1] then return {} end
         local fence, token = redis.call('GET', KEYS[2]), redis.call('GET', KEYS[3])
@@ -200,14 +206,17 @@ enum TokenScripts {
         isIdempotent: true
     )
 
-    /// Releases the lock if it still has its owner, and removes the mark of a machine that goes on.
+    /// Releases the lock if it still has its owner, and removes the mark of a machine that goes on. The owner cannot take the lock again.
     ///
-    /// The keys are the lock and the mark. The arguments are the owner, and the beginning of the mark: the name of the machine and the
-    /// number of the lock. An empty argument leaves the lock or the mark as it is.
+    /// The keys are the lock, the mark, and the release of the owner. The arguments are the owner, the beginning of the mark, and the
+    /// lifetime of the release in milliseconds. The mark begins with the name of the machine and the number of the lock. An empty argument
+    /// leaves the lock or the mark as it is.
     static let release = RedisScript(
         """
         local mark = ARGV[2] ~= '' and redis.call('GET', KEYS[2])
         if mark and string.sub(mark, 1, #ARGV[2] + 1) == ARGV[2] .. ' ' then redis.call('DEL', KEYS[2]) end
+        if ARGV[1] == '' then return 0 end
+        redis.call('SET', KEYS[3], '', 'PX', ARGV[3])
         if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
         return 0
         """,

@@ -300,6 +300,23 @@ struct RedisCacheStorageTests {
         next?.release()
     }
 
+    @Test func leaseThatWasAbandonedIsNotGivenLater() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        func run(_ script: RedisScript, _ owner: String) async throws -> Int? {
+            try await client.run(script, keys: ["{a}", "{a}:\(owner)"], arguments: [owner, 20_000]).int
+        }
+        #expect(try await run(CacheScripts.lease, "one") == 1)
+        #expect(try await run(CacheScripts.lease, "two") == 0)
+        #expect(try await run(CacheScripts.abandon, "two") == 0)
+        #expect(try await run(CacheScripts.abandon, "one") == 1)
+        // Commands whose replies came too late.
+        for owner in ["one", "two"] { #expect(try await run(CacheScripts.lease, owner) == 0) }
+        let left = try await client.send(RedisCommand("PTTL", "{a}:two")).int ?? -1
+        #expect((1...20_000).contains(left))
+        #expect(try await run(CacheScripts.lease, "three") == 1)
+    }
+
     @Test func waitingForALeaseIsLimited() async throws {
         let redis = try RedisProcess()
         let (holder, waiter) = (

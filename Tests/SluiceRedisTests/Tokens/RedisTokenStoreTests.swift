@@ -44,8 +44,13 @@ struct RedisTokenStoreTests {
     }
 
     private func release(_ owner: String) async throws -> Int? {
-        let keys = [store.keys.lock, store.keys.mark]
-        return try await redis.run(TokenScripts.release, keys: keys, arguments: [owner, ""]).int
+        let keys = [store.keys.lock, store.keys.mark, store.keys.released(owner)]
+        return try await redis.run(TokenScripts.release, keys: keys, arguments: [owner, "", 35_000]).int
+    }
+
+    private func take(_ owner: String) async throws -> RedisValue {
+        let keys = [store.keys.lock, store.keys.fence, store.keys.token, store.keys.released(owner)]
+        return try await redis.run(TokenScripts.take, keys: keys, arguments: [owner, 35_000, 0])
     }
 
     @Test func savesLoadsAndDeletesToken() async throws {
@@ -151,12 +156,13 @@ struct RedisTokenStoreTests {
         let names = try await redis.send(RedisCommand("KEYS", "*")).elements?.compactMap(\.string) ?? []
         #expect(names.contains(store.keys.token))
         for name in names {
-            #expect(name.wholeMatch(of: /sluice:\{[0-9a-f]{64}\}:(token|fence|lock|mark)/) != nil)
+            #expect(name.wholeMatch(of: /sluice:\{[0-9a-f]{64}\}:(token|fence|lock(:[0-9a-f]{32})?|mark)/) != nil)
             let value = try await redis.send(RedisCommand("GET", name)).data ?? Data()
             #expect(value.firstRange(of: Data("secret-1".utf8)) == nil)
         }
         withExtendedLifetime(lock) {
-            #expect(names.count == 4)
+            // The fifth one is the release of the lock for saving.
+            #expect(names.count { !$0.contains("lock:") } == 4)
         }
         #expect(!"\(store)".contains("0123456789"))
     }
@@ -257,11 +263,7 @@ struct RedisTokenStoreTests {
     @Test func lockThatWasLeftBehindIsFreeAfterItsLease() async throws {
         let clock = TestClock()
         // As if its machine had stopped.
-        _ = try await redis.run(
-            TokenScripts.take,
-            keys: [store.keys.lock, store.keys.fence, store.keys.token],
-            arguments: ["stopped", 35_000, 0]
-        )
+        _ = try await take("stopped")
         let left = try await redis.send(RedisCommand("PTTL", store.keys.lock)).int ?? -1
         #expect((1...35_000).contains(left))
         let waiting = Task { try await lock(on: clock) }
@@ -304,6 +306,25 @@ struct RedisTokenStoreTests {
         #expect(try await release("other") == 0)
         #expect(try await redis.send(RedisCommand("GET", store.keys.lock)).string == held.owner)
         #expect(try await release(held.owner) == 1)
+    }
+
+    @Test func commandThatTakesTheLockAfterItsReleaseGetsNone() async throws {
+        #expect(try await take("late").elements?.count == 2)
+        #expect(try await release("late") == 1)
+        // A repeated command, or one whose reply the owner did not wait for.
+        #expect(try await take("late").elements == [])
+        #expect(try await release("later") == 0)
+        #expect(try await take("later").elements == [])
+        #expect(try await redis.send(RedisCommand("EXISTS", store.keys.lock)).int == 0)
+        let left = try await redis.send(RedisCommand("PTTL", store.keys.released("later"))).int ?? -1
+        #expect((1...35_000).contains(left))
+        #expect(try await take("next").elements?.count == 2)
+        // The failure of a refresh releases nothing.
+        #expect(try await release("next") == 1)
+        let lock = try await lock()
+        try await lock.willSend(refreshToken: "r0")
+        await lock.refreshFailed()
+        try await lock.willSend(refreshToken: "r0")
     }
 
     @Test func lateOwnerChangesNothing() async throws {
