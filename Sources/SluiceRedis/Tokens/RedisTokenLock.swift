@@ -74,10 +74,11 @@ final class RedisTokenLock: TokenLock {
     }
 
     func save(_ token: OAuth2.Token) async throws {
-        let attempt = state.withLock { state in
+        let (attempt, refreshToken) = state.withLock { state in
             state.saves.requestBegins(saving: token)
-            return state.attempt
+            return (state.attempt, state.marked?.refreshToken)
         }
+        if let refreshToken { store.recordSpent(refreshToken, for: token) }
         defer { state.withLock { $0.saves.requestEnds() } }
         await attempt?.value
         do {
@@ -109,6 +110,7 @@ final class RedisTokenLock: TokenLock {
                     state.saves.saved(token)
                 }
                 store.remember(token, version: held.version, keepsRefreshToken: isKept)
+                if let refreshToken { store.forgetSpent(refreshToken) }
                 return true
             }
             try await lockAgain()
@@ -167,9 +169,9 @@ final class RedisTokenLock: TokenLock {
     }
 
     func delete() async throws {
-        let (wasUnsaved, attempt) = state.withLock { state in
+        let (wasUnsaved, attempt, refreshToken) = state.withLock { state in
             defer { state.saves.requestBegins(saving: nil) }
-            return (state.saves.unsaved != nil, state.attempt)
+            return (state.saves.unsaved != nil, state.attempt, state.marked?.refreshToken)
         }
         defer { state.withLock { $0.saves.requestEnds() } }
         // An attempt that ends later would save the token again.
@@ -191,6 +193,7 @@ final class RedisTokenLock: TokenLock {
             return state.held.version
         }
         store.remember(nil, version: version)
+        if let refreshToken { store.forgetSpent(refreshToken) }
     }
 
     /// Changes the stored value.

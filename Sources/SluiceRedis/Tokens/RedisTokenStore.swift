@@ -132,17 +132,32 @@ extension RedisTokenStore: SharedTokenStore {
     private static let markPatience = Duration.seconds(600)
 
     /// Returns the arguments of ``TokenScripts/mark``.
-    func arguments(toMark refreshToken: Secret, of held: HeldToken, _ timeout: Duration) throws(TokenStoreError)
-        -> [any RedisArgument]
-    {
-        guard let hash = try? seal.name("refresh/\(refreshToken.reveal())") else {
+    ///
+    /// - Throws: A `TokenStoreError`, or a `RefreshInterrupted` if another gate of this process has sent the refresh token.
+    func arguments(toMark refreshToken: Secret, of held: HeldToken, _ timeout: Duration) throws -> [any RedisArgument] {
+        guard let hash = hash(of: refreshToken) else {
             throw TokenStoreError("The refresh token could not be hashed.")
         }
+        if interruptedRefresh == .signIn, memory.withLock({ $0.spent.contains(hash) }) { throw RefreshInterrupted() }
         let isKept = memory.withLock { $0.keepsRefreshToken && $0.token?.refreshToken == refreshToken.reveal() }
         return [
             held.owner, milliseconds(lease(timeout)), machine, held.fence, hash,
             isKept || interruptedRefresh == .refreshAgain ? 1 : 0,
         ]
+    }
+
+    private func hash(of refreshToken: Secret) -> String? { try? seal.name("refresh/\(refreshToken.reveal())") }
+
+    /// Records that a refresh token was exchanged for a token that is not saved yet, unless the authorization server has kept it.
+    func recordSpent(_ refreshToken: Secret, for token: OAuth2.Token) {
+        guard token.refreshToken != refreshToken.reveal(), let hash = hash(of: refreshToken) else { return }
+        memory.withLock { _ = $0.spent.insert(hash) }
+    }
+
+    /// Records that the token for which a refresh token was exchanged is saved or deleted.
+    func forgetSpent(_ refreshToken: Secret) {
+        guard let hash = hash(of: refreshToken) else { return }
+        memory.withLock { _ = $0.spent.remove(hash) }
     }
 
     /// The beginning of the mark that was made under a lock.

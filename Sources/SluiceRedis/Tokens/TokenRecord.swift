@@ -96,6 +96,9 @@ struct TokenMemory: Sendable {
     private(set) var token: OAuth2.Token?
     /// True if the authorization server has kept the refresh token of ``token`` when it was used last.
     private(set) var keepsRefreshToken = false
+    /// The hashes of the refresh tokens that were exchanged for tokens that are not saved yet. The server still holds them, and their marks
+    /// are those of this machine, which does not stop another gate of the same process.
+    var spent: Set<String> = []
 
     /// Records the value that the server holds.
     ///

@@ -129,6 +129,41 @@ struct RedisTokenStoreTests {
         }
     }
 
+    @Test func spentRefreshTokenIsNotSentByAnotherGateOfTheProcess() async throws {
+        // The first gate does not save its token again, as its clock stands still.
+        let first = try await lock(on: TestClock())
+        try await first.willSend(refreshToken: "r0")
+        process.kill()
+        let token = OAuth2.Token(accessToken: "a", refreshToken: "r1")
+        await #expect(throws: TokenStoreError.self) { try await first.save(token) }
+        try process.start()
+        _ = try await redis.eventually(RedisCommand("PING"))
+        do {
+            let second = try await lock()
+            for _ in 0..<2 {
+                await #expect(throws: RefreshInterrupted.self) { try await second.willSend(refreshToken: "r0") }
+            }
+            try await second.willSend(refreshToken: "other")
+            await second.refreshFailed()
+        }
+        try await endLease()
+        try await first.save(token)
+        #expect(try await store.load()?.accessToken == "a")
+        try await endLease()
+        try await lock().willSend(refreshToken: "r0")
+    }
+
+    @Test func refreshTokenThatTheServerKeepsIsNotSpent() throws {
+        let token = OAuth2.Token(accessToken: "a", refreshToken: "r1")
+        let held = try #require(try HeldToken(.array([.text("1"), .null]), owner: "o", until: .now))
+        store.recordSpent("r1", for: token)
+        _ = try store.arguments(toMark: "r1", of: held, .seconds(30))
+        store.recordSpent("r0", for: token)
+        #expect(throws: RefreshInterrupted.self) { try store.arguments(toMark: "r0", of: held, .seconds(30)) }
+        store.forgetSpent("r0")
+        _ = try store.arguments(toMark: "r0", of: held, .seconds(30))
+    }
+
     @Test func refreshTokenThatTheServerKeepsIsSentAgain() async throws {
         let other = try Self.store(RedisClient(process.server))
         for (access, isKept) in [("a", false), ("b", true), ("b", true)] {
