@@ -85,10 +85,10 @@ extension APIClient {
     ///
     /// The next page of a list, a reconnection of an event stream, and a request that code of yours sends for another one,
     /// are new requests. Revalidations of the cache in the background and refreshes of OAuth 2.0 tokens count as requests,
-    /// even if no caller waits for them, until the new token is stored. A refresh that is left when the time is up goes on until its own time-out, because
-    /// the server may have replaced the refresh token, and other clients may wait for the new one. Other clients are not
-    /// affected, except that they connect again if they share the transport. A client cannot be used again after a drain. A client never has to be drained or closed: see
-    /// <doc:Deployment>.
+    /// even if no caller waits for them, until the new token is stored. A refresh that is left when the time is up goes on
+    /// until its own time-out, because the server may have replaced the refresh token, and other clients may wait for the
+    /// new one. Other clients are not affected, except that they connect again if they share the transport. A client
+    /// cannot be used again after a drain. A client never has to be drained or closed: see <doc:Deployment>.
     ///
     /// - Parameter limit: The maximum time for requests that are running; 30 seconds by default. If the calling task is
     ///   cancelled, it is over at once.
