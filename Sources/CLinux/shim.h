@@ -4,8 +4,13 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+// Types of sockets. Swift finds an enumerator only in the module that the compiler loads first of those that include its header.
+static const int sluice_stream_socket = SOCK_STREAM;
+static const int sluice_socket_flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 // glibc declares the next two functions only with _GNU_SOURCE, which a module map cannot define.
 

@@ -384,6 +384,11 @@ package final class Dial: LoopHandler {
         if error == 0, events & EPOLLHUP.rawValue != 0, events & EPOLLOUT.rawValue == 0 { error = ECONNREFUSED }
         let isRace = withState { $0.race != nil }
         if error != 0 {
+            withState { state in
+                // The input and the end were those of this attempt.
+                state.hasInput = false
+                state.hasHungUp = false
+            }
             close(index, on: thread)
             attemptFailed(index, error, on: thread)
         } else if isRace {

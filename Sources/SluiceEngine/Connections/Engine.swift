@@ -1,4 +1,5 @@
 #if os(Linux)
+import CLinux
 import CSSL
 import SluiceHTTP
 import SluiceLibc
@@ -126,7 +127,7 @@ package final class DescriptorBudget: Sendable {
     /// - Returns: The socket, non-blocking and closed on exec, or -1 with `errno` set.
     func socket(_ family: Int32) -> Int32 {
         if count >= limit { _ = evict() }
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let type = sluice_stream_socket | sluice_socket_flags
         var descriptor = SluiceLibc.socket(family, type, 0)
         while descriptor < 0, errno == EMFILE || errno == ENFILE, evict() {
             descriptor = SluiceLibc.socket(family, type, 0)

@@ -283,7 +283,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         } else {
             return
         }
-        for stream in state.session.unwritten(excess) {
+        for stream in state.session.unwritten(excess).reversed() {
             let error = SluiceError(.connectionLost, "The server at \(stream.call.serverName) accepts no requests.")
             resend(stream, else: error, &state, &effects, now)
         }

@@ -108,7 +108,7 @@ final class HTTP2Session {
     /// Returns up to a number of streams that were submitted but not written, the latest first.
     func unwritten(_ count: Int) -> ArraySlice<HTTP2Stream> {
         guard count > 0 else { return [] }
-        return streams.values.filter { !$0.hasWritten && !$0.isClosed }.sorted { $0.id > $1.id }.prefix(count)
+        return streams.values.filter { !$0.isBeingWritten && !$0.isClosed }.sorted { $0.id > $1.id }.prefix(count)
     }
 
     func contains(_ stream: HTTP2Stream) -> Bool { streams[stream.id] === stream }
@@ -346,6 +346,11 @@ final class HTTP2Session {
         nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, code, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
             session.receivedInvalidFrame(frame.pointee.hd.stream_id, code)
+            return 0
+        }
+        nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, user in
+            guard let header = frame?.pointee.hd, header.type == NGHTTP2_HEADERS.rawValue else { return 0 }
+            HTTP2Session.of(user)?.streams[header.stream_id]?.isBeingWritten = true
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in

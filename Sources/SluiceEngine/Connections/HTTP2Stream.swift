@@ -16,6 +16,8 @@ final class HTTP2Stream: Transaction {
     var window = FlowWindow()
     /// The time at which the request was submitted to the session.
     private(set) var submitted = MonotonicTime.distantFuture
+    /// True once the head, or a part of it, is in the output.
+    var isBeingWritten = false
     /// True if the initial window is large. It then counts towards the client's budget.
     private(set) var hasLargeWindow = false
     /// True while the stream is in the session's collection of touched streams.

@@ -21,7 +21,7 @@ extension PoolState {
         } else if let index = sharedIndex(of: connection, in: group) {
             groups[group]?.shared.remove(at: index)
             restartConnectTimeouts(in: group, at: now)
-            connectOthers(of: group, &actions)
+            connectOthers(of: group, since: now, &actions)
         }
         removeIfUnused(group)
         return actions
@@ -71,16 +71,19 @@ extension PoolState {
     mutating func restartConnectTimeout(of call: Call, at now: MonotonicTime) {
         let id = ObjectIdentifier(call)
         guard let request = pending[id], let timeout = request.connectTimeout else { return }
-        let deadline = min(request.total, now + timeout)
+        // Not now: the request would expire again at once.
+        let deadline = min(request.total, now + max(timeout, .milliseconds(1)))
         pending[id]?.since = now
         pending[id]?.deadline = deadline
         setTimer(id, at: deadline)
     }
 
-    /// Counts the connect time-outs of all requests that need a connection from now, if there is no connection that they could wait for.
+    /// Counts the connect time-outs of all requests without a dial from now, if there is no connection that they could wait for.
     private mutating func restartConnectTimeouts(in group: GroupID, at now: MonotonicTime) {
         guard let waiting = groups[safe: group] ?? nil, waiting.shared.isEmpty else { return }
-        for call in waiting.connecting { restartConnectTimeout(of: call, at: now) }
+        for call in waiting.connecting where pending[ObjectIdentifier(call)]?.hasDial == false {
+            restartConnectTimeout(of: call, at: now)
+        }
     }
 
     /// Returns true if a dial takes longer than a connect time-out, so that its server may not answer. It then serves no other request.
@@ -105,7 +108,7 @@ extension PoolState {
         else { return [] }
         var actions: [Action] = []
         restartConnectTimeouts(in: group, at: now)
-        connectOthers(of: group, &actions)
+        connectOthers(of: group, since: now, &actions)
         return actions
     }
 

@@ -83,9 +83,11 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     /// The number of waiting requests that a dial of HTTP/2 serves.
     private var expectedCapacity: Int { min(Self.usualCapacity, max(1, knownCapacity ?? Self.usualCapacity)) }
 
-    /// Allows another dial if the last one failed some time ago.
-    mutating func retryGrowth(at now: MonotonicTime) {
-        if let failed = failedToGrow, failed + Self.growthPause <= now { failedToGrow = nil }
+    /// Allows another dial if the last one failed some time ago. Returns true if it was not allowed before.
+    mutating func retryGrowth(at now: MonotonicTime) -> Bool {
+        guard let failed = failedToGrow, failed + Self.growthPause <= now else { return false }
+        failedToGrow = nil
+        return true
     }
 
     /// True if a request that needs a connection, and has no dial, should start one.

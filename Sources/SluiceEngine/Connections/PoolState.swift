@@ -222,7 +222,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
                     groups[expired.group]?.failedToGrow = now
                     releaseUse(of: expired.group)
                 } else {
-                    groups[expired.group]?.retryGrowth(at: now)
+                    _ = groups[expired.group]?.retryGrowth(at: now)
                 }
                 restartConnectTimeout(of: expired.call, at: now)
                 connectOthers(of: expired.group, &actions)
@@ -264,7 +264,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             shared.since = now
             groups[group]?.shared[index] = shared
             serve(group, &actions)
-            groups[group]?.retryGrowth(at: now)
+            if groups[group]?.retryGrowth(at: now) == true { connectOthers(of: group, since: now, &actions) }
             if !keepsIdle, groups[group]?.shared[index].streams == 0 {
                 groups[group]?.shared.remove(at: index)
                 actions.append(.discard(connection))
@@ -464,7 +464,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             assign(spare.dial, to: request.call)
             return false
         }
-        groups[request.group]?.retryGrowth(at: now)
+        _ = groups[request.group]?.retryGrowth(at: now)
         guard groups[request.group]?.needsDial == true else { return false }
         reserveDial(id, in: request.group)
         return true

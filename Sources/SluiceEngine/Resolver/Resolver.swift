@@ -1,4 +1,5 @@
 #if os(Linux)
+import CLinux
 import Dispatch
 import SluiceHTTP
 import SluiceLibc
@@ -176,7 +177,7 @@ enum SystemLookup {
         var hints = addrinfo()
         // AI_ADDRCONFIG is not set: it ignores loopback addresses, so a host with only `lo` would resolve nothing.
         hints.ai_family = AF_UNSPEC
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_socktype = sluice_stream_socket
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(name, nil, &hints, &list)
         let systemCode = errno

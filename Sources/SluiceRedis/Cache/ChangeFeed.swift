@@ -29,8 +29,9 @@ final class ChangeFeed: Sendable {
     private static let batch = 512
     /// The time that a read waits for a message.
     private static let patience = Duration.milliseconds(500)
-    /// The time by which a server may end such a wait too late. Redis looks for waits that are over at least ten times a second.
-    private static let lateness = Duration.milliseconds(250)
+    /// The time by which a server may end such a wait too late. Redis 5 looks for waits that are over once a second, as do later versions
+    /// with the lowest `hz`.
+    private static let lateness = Duration.milliseconds(1_250)
 
     private let redis: RedisClient
     private let seal: RedisSeal

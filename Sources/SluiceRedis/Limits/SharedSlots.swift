@@ -220,7 +220,8 @@ enum SlotScripts {
     /// milliseconds for which no slots are given.
     ///
     /// The hash has for each machine its number of slots, the end of its lease, the number wanted, and the number of the call that has set
-    /// them. A call whose time was over may run after later ones, and then changes nothing. So a machine without slots stays for a second.
+    /// them. A call whose time was over may run after later ones, and then changes nothing. So a machine without slots stays for a lease,
+    /// or for a second if it waits for slots.
     /// If the server has lost its data, machines may use slots that it does not know. They tell it before their leases would have ended,
     /// and only then it gives slots. A time in the future, as of a clock that went back, counts as the present.
     static let set = RedisScript(
@@ -284,7 +285,7 @@ enum SlotScripts {
         held = math.max(held, running, math.min(usable, kept))
         -- A machine that only waits calls often.
         local ends = now + lease
-        if held == 0 then ends = now + math.min(lease, 1000) end
+        if held == 0 and wanted > 0 then ends = now + math.min(lease, 1000) end
         redis.call('HSET', KEYS[1], id, string.format('%.0f %.0f %.0f %.0f', held, ends, wanted, number))
         redis.call('PEXPIRE', KEYS[1], 2 * lease)
         return {held, share, settling}

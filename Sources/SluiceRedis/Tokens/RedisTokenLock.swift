@@ -235,14 +235,19 @@ final class RedisTokenLock: TokenLock {
             throw RedisTokenStore.publicError(error)
         }
         let isUnchanged = state.withLock { state in
-            let isUnchanged =
+            guard
                 held.stored == state.held.stored || held.stored == .missing
-                || state.sent.map { held.stored == .value($0.value) } == true
+                    || state.sent.map({ held.stored == .value($0.value) }) == true
+            else { return false }
             if case .value(let value) = held.stored, value == state.sent?.value {} else { state.sent = nil }
             state.held = held
-            return isUnchanged
+            return true
         }
-        if !isUnchanged { throw TokenLockExpired() }
+        if !isUnchanged {
+            // The number of the former lock stays, so that later attempts do not change the value either.
+            store.release(held.owner, clearing: nil, until: held.until, on: clock)
+            throw TokenLockExpired()
+        }
     }
 }
 

@@ -200,7 +200,8 @@ enum TokenScripts {
         if stored and stored ~= ARGV[2] and stored ~= ARGV[3] then return 'replaced' end
         if ARGV[3] == '' then
             redis.call('SET', KEYS[2], '', 'PX', 86400000)
-        else
+        elseif stored ~= ARGV[3] then
+            -- A token that is stored already may have been marked by another machine since.
             redis.call('SET', KEYS[2], ARGV[3])
             redis.call('DEL', KEYS[3])
         end

@@ -243,6 +243,14 @@ import Testing
         expect(state.expire(at: Self.time(10)).map(\.text), ["dial 2"])
     }
 
+    @Test mutating func connectTimeoutOfZeroDoesNotRepeatAtOnce() {
+        let (_, dial) = dial(for: Self.calls(1))
+        _ = succeed(dial, PoolItem("c"), capacity: 1)
+        _ = acquire(PoolItem("2"), connect: .zero)
+        _ = state.expire(at: Self.time(5))
+        #expect(state.nextDeadline > Self.time(5))
+    }
+
     @Test mutating func dialWithoutAnOwnerEndsAtItsConnectTimeout() {
         let (group, dial) = dial(for: Self.calls(1))
         let connection = PoolItem("c")

@@ -372,7 +372,9 @@ struct RedisTokenStoreTests {
         await #expect(throws: TokenLockExpired.self) { try await late.delete() }
         withExtendedLifetime(next) {}
         try await endLease()
-        await #expect(throws: TokenLockExpired.self) { try await late.save(Self.token("late")) }
+        for _ in 0..<2 {
+            await #expect(throws: TokenLockExpired.self) { try await late.save(Self.token("late")) }
+        }
         #expect(try await store.load()?.accessToken == "new")
     }
 
@@ -381,7 +383,9 @@ struct RedisTokenStoreTests {
         let late = try await lock()
         try await endLease()
         try await Self.store(redis).delete()
-        await #expect(throws: TokenLockExpired.self) { try await late.save(Self.token("late")) }
+        for _ in 0..<2 {
+            await #expect(throws: TokenLockExpired.self) { try await late.save(Self.token("late")) }
+        }
         #expect(try await store.load() == nil)
     }
 

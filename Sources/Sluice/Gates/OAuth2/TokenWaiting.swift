@@ -140,7 +140,8 @@ extension OAuth2 {
     }
 
     /// Waits while the store saves a token in the background that it could not save at once. Requests use the token meanwhile,
-    /// but a drain of the client ends only then. One wait serves all work of a client.
+    /// but a drain of the client ends only then. One wait serves all work of a client. It keeps a gate that the program has released
+    /// until then, so that the new token is not lost.
     private func waitForSave(by client: RunningRequests) async {
         var save = shared.withLock { $0.beginWaitForSave(by: ObjectIdentifier(client)) }
         while let running = save {
