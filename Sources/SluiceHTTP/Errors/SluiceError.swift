@@ -178,3 +178,13 @@ extension SluiceError: CustomReflectable, RedactedMirror {
         return children
     }
 }
+
+// MARK: - Described errors
+
+/// An error whose description is also its `localizedDescription`.
+package protocol DescribedError: LocalizedError, CustomStringConvertible {}
+
+extension DescribedError {
+    /// The ``description``, as `localizedDescription`.
+    public var errorDescription: String? { description }
+}
