@@ -68,11 +68,15 @@ extension PoolState {
     }
 
     /// Counts the connect time-out of a request from now, and the age of a dial that is started for it.
-    mutating func restartConnectTimeout(of call: Call, at now: MonotonicTime) {
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - now: The current time.
+    ///   - least: The minimum time until the request is checked again.
+    mutating func restartConnectTimeout(of call: Call, at now: MonotonicTime, atLeast least: Duration = .zero) {
         let id = ObjectIdentifier(call)
         guard let request = pending[id], let timeout = request.connectTimeout else { return }
-        // Not now: the request would expire again at once.
-        let deadline = min(request.total, now + max(timeout, .milliseconds(1)))
+        let deadline = min(request.total, now + max(timeout, least))
         pending[id]?.since = now
         pending[id]?.deadline = deadline
         setTimer(id, at: deadline)

@@ -224,7 +224,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
                 } else {
                     _ = groups[expired.group]?.retryGrowth(at: now)
                 }
-                restartConnectTimeout(of: expired.call, at: now)
+                // Not at once, which would not end.
+                restartConnectTimeout(of: expired.call, at: now, atLeast: .milliseconds(1))
                 connectOthers(of: expired.group, &actions)
                 continue
             }

@@ -100,6 +100,9 @@ struct PoolModel {
         state = State(limit: limit, limitPerHost: limitPerHost, maximumWaiting: maximumWaiting)
     }
 
+    /// The actions of deadlines that are handled later: the state is already the one after them.
+    private var later: Actions = []
+
     private var time: MonotonicTime { MonotonicTime(nanoseconds: now) }
 
     private mutating func item() -> PoolItem {
@@ -257,11 +260,13 @@ struct PoolModel {
             }
             try require(isTotal == (request.total <= time), "A request fails by the wrong deadline.")
             var own = actions[..<end]
+            later = actions[end...]
             try removeCancelledDials(&own)
             try remove(call, mayHaveDial: false, &own)
             try require(own.isEmpty, "A deadline leaves \(own.count) unexpected actions.")
             actions = actions[(end + 1)...]
         }
+        later = []
         try removeCancelledDials(&actions)
         try require(actions.isEmpty, "The deadlines leave \(actions.count) unexpected actions.")
         let isLate = requests.contains { $0.connection == nil && $0.deadline <= time }
@@ -439,10 +444,14 @@ struct PoolModel {
                 && candidates.first { $0.route.origin == candidate.route.origin && $0.priority == highest }?.call
                     === candidate.call
         }
-        if let adopting = next.first(where: { state.isConnecting($0.call) })?.call,
-            !actions.contains(where: { if case .dial(let call, _) = $0 { call === adopting } else { false } })
-        {
-            call = adopting
+        let adopting = next.first { candidate in
+            let dials = (actions + later).contains {
+                if case .dial(let call, _) = $0 { call === candidate.call } else { false }
+            }
+            return state.isConnecting(candidate.call) && !dials
+        }
+        if let adopting {
+            call = adopting.call
         } else {
             switch actions.popFirst() {
             case .start(let started, let given)?:
