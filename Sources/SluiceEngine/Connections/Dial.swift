@@ -44,9 +44,6 @@ package final class Dial: LoopHandler {
         var registration: LoopThread.Registration?
         /// The attempts to repeat after a short time, because there was no descriptor or the backlog was full.
         var postponed: [(index: Int, address: Target)] = []
-        /// True once the socket is readable or closed. The loop reports this only once.
-        var hasInput = false
-        var hasHungUp = false
         var tlsContext: TLSContext?
         var proxyContext: TLSContext?
         /// TLS to the proxy, which carries all later traffic.
@@ -68,9 +65,14 @@ package final class Dial: LoopHandler {
     }
 
     struct Attempt {
+        let index: Int
         let descriptor: Int32
         let registration: LoopThread.Registration
         let target: Target
+        /// True once the socket is readable or closed. The loop reports this only once.
+        var hasInput = false
+        /// True once the server has closed its side.
+        var hasHungUp = false
     }
 
     /// The delay before an attempt that failed for lack of a resource is repeated.
@@ -329,7 +331,14 @@ package final class Dial: LoopHandler {
             return true
         }
         let registration = thread.register(DialAttempt(dial: self, index: index))
-        withState { $0.attempts[index] = Attempt(descriptor: descriptor, registration: registration, target: target) }
+        withState { state in
+            state.attempts[index] = Attempt(
+                index: index,
+                descriptor: descriptor,
+                registration: registration,
+                target: target
+            )
+        }
         guard thread.watch(descriptor, for: registration) else {
             let error = errno
             close(index, on: thread)
@@ -372,8 +381,8 @@ package final class Dial: LoopHandler {
         guard let attempt = withState({ $0.isOver ? nil : $0.attempts[index] }) else { return }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 {
             withState { state in
-                state.hasInput = true
-                if events & EPOLLRDHUP.rawValue != 0 { state.hasHungUp = true }
+                state.attempts[index]?.hasInput = true
+                if events & EPOLLRDHUP.rawValue != 0 { state.attempts[index]?.hasHungUp = true }
             }
         }
         if withState({ $0.isConnected }) { return proceed(attempt, on: thread) }
@@ -384,11 +393,6 @@ package final class Dial: LoopHandler {
         if error == 0, events & EPOLLHUP.rawValue != 0, events & EPOLLOUT.rawValue == 0 { error = ECONNREFUSED }
         let isRace = withState { $0.race != nil }
         if error != 0 {
-            withState { state in
-                // The input and the end were those of this attempt.
-                state.hasInput = false
-                state.hasHungUp = false
-            }
             close(index, on: thread)
             attemptFailed(index, error, on: thread)
         } else if isRace {
@@ -513,8 +517,6 @@ package final class Dial: LoopHandler {
             state.race = nil
             state.proxyTLS = nil
             state.stage = .connecting
-            state.hasInput = false
-            state.hasHungUp = false
         }
         _ = attempt(0, target, on: thread)
     }
@@ -524,6 +526,7 @@ package final class Dial: LoopHandler {
     private func succeed(_ attempt: Attempt, on thread: LoopThread) {
         let (dialed, hasInput) = withState { state in
             state.isOver = true
+            let current = state.attempts.removeValue(forKey: attempt.index)
             state.attempts = [:]
             return (
                 DialedSocket(
@@ -532,9 +535,9 @@ package final class Dial: LoopHandler {
                     remoteAddress: attempt.target.description,
                     tls: state.takeTLS(),
                     timings: state.timings,
-                    hasHungUp: state.hasHungUp
+                    hasHungUp: current?.hasHungUp == true
                 ),
-                state.hasInput
+                current?.hasInput == true
             )
         }
         completion(self, .success(dialed), thread)

@@ -284,8 +284,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             return
         }
         for stream in state.session.unwritten(excess).reversed() {
-            let error = SluiceError(.connectionLost, "The server at \(stream.call.serverName) accepts no requests.")
-            resend(stream, else: error, &state, &effects, now)
+            resend(stream, else: stream.refusal, &state, &effects, now)
         }
         if state.session.isGoingAway, state.session.count == 0 { close(&state, &effects) }
     }
@@ -380,9 +379,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     ) {
         if stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue, stream.head == nil {
             // The server has not processed the request (RFC 9113 §8.7).
-            let host = stream.call.serverName
-            let error = SluiceError(.connectionLost, "The server at \(host) refused the request's stream.")
-            return resend(stream, else: error, &state, &effects, now)
+            return resend(stream, else: stream.refusal, &state, &effects, now)
         }
         if stream.closeCode == NGHTTP2_HTTP_1_1_REQUIRED.rawValue, stream.head == nil,
             stream.call.plan.httpVersion == .automatic

@@ -47,6 +47,11 @@ final class HTTP2Stream: Transaction {
 
     override var trailers: HTTPHeaders { trailerFields }
 
+    /// The error if the server accepts no stream for the request.
+    var refusal: SluiceError {
+        SluiceError(.connectionLost, "The server at \(call.serverName) refused the request's stream.")
+    }
+
     deinit {
         if hasLargeWindow { call.pool.windowBudget.giveBack() }
     }

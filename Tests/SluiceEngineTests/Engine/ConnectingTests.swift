@@ -76,6 +76,25 @@ extension EngineTests {
             #expect(transport.isQuiet)
             withExtendedLifetime(silent) {}
         }
+
+        /// The refused attempt reports an end, which is not that of the connection to the other address.
+        @Test func connectionIsKeptAfterAnotherAddressWasRefused() async throws {
+            let server = try TestListener { descriptor in
+                while TestListener.readHead(descriptor) != nil {
+                    TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                }
+            }
+            var connection = ConnectionOptions()
+            connection.proxy = .none
+            connection.hostAddresses = ["*": [IPAddress(127, 0, 0, 3), IPAddress(127, 0, 0, 1)]]
+            let request = HTTPRequest(scheme: "http", authority: "two.test:\(server.port)", path: "/")
+            let transport = SocketTransport()
+            for _ in 0..<3 {
+                let response = try await transport.exchange(request, TransferContext(connection: connection))
+                #expect(response.text == "ok")
+            }
+            #expect(server.connections == 1)
+        }
     }
 }
 #endif
