@@ -76,6 +76,7 @@ struct EnvironmentTests {
         "OTEL_METRICS_EXPORTER",
         "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_SDK_DISABLED",
         "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION",
+        "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY",
     ])
     func aValueThatCannotBeUsedIsNamed(_ name: String) {
         let configuration = TelemetryConfiguration(environment: [name: "%zz"])

@@ -176,8 +176,13 @@ extension EnvironmentReader {
         if let timeout = milliseconds(name("TIMEOUT")) { collector.timeout = timeout }
         if let longest = milliseconds(limit) { collector.timeout = min(collector.timeout, longest) }
         if let file = text(name("CERTIFICATE")) { collector.tls.trust = .only(.file(file)) }
-        if let certificate = text(name("CLIENT_CERTIFICATE")), let key = text(name("CLIENT_KEY")) {
-            collector.tls.clientCertificate = .pem(certificate: .file(certificate), key: .file(key))
+        let (certificate, key) = (name("CLIENT_CERTIFICATE"), name("CLIENT_KEY"))
+        switch (text(certificate), text(key)) {
+        case (let file?, let keyFile?):
+            collector.tls.clientCertificate = .pem(certificate: .file(file), key: .file(keyFile))
+        case (_?, nil): warn(certificate, "needs \(key).")
+        case (nil, _?): warn(key, "needs \(certificate).")
+        case (nil, nil): break
         }
         return exporters.contains("otlp") ? collector : nil
     }
