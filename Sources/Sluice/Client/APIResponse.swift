@@ -7,11 +7,11 @@ public struct APIResponse<Model: Sendable, ErrorModel: ErrorSerializable>: Senda
     public let request: HTTPRequest?
     /// Status, headers and version; nil if no response was received.
     public let head: HTTPResponse?
-    /// The body; empty if none was received.
+    /// The body; empty if none was received, or if the transfer failed before its end.
     public let body: Data
     /// The trailer section that follows the body (RFC 9110 §6.5); empty if there was none.
     public let trailers: HTTPHeaders
-    /// The metrics of the transfer; nil if no response was received.
+    /// The metrics of the transfer; nil if no response was received, or if the transfer failed before its end.
     public let metrics: TransferMetrics?
     /// The source of the response: the server or the cache. The server if no response was received.
     public let source: ResponseSource

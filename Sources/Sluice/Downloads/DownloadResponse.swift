@@ -14,7 +14,7 @@ public struct DownloadResponse<Model: Sendable, ErrorModel: ErrorSerializable>: 
     public let body: Data
     /// The trailer section of the last response (RFC 9110 §6.5); empty if there was none.
     public let trailers: HTTPHeaders
-    /// The metrics of the last transfer; nil if no response was received.
+    /// The metrics of the last transfer; nil if no response was received, or if it failed before its end.
     public let metrics: TransferMetrics?
     /// The model or the error.
     public let result: Result<Model, ErrorModel>

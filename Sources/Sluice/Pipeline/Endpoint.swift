@@ -50,8 +50,8 @@ extension URL: Endpoint {
 /// All requirements except ``baseURL`` and ``path`` have defaults, and a target with a ``RequestTask`` must say its
 /// ``method``. One client can send targets of any number of types.
 ///
-/// A property may be optional where its type here is not, and the reverse, except ``method``, ``validation``,
-/// ``usesCookies`` and ``userInfo``. Headers can be a `[String: String]`, the task a ``MethodTask``, and tags a
+/// A property may be optional where its type here is not, and the reverse, except ``baseURL``, ``path``, ``method``,
+/// ``validation``, ``usesCookies`` and ``userInfo``. Headers can be a `[String: String]`, the task a ``MethodTask``, and tags a
 /// `[String]`. A property with the name of a requirement and any other type does not compile.
 public protocol Target: Endpoint, _TargetDeclarations {
     /// An absolute http or https URL, which replaces the client's.

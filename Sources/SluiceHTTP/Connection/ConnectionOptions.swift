@@ -4,7 +4,9 @@
 /// let docker = APIClient(baseURL: "http://docker/v1.47") { $0.connection.unixSocket = "/var/run/docker.sock" }
 /// ```
 ///
-/// If a transport does not support an option, requests fail with ``SluiceError/Code/unsupported``.
+/// `SocketTransport` supports all of them. With `URLSessionTransport`, requests fail with
+/// ``SluiceError/Code/unsupported`` if an option that it does not support is set. A transport of your own must apply them
+/// itself.
 public struct ConnectionOptions: Sendable {
     private struct Values: Sendable {
         var tls = TLSConfiguration()

@@ -14,8 +14,8 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// Each process also keeps entries in memory. A change by one of them is seen by all others within milliseconds, and within a second of
-/// their return by those that have lost the connection. If several need a missing response at the same time, one fetches it and the others
+/// Each process also keeps entries in memory. A change by one of them is seen by all others within milliseconds, and within two seconds
+/// by those whose connection was lost, once it works again. If several need a missing response at the same time, one fetches it and the others
 /// wait. While the server is away, requests are sent as without a storage.
 ///
 /// The server decides which entries it evicts: set `maxmemory-policy` to `allkeys-lru` or `allkeys-lfu`, and do not keep tokens and limits

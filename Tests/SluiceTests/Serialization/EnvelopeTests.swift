@@ -187,7 +187,7 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertEqual(refused.message, "Try later.")
         let kept = try await request.dataSource(.cache).sender().value
         XCTAssertEqual(kept.payload?.name, "Ada")
-        // What a client without an envelope has stored is not used either.
+        // A response that a client without an envelope has stored is not used either.
         let plain = APIClient(baseURL: server.url) { $0.cache = client.configuration.cache }
         _ = try await plain.get("y", as: JSON.self).dataSource(.cacheElseServer).sender().value
         let sent = try await client.get("y", as: User.self).outcome().dataSource(.cacheElseServer).sender().value
