@@ -48,7 +48,7 @@ public struct Envelope: Sendable, Hashable {
             payload = .failure(error)
         }
         return OpenedEnvelope(
-            isSuccess: successValues.contains { $0 == code || $0.isScalar && $0.stringValue == code.stringValue },
+            isSuccess: successValues.contains { $0.isSameStatus(as: code) },
             code: code,
             message: message.flatMap { $0.isNull ? nil : $0.isScalar ? $0.stringValue : $0.description },
             path: self.payload,
@@ -62,6 +62,16 @@ public struct Envelope: Sendable, Hashable {
         } catch {
             throw .noModel(error, in: response.body, "envelope")
         }
+    }
+}
+
+extension JSON {
+    /// True for equal values, and for a number and a string with the same text. Strings are compared byte by byte, because
+    /// the comparison of characters takes quadratic time for some texts of a server.
+    fileprivate func isSameStatus(as other: JSON) -> Bool {
+        if case .number(let number) = self, case .number(let otherNumber) = other { return number == otherNumber }
+        guard isScalar, other.isScalar else { return self == other }
+        return stringValue.utf8.elementsEqual(other.stringValue.utf8)
     }
 }
 

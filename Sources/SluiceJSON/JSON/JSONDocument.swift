@@ -264,6 +264,11 @@ extension JSONDocument {
         return isEqual ?? (string(of: node) == other)
     }
 
+    /// Returns true if the node is a string with the same bytes as another, once its escapes are resolved.
+    package func string(of node: Node, hasBytesOf other: String) -> Bool {
+        tape[node.index].kind == .string && string(of: node).utf8.elementsEqual(other.utf8)
+    }
+
     /// Resolves the escapes of a validated string.
     private static func resolvingEscapes(of content: UnsafeBufferPointer<UInt8>) -> String {
         // An escape is never shorter than its UTF-8 encoding.

@@ -17,7 +17,10 @@ extension LenientScalar where Self: FixedWidthInteger {
         // 1.0 is an integer, but each decoder has its limits.
         if entry.kind == .number, !entry.isPlain || Self.bitWidth > 64 { input.doubt() }
         if entry.kind.isBool, input.conversions.contains(.numbersFromBools) { return entry.kind == .true ? 1 : 0 }
-        return input.withNumberText(of: node) { NumberLiteral($0)?.integer($0) }
+        let value: Self? = input.withNumberText(of: node) { NumberLiteral($0)?.integer($0) }
+        // Foundation has an error of its own for a number that does not fit.
+        if entry.kind == .number, value == nil { input.doubt() }
+        return value
     }
 
     /// Reads an unsigned literal that is too short to overflow.
@@ -47,9 +50,11 @@ extension LenientScalar where Self: BinaryFloatingPoint & LosslessStringConverti
             if case .convertFromString(let positive, let negative, let nan) = input.decoder
                 .nonConformingFloatDecodingStrategy
             {
-                if input.document.string(of: node, equals: positive) { return .infinity }
-                if input.document.string(of: node, equals: negative) { return -.infinity }
-                if input.document.string(of: node, equals: nan) { return .nan }
+                // Foundation finds these texts only if they have no escapes.
+                if !input.document.tape[node.index].isPlain { input.doubt() }
+                if input.document.string(of: node, hasBytesOf: positive) { return .infinity }
+                if input.document.string(of: node, hasBytesOf: negative) { return -.infinity }
+                if input.document.string(of: node, hasBytesOf: nan) { return .nan }
             }
             fallthrough
         default:
@@ -124,7 +129,9 @@ extension Decimal: LenientScalar {
         if kind.isBool, input.conversions.contains(.numbersFromBools) { return kind == .true ? 1 : 0 }
         return input.withNumberText(of: node) { text in
             if text.count > 38 { input.doubt() }
-            return NumberLiteral(text).flatMap { _ in Decimal(string: String(decoding: text, as: UTF8.self)) }
+            let value = NumberLiteral(text).flatMap { _ in Decimal(string: String(decoding: text, as: UTF8.self)) }
+            if kind == .number, value == nil { input.doubt() }
+            return value
         }
     }
 }

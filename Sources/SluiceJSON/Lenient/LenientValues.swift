@@ -124,6 +124,7 @@ extension LenientDecoder {
     }
 
     private func decodeDate() throws -> Date {
+        if input.mirrorsJSONDecoder, kind == .null { throw mismatch(Date.self) }
         switch input.decoder.dateDecodingStrategy {
         case .deferredToDate:
             return Date(timeIntervalSinceReferenceDate: try read(for: Date.self))
@@ -155,6 +156,7 @@ extension LenientDecoder {
     }
 
     private func decodeData() throws -> Data {
+        if input.mirrorsJSONDecoder, kind == .null { throw mismatch(Data.self) }
         switch input.decoder.dataDecodingStrategy {
         case .deferredToData:
             return try Data(from: self)

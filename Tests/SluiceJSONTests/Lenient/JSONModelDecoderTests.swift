@@ -123,6 +123,36 @@ import Testing
             Date(timeIntervalSince1970: Double(try decoder.singleValueContainer().decode(String.self).count))
         }
         try Self.compare([Date].self, "[\(text)]", decoder)
+        // A closure that accepts null is not called for it.
+        decoder.dateDecodingStrategy = .custom { decoder in
+            try decoder.singleValueContainer().decodeNil() ? .distantPast : .distantFuture
+        }
+        decoder.dataDecodingStrategy = .custom { _ in Data() }
+        try Self.compare([Date].self, "[\(text), null]", decoder)
+        try Self.compare([Data?].self, "[null, \(text)]", decoder)
+        try Self.compare(Data.self, "null", decoder)
+        try Self.compare([Double].self, #"["\u0069nf"]"#, decoder)
+        try Self.compare([Double].self, "[\"i\u{301}nf\"]", decoder)
+    }
+
+    /// A number in the widest type that it fits in, as models with several kinds of numbers read it.
+    private struct AnyNumber: Decodable, Equatable {
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            do {
+                text = "\(try container.decode(Int.self))"
+            } catch DecodingError.typeMismatch {
+                text = "\(try container.decode(Double.self))"
+            }
+        }
+    }
+
+    @Test(arguments: ["9223372036854775808", "1.5", "1e300", "\"a\"", "true", "null", "-1", "1e2"])
+    func numbersThatDoNotFitFailAsWithJSONDecoder(text: String) throws {
+        try Self.compare([AnyNumber].self, "[\(text)]", JSONDecoder())
+        try Self.compare([Decimal].self, "[\(text)]", JSONDecoder())
     }
 
     private func every(_ text: String, _ decoder: JSONDecoder) throws {
