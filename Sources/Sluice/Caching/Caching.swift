@@ -170,8 +170,15 @@ public struct CacheKeyRule: Sendable {
     }
 
     /// Returns the cache key of a request for an identity; nil if the request does not use the cache.
-    func key(for request: HTTPRequest, _ identity: CacheIdentity) -> CacheKey? {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - identity: The owner of the response.
+    ///   - server: The server in place of the one that the URL names; nil if the URL decides.
+    /// - Returns: The key.
+    func key(for request: HTTPRequest, _ identity: CacheIdentity, at server: String? = nil) -> CacheKey? {
         guard var name = name(request) else { return nil }
+        if let server { name += "\nserver: \(server)" }
         // The `Host` field selects another resource of the same server. Lines, which no URL and no field contains, separate
         // it from the digest.
         if let host = request.headers["Host"] { name += "\nhost: \(host)" }
@@ -208,12 +215,14 @@ struct CacheIdentity: Sendable {
     ///   - request: The request.
     ///   - credentials: The credentials for authentication challenges.
     ///   - cookies: The cookie jar of the client.
+    ///   - certificate: The certificate that the client presents to the server.
     ///   - secretHeaders: The client's header fields that hold secrets, besides `Authorization` and `Cookie`.
     ///   - partition: The partition; empty for none.
     init(
         _ request: HTTPRequest,
         credentials: ChallengeCredentials? = nil,
         cookies: CookieJar? = nil,
+        certificate: ClientCertificate? = nil,
         secretHeaders: [HTTPHeaderName] = [],
         partition: String
     ) {
@@ -232,6 +241,7 @@ struct CacheIdentity: Sendable {
         append(.cookie)
         for name in secretHeaders { append(name) }
         if let credentials { secrets.append(Array("credentials: \(credentials.user):\(credentials.password)".utf8)) }
+        if let certificate { secrets.append(Array("certificate: ".utf8) + certificate.identity) }
         if let cookies { secrets.append(Array("jar: \(cookies.id)".utf8)) }
         if secrets.isEmpty {
             digest = nil

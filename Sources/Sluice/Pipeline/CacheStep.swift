@@ -24,7 +24,17 @@ struct CacheStep: Sendable {
     /// - Throws: The error of the transport or the cache.
     func response(to request: HTTPRequest) async throws(SluiceError) -> ServerResponse {
         let lookup = CacheLookup(cache, request, transfer, attempt.call?.steps ?? attempt.pipeline.steps)
-        switch await lookup.plan(with: attempt.call?.takeFound(for: lookup.key)) {
+        let found = attempt.call?.takeFound(for: lookup.key)
+        let step = CacheStep(cache: cache, attempt: attempt, transfer: transfer, ticket: found?.ticket ?? ticket)
+        return try await step.response(to: request, lookup, found?.entries)
+    }
+
+    private func response(
+        to request: HTTPRequest,
+        _ lookup: CacheLookup,
+        _ known: [CacheEntry]?
+    ) async throws(SluiceError) -> ServerResponse {
+        switch await lookup.plan(with: known) {
         case .serve(let serving):
             return try await deliver(serving, to: request)
         case .serveWhileRevalidating(let serving, let forwarding):
@@ -33,7 +43,8 @@ struct CacheStep: Sendable {
         case .refuse(let head):
             return try await deliver(head, Data(), .cache(CachedResponseInfo(age: .zero)), to: request)
         case .send(let forwarding):
-            return try await forward(forwarding, lookup)
+            let isCollected = attempt.call?.sink == nil
+            return try await forward(isCollected ? forwarding : cache.rules.entire(forwarding), lookup)
         }
     }
 

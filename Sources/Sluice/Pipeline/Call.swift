@@ -6,11 +6,13 @@ final class Call: Sendable {
     private struct State {
         var attempts = 0
         var replayed: Set<Int> = []
+        /// The number of attempts that got further with the response than all before them.
+        var progress = 0
         /// The first value stored by a step, apart from the others because there is rarely more than one.
         var firstValue: (key: String, value: any Sendable)?
         var otherValues: [String: any Sendable] = [:]
         /// The stored responses that a lookup has just found, and their key.
-        var found: (key: CacheKey, entries: [CacheEntry])?
+        var found: FoundEntries?
         var isFinished = false
         var stages = CallStages()
         /// The error of the last attempt that was followed by another.
@@ -231,16 +233,28 @@ final class Call: Sendable {
         request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
     }
 
+    /// Records that an attempt got further than all before it, for which the server has accepted the request. In a long
+    /// download, gates may then send it again once more.
+    func recordProgress() {
+        state.withLock { state in
+            state.progress += 1
+            state.replayed.removeAll()
+        }
+    }
+
+    /// The number of attempts that got further with the response than all before them.
+    var progress: Int { state.withLock { $0.progress } }
+
     /// Records stored responses that a lookup has found, for the attempt that continues with them.
-    func recordFound(_ entries: [CacheEntry], for key: CacheKey) {
-        state.withLock { $0.found = (key, entries) }
+    func recordFound(_ found: FoundEntries) {
+        state.withLock { $0.found = found }
     }
 
     /// Returns the recorded stored responses once.
-    func takeFound(for key: CacheKey) -> [CacheEntry]? {
+    func takeFound(for key: CacheKey) -> FoundEntries? {
         state.withLock { state in
             guard let found = state.found.take(), found.key == key else { return nil }
-            return found.entries
+            return found
         }
     }
 

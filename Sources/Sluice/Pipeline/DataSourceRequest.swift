@@ -216,10 +216,11 @@ struct DataSourceLookup: Sendable {
             request,
             credentials: transfer.credentials,
             cookies: transfer.cookies,
+            certificate: transfer.connection.clientCertificate(for: request),
             secretHeaders: pipeline.steps.secretHeaders,
             partition: caching.partition
         )
-        return caching.key.key(for: request, identity)
+        return caching.key.key(for: request, identity, at: transfer.connection.replacedServer(of: request))
     }
 
     private func choice(_ request: HTTPRequest, _ stored: ServerResponse?, _ key: CacheKey?) async -> CacheChoice {

@@ -7,6 +7,7 @@ final class HTTPCache: Sendable {
     let rules: CacheRules
     let coalescer: RequestCoalescer
     let clock: any SluiceClock
+    private let connection: ConnectionOptions
     private let partition: String
     private let tags: Set<String>
     private let storesInMemoryOnly: Bool
@@ -24,6 +25,7 @@ final class HTTPCache: Sendable {
         reusesModels = store.configuration.reusesModels
         self.coalescer = coalescer
         clock = configuration.clock
+        connection = configuration.connection
         // The transport adds cookies itself.
         let hiddenFields: [HTTPHeaderName] = configuration.cookies == nil ? [] : [.cookie]
         rules = CacheRules(http, mode: caching.mode, hiddenFields: hiddenFields)
@@ -33,8 +35,13 @@ final class HTTPCache: Sendable {
     }
 
     /// Returns the cache key of a request's resource.
-    func key(of request: HTTPRequest) -> CacheKey {
-        CacheKey(CacheRules.name(of: request), in: .http, partition: partition)
+    func key(of request: HTTPRequest) -> CacheKey { key(CacheRules.name(of: request), for: request) }
+
+    /// Returns the cache key of a resource of the server that a request connects to.
+    private func key(_ name: String, for request: HTTPRequest) -> CacheKey {
+        // A number sign occurs in no URL of a name, so that another server cannot fill the entries of this one.
+        let server = connection.replacedServer(of: request)
+        return CacheKey(server.map { "\(name)#\($0)" } ?? name, in: .http, partition: partition)
     }
 
     /// Returns the digest of the credentials that the response to a request is for; nil for anyone in the partition.
@@ -48,6 +55,7 @@ final class HTTPCache: Sendable {
             request,
             credentials: credentials,
             cookies: cookies,
+            certificate: connection.clientCertificate(for: request),
             secretHeaders: secretHeaders,
             partition: partition
         ).digest
@@ -83,23 +91,28 @@ final class HTTPCache: Sendable {
         }
         // A response to a request sent before the change is neither shared with later requests nor stored.
         for name in reception.invalidating {
-            store.remove(CacheSelection(CacheKey(name, in: .http, partition: partition)))
+            store.remove(CacheSelection(key(name, for: request)))
         }
     }
 
-    /// True if the response to a request may be stored: nothing has removed it since its fetch began.
-    func isCurrent(_ ticket: FetchTicket, _ key: CacheKey) -> Bool {
-        ticket.isCurrent(key, tags: tags)
+    /// True if a fetch may be shared: nothing has removed its response since it began. A fetch without a ticket may.
+    func isCurrent(_ ticket: FetchTicket?, _ key: CacheKey) -> Bool {
+        ticket?.isCurrent(key, tags: tags) ?? true
     }
 
     /// Stores a response. Returns nil if the body is incomplete or a removal has outdated the response.
     func keep(_ storing: StorableResponse, of request: HTTPRequest, received: Data?, by ticket: FetchTicket)
         -> CacheEntry?
     {
-        guard isCurrent(ticket, key(of: request)) else { return nil }
+        guard ticket.isCurrent(key(of: request), tags: tags(of: storing)) else { return nil }
         if let count = storing.receivedCount, count != Int64(received?.count ?? 0) { return nil }
         let entry = entry(storing, of: request, body: storing.body.bytes(received: received ?? Data()))
         return store.insert(entry, of: ticket) ? entry : nil
+    }
+
+    /// Returns the tags of a response. It keeps those of the entry whose body it contains.
+    private func tags(of storing: StorableResponse) -> Set<String> {
+        storing.body.entry.map { tags.union($0.tags) } ?? tags
     }
 
     func entry(_ storing: StorableResponse, of request: HTTPRequest, body: Data) -> CacheEntry {
@@ -108,10 +121,18 @@ final class HTTPCache: Sendable {
             variant: storing.variant,
             response: storing.response,
             body: body,
-            tags: tags,
+            tags: tags(of: storing),
             isMemoryOnly: storesInMemoryOnly
         )
     }
+}
+
+/// The entries that a lookup has found in storage under a key.
+struct FoundEntries: Sendable {
+    let key: CacheKey
+    let entries: [CacheEntry]
+    /// The ticket of the fetch that continues with the entries. It began before they were read.
+    let ticket: FetchTicket
 }
 
 /// A request with its cache key and the identity that its stored responses must match.

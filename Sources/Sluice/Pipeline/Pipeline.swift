@@ -370,8 +370,9 @@ final class Pipeline: Sendable {
         into sink: (any ResponseSink)? = nil
     ) -> Call {
         let stub = stub(of: draft)
-        // A stubbed response does not come from the server and must not be stored for other requests.
-        let isCacheable = stub == nil && sink?.isCacheable != false
+        // A stubbed response does not come from the server and must not be stored for other requests. The response to an
+        // unsafe request invalidates stored ones, whatever receives its body.
+        let isCacheable = stub == nil && (sink?.isCacheable != false || !request.method.isSafe)
         let steps = steps.adding(draft.options.steps)
         transfer.recordsRequest = steps.recordsRequests
         return Call(

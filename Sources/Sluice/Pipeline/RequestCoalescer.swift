@@ -81,7 +81,7 @@ final class RequestCoalescer: Sendable {
         _ fetch: @escaping @Sendable () async -> Fetched
     ) -> (flight: SingleFlight<Fetched>, isFirst: Bool)? {
         state.withLock { state in
-            if let known = state.flights[key], known.ticket.map({ cache?.isCurrent($0, key.key) ?? true }) ?? true {
+            if let known = state.flights[key], cache?.isCurrent(known.ticket, key.key) ?? true {
                 return (known.flight, false)
             }
             if state.unshareable.contains(key.hashValue) { return nil }

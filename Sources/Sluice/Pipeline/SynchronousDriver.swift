@@ -147,16 +147,18 @@ struct SynchronousDriver: Sendable {
         let lookup = CacheLookup(cache, parts.request, parts.transfer, call.steps)
         if let hit = lookup.immediateResponse(within: parts.transfer.limits) { return take(hit) }
         // Only a task can enforce a total time-out.
-        let isReading =
-            parts.transfer.timeouts.total == nil
-            && lookup.readStorage(within: parts.transfer.limits) { [self] hit, found in
-                parts.caller { [self] in
-                    if let hit { return take(hit) }
-                    if isOver { return refuse(.cancelled) }
-                    if let found { call.recordFound(found, for: lookup.key) }
-                    handOver(parts.machine)
+        guard parts.transfer.timeouts.total == nil else { return handOver(parts.machine) }
+        let ticket = cache.store.beginFetch()
+        let isReading = lookup.readStorage(within: parts.transfer.limits) { [self] hit, found in
+            parts.caller { [self] in
+                if let hit { return take(hit) }
+                if isOver { return refuse(.cancelled) }
+                if let found {
+                    call.recordFound(FoundEntries(key: lookup.key, entries: found, ticket: ticket))
                 }
+                handOver(parts.machine)
             }
+        }
         if !isReading { handOver(parts.machine) }
     }
 

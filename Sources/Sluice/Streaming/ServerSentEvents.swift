@@ -309,7 +309,8 @@ extension StreamRequest {
             if !draft.headers.contains("Accept") { draft.headers["Accept"] = "text/event-stream" }
             // The Fetch Standard sends `no-cache` for the cache mode `no-store` of an event source.
             if !draft.headers.contains("Cache-Control") { draft.headers["Cache-Control"] = "no-cache" }
-            draft.options.caching.change { $0.http = nil }
+            // The response to another method still invalidates stored ones.
+            if draft.method.isSafe { draft.options.caching.change { $0.http = nil } }
         }
     }
 
@@ -353,7 +354,7 @@ public struct Reconnection: Sendable, Hashable {
     public var delayLimits: ClosedRange<Duration>
     /// The additional delay after a connection failed or was lost.
     public var backoff: Backoff
-    /// The maximum number of consecutive connections that fail or are lost without an event or a comment. Those that
+    /// The maximum number of consecutive reconnections that fail or are lost without an event or a comment. Those that
     /// the server ends do not count.
     public var maximumAttempts: Int
     /// The response statuses after which the client reconnects; none by default, as the standard requires.
@@ -366,7 +367,7 @@ public struct Reconnection: Sendable, Hashable {
     ///   - delayLimits: The limits of the server's value; half a second to 5 minutes by default.
     ///   - backoff: The additional delay after failures; by default a random delay of at most 1 second, doubled after
     ///     each further failure up to 30 seconds.
-    ///   - maximumAttempts: The maximum number of consecutive connections that fail; 10 by default. With 0, the events
+    ///   - maximumAttempts: The maximum number of consecutive reconnections that fail; 10 by default. With 0, the events
     ///     end with the response.
     ///   - statuses: The response statuses after which the client reconnects; none by default.
     public init(

@@ -75,8 +75,8 @@ public struct StoredPart: Sendable, Hashable {
 
     /// True if the body of the entry has as many bytes as the part.
     func isWhole(in entry: CacheEntry) -> Bool {
-        Int64(entry.body.count) == range.upperBound - range.lowerBound && range.lowerBound >= 0
-            && range.upperBound <= total
+        range.lowerBound >= 0 && range.upperBound <= total
+            && Int64(entry.body.count) == range.upperBound - range.lowerBound
     }
 }
 

@@ -139,6 +139,12 @@ extension CacheRules {
         return marked
     }
 
+    /// Returns the request for the entire representation in place of one for the end that is missing. A combined body is
+    /// held in memory, which a stream must not be.
+    package func entire(_ forwarding: ConditionalRequest) -> ConditionalRequest {
+        forwarding.purpose == .completion ? unconditional(forwarding) : forwarding
+    }
+
     /// Returns the original request without the conditions that the cache added.
     func unconditional(_ forwarding: ConditionalRequest) -> ConditionalRequest {
         self.forwarding(
@@ -350,7 +356,8 @@ extension CacheRules {
     }
 
     /// Returns a stored response with its head updated from a newer one (RFC 9111 §4.3.4). `storing` is nil if the
-    /// newer head forbids storing.
+    /// newer head forbids storing, or if its `Date` would make the validator of a part look strong, which it was not when
+    /// the part was sent (RFC 9110 §8.8.2.2).
     func updated(
         _ entry: CacheEntry,
         _ stored: StoredResponse,
@@ -359,7 +366,11 @@ extension CacheRules {
         _ times: Times
     ) -> (response: StoredResponse, storing: StorableResponse?) {
         let head = updated(stored.head, with: head, times)
-        let storing = storing(head, for: forwarding, times, part: stored.part, body: .stored(entry))
+        let becomesStrong =
+            stored.part != nil && ResourceValidator(of: stored.head) == nil && ResourceValidator(of: head) != nil
+        let storing =
+            becomesStrong
+            ? nil : storing(head, for: forwarding, times, part: stored.part, body: .stored(entry))
         let response =
             storing?.response
             ?? StoredResponse(
@@ -514,6 +525,14 @@ package enum CacheBody: Sendable {
     case stored(CacheEntry)
     /// The pieces in order; stored pieces come from the entry.
     case combined([Piece], CacheEntry)
+
+    /// The entry whose body the bytes come from, entirely or in part; nil if they are received.
+    package var entry: CacheEntry? {
+        switch self {
+        case .received: nil
+        case .stored(let entry), .combined(_, let entry): entry
+        }
+    }
 
     /// Returns the bytes of the body.
     package func bytes(received: Data) -> Data {

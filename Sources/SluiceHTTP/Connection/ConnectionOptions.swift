@@ -130,6 +130,25 @@ public struct ConnectionOptions: Sendable {
         )
     }
 
+    /// Returns the text that tells the server of a request from the one that its URL names: the socket or the addresses
+    /// that the options connect to instead; nil if DNS decides.
+    package func replacedServer(of request: HTTPRequest) -> String? {
+        if storage === ConnectionOptions.standard { return nil }
+        if let unixSocket = values.unixSocket { return "socket:\(unixSocket)" }
+        if values.hostAddresses.isEmpty { return nil }
+        let host = HostPattern.normalized(request.origin.host)
+        guard let addresses = HostPattern.value(for: host, in: values.hostAddresses) else { return nil }
+        return "addresses:\(addresses.map(\.description).joined(separator: ","))"
+    }
+
+    /// Returns the certificate that the client presents to the server of a request; nil if there is none.
+    package func clientCertificate(for request: HTTPRequest) -> ClientCertificate? {
+        if storage === ConnectionOptions.standard { return nil }
+        if values.tlsByHost.isEmpty { return values.tls.clientCertificate }
+        let host = HostPattern.normalized(request.origin.host)
+        return (HostPattern.value(for: host, in: values.tlsByHost) ?? values.tls).clientCertificate
+    }
+
     /// Returns the connection plan for an origin, cached so that repeated calls return the same object.
     ///
     /// - Throws: ``SluiceError/Code/addressRefused`` and ``SluiceError/Code/invalidConfiguration``.

@@ -137,6 +137,19 @@ public struct ClientCertificate: Sendable, Hashable {
     package let form: Form
     package let password: Secret?
 
+    /// The bytes or the path of the certificate, which tell its user from others.
+    package var identity: [UInt8] {
+        let source =
+            switch form {
+            case .pem(let certificate, _): certificate
+            case .pkcs12(let source): source
+            }
+        return switch source {
+        case .file(let path): Array("file: \(path)".utf8)
+        case .bytes(let data): Array(data)
+        }
+    }
+
     /// Creates a client certificate from PEM (RFC 7468), the usual format of certificate authorities.
     ///
     /// - Parameters:

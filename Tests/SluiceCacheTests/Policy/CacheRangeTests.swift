@@ -200,7 +200,7 @@ import Testing
 
     @Test(arguments: [
         StoredPart(range: 0..<5, total: 10), StoredPart(range: -4..<0, total: 10), StoredPart(range: 8..<12, total: 10),
-        StoredPart(range: Int64.max - 4..<Int64.max, total: 10),
+        StoredPart(range: Int64.max - 4..<Int64.max, total: 10), StoredPart(range: Int64.min..<0, total: 10),
     ])
     func partOfIncorrectLengthServesNothing(part: StoredPart) {
         let entry = CacheFixture.entry(
@@ -217,6 +217,28 @@ import Testing
             )
             #expect(plan.kind == "partial response")
         }
+    }
+
+    // RFC 9110 §8.8.2.2: the date that came with the bytes decides if the date of modification is strong.
+    @Test func validationDoesNotMakeTheValidatorOfAPartStrong() throws {
+        let cache = CacheSimulation()
+        let modified = CacheFixture.date(0)
+        let range = CacheFixture.request([.range: "bytes=0-4"])
+        _ = cache.send(range, at: 0) { _ in
+            (CacheFixture.head([.lastModified: modified, .contentRange: "bytes 0-4/10"], status: 206), "01234")
+        }
+        #expect(cache.kept().count == 1)
+        _ = cache.send(range, at: 100) { request in
+            #expect(request.headers.contains(.ifModifiedSince))
+            return (CacheFixture.head([.lastModified: modified], status: 304, date: 100), "")
+        }
+        let answer = try #require(
+            cache.send(at: 101) { request in
+                #expect(request.headers.isEmpty)
+                return (CacheFixture.head([.lastModified: modified], date: 101), "abcdefghij")
+            }
+        )
+        #expect(answer.body == "abcdefghij")
     }
 
     @Test func staleResponseIsValidatedBeforeServingARange() throws {

@@ -120,6 +120,73 @@ final class CachePrivacyTests: XCTestCase {
         }
     }
 
+    func testReplacedServersAndClientCertificatesSeparateStoredResponses() async throws {
+        struct Named: Transport {
+            let name: String
+
+            func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+                let head = HTTPResponse(status: .ok, headers: ["Cache-Control": "max-age=3600"])
+                return TransportResponse(head: head, body: ResponseBody(Data(name.utf8)))
+            }
+        }
+        let changes: [(String, @Sendable (inout ConnectionOptions) -> Void)] = [
+            ("plain", { _ in }), ("socket a", { $0.unixSocket = "/run/a.sock" }),
+            ("socket b", { $0.unixSocket = "/run/b.sock" }),
+            ("addresses", { $0.hostAddresses["shop.example"] = [IPAddress(192, 0, 2, 1)] }),
+            ("certificate a", { $0.tls.clientCertificate = .pem(certificate: .file("a"), key: .file("k")) }),
+            ("certificate b", { $0.tls.clientCertificate = .pem(certificate: .pem("b"), key: .file("k")) }),
+            (
+                "certificate of the host",
+                {
+                    $0.tls.clientCertificate = .pem(certificate: .file("a"), key: .file("k"))
+                    $0.tlsByHost["shop.example"] = TLSConfiguration(
+                        clientCertificate: .pkcs12(.file("c"), password: "")
+                    )
+                }
+            ),
+        ]
+        for source in [DataSource.server, .cacheElseServer] {
+            let clients = changes.map { name, change in
+                APIClient(baseURL: "https://shop.example") {
+                    $0.cache = store
+                    $0.caching.source = source
+                    change(&$0.connection)
+                    $0.transport = Named(name: name)
+                }
+            }
+            for _ in 0..<2 {
+                for (client, change) in zip(clients, changes) {
+                    let text = try await client.string.get("me").sender().value
+                    XCTAssertEqual(text, change.0)
+                }
+            }
+            let again = await clients[1].string.get("me").sender().response
+            XCTAssertTrue(again.source.isCache)
+            // A request that changes one server does not concern the responses of the other.
+            _ = try await clients[1].string.post("me").sender().value
+            let changed = await clients[1].string.get("me").dataSource(.server).sender().response
+            XCTAssertFalse(changed.source.isCache)
+            let other = await clients[2].string.get("me").dataSource(.server).sender().response
+            XCTAssertTrue(other.source.isCache)
+        }
+    }
+
+    func testRevalidationByAnotherClientKeepsTags() async throws {
+        let server = try LoopbackServer()
+        let page = LoopbackResource(Data("page".utf8), eTag: "\"1\"", headers: ["Cache-Control": "no-cache"])
+        server.on("/page", .resource(page))
+        let tagged = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.caching.tags = ["account"]
+        }
+        let plain = APIClient(baseURL: server.url) { $0.cache = store }
+        for client in [tagged, plain] { _ = try await client.data.get("page").sender().value }
+        try await store.remove(tag: "account")
+        _ = try await plain.data.get("page").sender().value
+        let conditions = server.requests.map { $0.headers["If-None-Match"] }
+        XCTAssertEqual(conditions, [nil, "\"1\"", nil])
+    }
+
     func testUnsafeRequestOfOneClientOutdatesTheFetchOfAnother() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()

@@ -241,6 +241,38 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 2)
     }
 
+    func testStreamDoesNotCompleteAStoredBeginning() async throws {
+        let client = try client()
+        let page = Data((0..<1000).map { UInt8($0 % 251) })
+        server?.on("/file", .resource(LoopbackResource(page, eTag: "\"v1\"", headers: ["Cache-Control": "max-age=60"])))
+        _ = try await client.data.get("file").header("Range", "bytes=0-399").sender().value
+        // A combined body is held in memory, which a stream promises not to do.
+        var streamed = Data()
+        for try await chunk in client.stream("file").bytes { streamed += chunk }
+        XCTAssertEqual(streamed, page)
+        XCTAssertEqual(server?.requests.map { $0.headers["Range"] }, ["bytes=0-399", nil])
+    }
+
+    func testUnsafeDownloadsAndEventsInvalidateStoredResponses() async throws {
+        let client = try client()
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=3600"]
+        server?.on(.get, "/report", .text("1", headers: headers), .text("2", headers: headers), .text("3"))
+        server?.on(
+            .post,
+            "/report",
+            .text("done"),
+            .text("data: done\n\n", headers: ["Content-Type": "text/event-stream"])
+        )
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var texts = [try await client.string.get("report").sender().value]
+        _ = try await client.data.post("report").download(to: .file(folder)).sender().value
+        texts.append(try await client.string.get("report").sender().value)
+        for try await _ in client.data.post("report").stream().serverSentEvents(reconnection: .none) {}
+        texts.append(try await client.string.get("report").sender().value)
+        XCTAssertEqual(texts, ["1", "2", "3"])
+    }
+
     func testRedirectIsStored() async throws {
         let client = try client()
         serve("one", "max-age=60")
