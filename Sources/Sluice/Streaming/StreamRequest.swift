@@ -164,8 +164,9 @@ extension StreamRequest {
             callOutcome.call?.finish(.failure(error))
             throw StreamFailure(error: error, body: response.body)
         }
-        // The sink has no body if an interceptor provided the response.
-        return StreamedBody(sink.body() ?? ResponseBody(response.body), response, callOutcome.call, running)
+        // An interceptor may have provided the response, with its body.
+        let body = response.body.isEmpty ? sink.body() : nil
+        return StreamedBody(body ?? ResponseBody(response.body), response, callOutcome.call, running)
     }
 
     /// Creates the error model for a failure.
@@ -210,6 +211,11 @@ final class StreamSink: ResponseSink {
     /// Takes the body. Returns nil if there is none or it was taken before.
     func body() -> ResponseBody? {
         storedBody.withLock { $0.take() }
+    }
+
+    func adapt(_ request: inout HTTPRequest) {
+        // The body of an earlier attempt is not that of this one.
+        storedBody.withLock { $0 = nil }
     }
 
     func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> Bool {

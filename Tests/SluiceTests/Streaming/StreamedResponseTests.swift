@@ -27,6 +27,20 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(rest, ["two", "end", nil, nil])
     }
 
+    func testResponseOfAnInterceptorHasItsBody() async throws {
+        let server = try LoopbackServer()
+        server.on("/log", .text("server"))
+        let replacing = Replacing { outcome in
+            guard case .success(var response) = outcome else { return outcome }
+            response.body = Data("interceptor".utf8)
+            return .success(response)
+        }
+        let client = APIClient(baseURL: server.url) { $0.responseInterceptors = [replacing] }
+        var lines: [String] = []
+        for try await line in client.stream("log").lines { lines.append(line) }
+        XCTAssertEqual(lines, ["interceptor"])
+    }
+
     func testDecodesWithDecoderOfClientAndReturnsRawChunks() async throws {
         struct Renamed: Decodable, Sendable { let fullName: String }
         let server = try LoopbackServer()
