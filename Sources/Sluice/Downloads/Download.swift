@@ -65,12 +65,6 @@ struct Download: Sendable {
         progress.begin(with: part)
         let written: WrittenResponse
         do throws(Failure) {
-            do throws(SluiceError) {
-                try await part.requireSpace()
-            } catch {
-                pipeline.steps.notifyUnsent(draft, request, error, pipeline.configuration)
-                throw Failure(error: error)
-            }
             written = try await fetch(part)
         } catch {
             if key.isRepeatable { await part.close() } else { await part.discard() }
@@ -120,11 +114,12 @@ struct Download: Sendable {
                 case .done:
                     if let last { return last }
                     throw Failure(error: SluiceError(.internalFailure, "Nothing was downloaded.", step: .file))
-                case .whole: written = try await fetch(nil, part, upload, until: deadline)
-                case .probe(let range): written = try await fetch(DownloadSpan(range), part, upload, until: deadline)
+                case .whole: written = try await fetch(nil, part, upload, after: last, until: deadline)
+                case .probe(let range):
+                    written = try await fetch(DownloadSpan(range), part, upload, after: last, until: deadline)
                 case .rest(let first):
-                    written = try await fetch(DownloadSpan(first: first), part, upload, until: deadline)
-                case .segments(let ranges): written = try await fetch(ranges, part, until: deadline)
+                    written = try await fetch(DownloadSpan(first: first), part, upload, after: last, until: deadline)
+                case .segments(let ranges): written = try await fetch(ranges, part, after: last, until: deadline)
                 }
                 last?.finish()
                 let isFirst = last == nil
@@ -164,13 +159,16 @@ struct Download: Sendable {
     private func fetch(
         _ ranges: [Range<Int64>],
         _ part: PartialDownload,
+        after last: WrittenResponse?,
         until deadline: ContinuousClock.Instant?
     ) async throws(Failure) -> WrittenResponse {
         let results = await withTaskGroup(of: Result<WrittenResponse, Failure>.self) { group in
             for range in ranges {
                 group.addTask {
                     do throws(Failure) {
-                        return .success(try await fetch(DownloadSpan(range), part, nil, until: deadline))
+                        return .success(
+                            try await fetch(DownloadSpan(range), part, nil, after: last, until: deadline)
+                        )
                     } catch {
                         return .failure(error)
                     }
@@ -202,6 +200,7 @@ struct Download: Sendable {
         _ span: DownloadSpan?,
         _ part: PartialDownload,
         _ meter: TransferMeter?,
+        after last: WrittenResponse?,
         until deadline: ContinuousClock.Instant?
     ) async throws(Failure) -> WrittenResponse {
         var draft = draft
@@ -210,7 +209,15 @@ struct Download: Sendable {
             let left = max(.zero, pipeline.clock.now.duration(to: deadline))
             draft.options.timeouts.change { $0.total = left }
         }
-        let sink = DownloadSink(span, of: part, progress, options, validation, pipeline)
+        let sink = DownloadSink(
+            span,
+            of: part,
+            progress,
+            options,
+            validation,
+            pipeline,
+            continues: last != nil
+        )
         let callOutcome = await pipeline.callOutcome(of: draft, into: sink, meter)
         do throws(Failure) {
             return WrittenResponse(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)
@@ -257,7 +264,8 @@ struct DownloadKey {
 
     init(of request: HTTPRequest) {
         isRepeatable = request.method == .get && request.body.isNone
-        text = "\(request.method) \(request.url)"
+        // The `Host` field selects another resource of the same server. No URL contains a line feed.
+        text = "\(request.method) \(request.url)" + (request.headers[.host].map { "\nhost: \($0)" } ?? "")
     }
 }
 

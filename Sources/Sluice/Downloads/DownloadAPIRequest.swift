@@ -51,10 +51,7 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
                 conflict: .overwrite,
                 createsDirectories: false
             )
-            let lease = PartialDownloadLease()
-            let part = try await PartialDownload.open(key: key.text, destination: destination, lease: lease)
-            await part.discard()
-            lease.end()
+            try await PartialDownload.discard(key: key.text, destination: destination)
         } catch {
             throw errorModel(RequestFailure(error: error))
         }

@@ -20,7 +20,7 @@ final class DownloadSink: ResponseSink {
         /// True if the last response was of another version of the resource.
         var isChanged = false
         var limit: ResumptionLimit
-        /// True if this send has received bytes.
+        /// True if this request has received bytes.
         var hasReceived = false
         /// The time at which the transfer last got further than ever before.
         var lastProgress: ContinuousClock.Instant?
@@ -33,6 +33,8 @@ final class DownloadSink: ResponseSink {
     private let expectedLength: Int64?
     private let validation: Validation
     private let pipeline: Pipeline
+    /// True if an earlier request of the same send has received bytes.
+    private let continues: Bool
     private let state: Locked<State>
 
     /// Creates a sink.
@@ -45,14 +47,17 @@ final class DownloadSink: ResponseSink {
     ///   - options: The options of the download.
     ///   - validation: The rules by which a response is accepted, without its body.
     ///   - pipeline: Supplies the clock and the random numbers.
+    ///   - continues: True if an earlier request of the same send has received bytes.
     init(
         _ span: DownloadSpan?,
         of part: PartialDownload,
         _ progress: DownloadProgress,
         _ options: DownloadOptions,
         _ validation: Validation,
-        _ pipeline: Pipeline
+        _ pipeline: Pipeline,
+        continues: Bool = false
     ) {
+        self.continues = continues
         self.part = part
         self.progress = progress
         expectedLength = options.length
@@ -142,6 +147,7 @@ final class DownloadSink: ResponseSink {
             } else {
                 try checkLength(resource)
                 part.updateResource(resource, in: state.withLock { $0.generation })
+                try await part.requireSpace()
             }
             try await write(response.body, until: range.upperBound)
         }
@@ -219,7 +225,7 @@ final class DownloadSink: ResponseSink {
             part.resource?.validator != nil, !part.completed.isEmpty
         else { return nil }
         let pause: ResumptionLimit.Pause? = state.withLock { state in
-            guard state.hasReceived, !state.isChanged else { return nil }
+            guard state.hasReceived || continues, !state.isChanged else { return nil }
             return state.limit.pause()
         }
         switch pause {

@@ -78,7 +78,7 @@ enum RangeAnswer: Equatable {
             resource.length = field.length
             return resource.validator == nil || resource.length == nil ? .changed : .part(range, of: resource)
         }
-        if resource.validator?.matches(head) == false { return .changed }
+        if resource.validator?.matches(head) == false || !resource.mayBeTarget(of: request) { return .changed }
         if let known = resource.length, let length = field.length, known != length { return .changed }
         resource.length = resource.length ?? field.length
         return .part(range, of: resource)
@@ -87,7 +87,7 @@ enum RangeAnswer: Equatable {
 
 /// The resource that a partial file belongs to.
 struct RemoteResource: Codable, Sendable, Hashable {
-    /// The URL of the request.
+    /// The URL of the request, after redirects, without its query, which may hold a signature.
     var url: String
     /// The validator that identifies this version of the resource; nil if it has no strong one.
     var validator: ResourceValidator?
@@ -103,12 +103,23 @@ extension RemoteResource {
     init(_ head: HTTPResponse, by request: HTTPRequest) {
         let isEncoded = head.headers.contains(.contentEncoding)
         self.init(
-            url: request.url,
+            url: Self.withoutQuery(request.url),
             validator: isEncoded ? nil : ResourceValidator(of: head),
             length: isEncoded ? nil : head.bodyLength(of: request.method),
             name: head.suggestedFileName(path: request.path)
         )
     }
+
+    /// True if a request, after its redirects, may be for this resource. A validator tells the versions of one resource
+    /// apart, not two resources (RFC 9110 §8.8.3). On another server, a mirror, the file's name must be the same.
+    func mayBeTarget(of request: HTTPRequest) -> Bool {
+        let (known, target) = (URIReference(url), URIReference(request.url))
+        let origin = HTTPOrigin(scheme: known.scheme ?? "", authority: known.authority ?? "")
+        if origin == request.origin { return known.path == target.path }
+        return known.path.split(separator: "/").last == target.path.split(separator: "/").last
+    }
+
+    private static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" }) }
 }
 
 // MARK: - Download plan

@@ -211,8 +211,11 @@ struct AsynchronousDriver: Sendable {
         admission = Admission()
         deadline = nil
         guard case .resume = repetition else { return .done }
-        defer { lastProgress = call.sink?.lastProgress }
-        return call.sink?.lastProgress == lastProgress ? .done : .progressed
+        let progress = call.sink?.lastProgress
+        if progress == lastProgress { return .done }
+        lastProgress = progress
+        call.recordProgress()
+        return .progressed
     }
 }
 

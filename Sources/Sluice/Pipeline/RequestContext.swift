@@ -88,6 +88,9 @@ public struct RequestContext: Sendable {
 
     var bypasses: [GateBypass] { call.bypasses }
 
+    /// The number of attempts that got further with the response than all before them.
+    var progress: Int { call.progress }
+
     /// Returns a value that is created once for all attempts of the request, for example a key or a trace.
     ///
     /// - Parameters:

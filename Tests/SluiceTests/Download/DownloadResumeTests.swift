@@ -28,6 +28,46 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.names, ["file.bin"])
     }
 
+    func testLongDownloadRenewsItsTokenAfterEachProgress() async throws {
+        let fixture = try DownloadFixture()
+        let tokens = Shared(0)
+        fixture.server.on("/token") { _ in
+            let number = tokens.change { number in
+                number += 1
+                return number
+            }
+            return .json(#"{"access_token":"t\#(number)","token_type":"Bearer"}"#)
+        }
+        // Each token is accepted for one part of the file.
+        let parts = Shared(0)
+        let resource = fixture.resource
+        fixture.server.on("/file") { request in
+            let part = parts.change { part in
+                guard request.headers["Authorization"] == "Bearer t\(part + 1)" else { return -1 }
+                part += 1
+                return part
+            }
+            guard part > 0 else { return .status(.unauthorized, headers: ["WWW-Authenticate": "Bearer"]) }
+            let response = resource.response(to: request)
+            return part < 4 ? response.interrupted(after: 200_000) : response
+        }
+        let oauth = OAuth2(
+            .clientCredentials(id: "i", secret: "s"),
+            tokenURL: "\(fixture.server.url)/token"
+        )
+        let client = APIClient(baseURL: fixture.server.url) { $0.gates = [oauth] }
+        _ = try await fixture.download(by: client).sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(parts.read, 4)
+    }
+
+    func testDiscardingWithoutAFolderDoesNothing() async throws {
+        let fixture = try DownloadFixture()
+        let file = fixture.folder.appending(path: "missing/file.bin")
+        try await fixture.client.download("file", to: .file(file)).discardPartialFile()
+        XCTAssertEqual(fixture.names, [])
+    }
+
     func testLaterSendResumesAFailedDownload() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(

@@ -33,6 +33,23 @@ final class DownloadSegmentsTests: XCTestCase {
         XCTAssertEqual(fixture.names, ["file.bin"])
     }
 
+    func testSegmentThatFailsBeforeItsFirstByteIsSentAgain() async throws {
+        let fixture = try DownloadFixture()
+        let resource = fixture.resource
+        let refusals = Shared(2)
+        fixture.server.on("/file") { request in
+            let response = resource.response(to: request)
+            guard request.headers["Range"]?.hasPrefix("bytes=325000-") == true else { return response }
+            let isRefused = refusals.change { left in
+                left -= 1
+                return left >= 0
+            }
+            return isRefused ? response.interrupted(afterBytesOnWire: 0) : response
+        }
+        _ = try await segmentedDownload(fixture).sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
     func testEmptyFileIsDownloaded() async throws {
         let fixture = try DownloadFixture(bytes: 0)
         // RFC 9110 §15.5.17: no range of an empty representation can be satisfied.

@@ -235,4 +235,36 @@ import Testing
             Issue.record("\(answer)")
         }
     }
+
+    // RFC 9110 §8.8.3: a validator tells the versions of one resource apart, not two resources.
+    @Test(arguments: [
+        ("http://h/f.bin", true), ("http://h/f.bin?signature=2", true), ("http://h/g.bin", false),
+        ("http://h/v2/f.bin", false), ("http://mirror.h/pub/f.bin", true), ("http://mirror.h/g.bin", false),
+        ("http://h:8080/f.bin", true),
+    ])
+    func bytesOfTwoResourcesAreNotCombined(url: String, isSame: Bool) throws {
+        let head = HTTPResponse(status: 206, headers: ["Content-Range": "bytes 50-99/100", "ETag": "\"1\""])
+        let parts = URIReference(url)
+        let request = HTTPRequest(
+            method: .get,
+            scheme: "http",
+            authority: try #require(parts.authority),
+            path: parts.path + (parts.query.map { "?\($0)" } ?? "")
+        )
+        let question = RangeAnswer.RequestedRange(first: 50, resource: Self.known, completed: 50)
+        let answer = RangeAnswer(head, to: question, by: request)
+        #expect(answer == (isSame ? .part(50..<100, of: Self.known) : .changed))
+    }
+
+    @Test func signatureOfAURLIsNotKept() {
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/f.bin?signature=1")
+        #expect(RemoteResource(HTTPResponse(status: .ok), by: request).url == "http://h/f.bin")
+    }
+
+    @Test func hostFieldSelectsAnotherPartialFile() {
+        var requests = [Self.request, Self.request, Self.request]
+        requests[1].headers["Host"] = "a"
+        requests[2].headers["Host"] = "b"
+        #expect(Set(requests.map { DownloadKey(of: $0).text }).count == 3)
+    }
 }

@@ -296,6 +296,21 @@ extension PartialDownload {
         }.get()
     }
 
+    /// Removes the partial file of an earlier send. Does nothing if there is none or its folder does not exist.
+    ///
+    /// - Parameters:
+    ///   - key: The key that sends of the same download share.
+    ///   - destination: The destination of the download.
+    /// - Throws: As `open`.
+    static func discard(key: String, destination: DownloadDestination) async throws(SluiceError) {
+        let location = try PartialDownloadLocation(key: key, destination: destination)
+        guard await makeQueue().result(of: { location.hasFolder }) else { return }
+        let lease = PartialDownloadLease()
+        let part = try await open(key: key, destination: destination, lease: lease)
+        await part.discard()
+        lease.end()
+    }
+
     private static func claimed(
         _ location: PartialDownloadLocation,
         by lease: PartialDownloadLease,

@@ -38,18 +38,24 @@ struct PartialDownloadDescriptor: Sendable {
         isNew: Bool,
         syncFile: @escaping @Sendable (Int32) -> Int32 = SystemFile.sync
     ) -> Opening {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
+        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         // Retry if the file was renamed between opening and locking. More than one retry is rare.
         for _ in 0..<16 {
-            let number = openToWrite(path, flags)
+            var number = openToWrite(path, flags | O_CREAT | O_EXCL)
+            let isCreated = number >= 0
+            if !isCreated, errno == EEXIST, !isNew {
+                number = openToWrite(path, flags)
+                if number < 0, errno == ENOENT { continue }
+            }
             guard number >= 0 else { return .failed(errno) }
             let descriptor = PartialDownloadDescriptor(number: number, syncFile: syncFile)
             if flock(number, LOCK_EX | LOCK_NB) != 0 {
                 let error = errno
+                if isCreated, error != EWOULDBLOCK { unlink(path) }
                 closeNumber(number)
                 return error == EWOULDBLOCK ? .locked : .failed(error)
             }
-            switch descriptor.pathState(at: path) {
+            switch descriptor.pathState(at: path, isCreated: isCreated) {
             case .sole:
                 // File systems without modes refuse this.
                 if descriptor.mode != Self.privateMode { _ = descriptor.setMode(Self.privateMode) }
@@ -89,11 +95,13 @@ struct PartialDownloadDescriptor: Sendable {
 
     private enum PathState { case sole, moved, linked, foreign }
 
-    private func pathState(at path: String) -> PathState {
+    /// Examines the file and its path. A file that this process has created may have another owner, because some network
+    /// file systems replace the owner.
+    private func pathState(at path: String, isCreated: Bool = false) -> PathState {
         var opened = stat()
-        guard fstat(number, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG, opened.st_uid == geteuid() else {
-            return .foreign
-        }
+        guard fstat(number, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG,
+            isCreated || opened.st_uid == geteuid()
+        else { return .foreign }
         guard holder(of: path) == .thisFile else { return .moved }
         return opened.st_nlink > 1 ? .linked : .sole
     }
@@ -137,8 +145,10 @@ struct PartialDownloadDescriptor: Sendable {
         return fstat(number, &status) == 0 ? status.st_mode & ~S_IFMT : nil
     }
 
+    /// Sets the permissions. Succeeds on file systems that have none, whose files keep those of all others.
     func setMode(_ mode: mode_t) -> Int32 {
-        fchmod(number, mode) == 0 ? 0 : errno
+        if fchmod(number, mode) == 0 { return 0 }
+        return [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP].contains(errno) ? 0 : errno
     }
 
     func sync() -> Int32 {
@@ -148,7 +158,8 @@ struct PartialDownloadDescriptor: Sendable {
     /// The number of bytes that an unprivileged user can still write; nil if the system does not provide it.
     var freeSpace: Int64? {
         var status = statvfs()
-        guard fstatvfs(number, &status) == 0 else { return nil }
+        // Some file systems in user space report zeros.
+        guard fstatvfs(number, &status) == 0, status.f_blocks > 0 else { return nil }
         let (bytes, isOver) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return isOver ? .max : Int64(clamping: bytes)
     }

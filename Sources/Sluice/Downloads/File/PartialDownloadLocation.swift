@@ -133,6 +133,9 @@ extension PartialDownloadLocation {
         if try isFile(at: path), conflict == .fail { throw .fileExists(path) }
     }
 
+    /// True unless the folder does not exist. Blocks.
+    var hasFolder: Bool { Self.folderError(folder) != ENOENT }
+
     /// Returns true if a path leads to a file that the rule for conflicts applies to, or false if nothing is there. A
     /// symbolic link is such a file, and with `keepBoth` a folder is too. Blocks.
     ///

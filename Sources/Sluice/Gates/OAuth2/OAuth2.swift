@@ -207,8 +207,8 @@ private final class TokenPermit: Sendable {
     private func decision(about outcome: TransportOutcome) -> Permit.Decision {
         guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
         // Only the first refusal of a request causes a replay, because an API that refuses a new token would refuse the
-        // next one too.
-        let first = context.value(forKey: "Sluice.OAuth2.\(gate.name)") { context.attempt }
+        // next one too. A download that has progressed since then was accepted with the new token.
+        let first = context.value(forKey: "Sluice.OAuth2.\(gate.name).\(context.progress)") { context.attempt }
         guard context.attempt == first else { return .settled }
         let moment = ClockReading((gate.configuration.client?.pipeline ?? pipeline).clock)
         let isReplayed = gate.shared.withLock { $0.state.refused(version: credential.version, at: moment) }
