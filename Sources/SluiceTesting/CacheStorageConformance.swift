@@ -251,6 +251,10 @@ extension CacheStorageConformance {
             let read = try await trial.storage.entries(for: entry.key, at: trial.now + 700)
             try trial.expect(read.count == 1, "The entry should have been extended.")
             try trial.expect(read[0].renewal == .seconds(600), "The renewal should be the same.")
+            try trial.expect(
+                read[0].expires.map { isSame($0, expires) } == true,
+                "The entry should have the extended expiration."
+            )
         },
         Case("Changes are made in their order") { trial in
             var all = CacheSelection()

@@ -11,16 +11,15 @@ public final class CacheEntry: Sendable {
     /// there is only one.
     public let variant: String
     /// The response to which the body belongs; nil for a value.
-    public let response: StoredResponse?
+    package let response: StoredResponse?
     /// The bytes of the value or of the response body.
     public let body: Data
     /// The time at which the entry was stored.
     public let stored: Date
-    /// The time at which the entry expires, unless ``renewal`` has extended its lifetime after an access; nil for
-    /// never.
+    /// The time at which the entry expires, unless an access has extended its lifetime since; nil for never.
     public let expires: Date?
     /// The duration by which each access extends the lifetime; nil if it does not.
-    public let renewal: Duration?
+    package let renewal: Duration?
     /// The tags by which entries can be removed together.
     public let tags: Set<String>
     /// The expiration in memory; nil if it is the same as in storage.
@@ -41,7 +40,7 @@ public final class CacheEntry: Sendable {
     ///   - expires: The time at which the entry expires; nil for never.
     ///   - renewal: The duration by which each access extends the lifetime.
     ///   - tags: The tags by which entries can be removed together.
-    public convenience init(
+    package convenience init(
         key: CacheKey,
         variant: String = "",
         response: StoredResponse? = nil,
@@ -136,8 +135,14 @@ public final class CacheEntry: Sendable {
         storedModel = response == nil ? nil : StoredModel(of: body)
     }
 
-    /// Returns a copy with another body or expiration; nil for the same.
-    package func with(body: Data? = nil, expires: Date? = nil) -> CacheEntry {
+    /// Returns a copy with another body or expiration, for a ``CacheStorage`` that receives the body in pieces or keeps
+    /// it separately, or that stores what an access changes apart from the entry.
+    ///
+    /// - Parameters:
+    ///   - body: The bytes; nil for the same.
+    ///   - expires: The time at which the copy expires; nil for the same.
+    /// - Returns: The copy.
+    public func with(body: Data? = nil, expires: Date? = nil) -> CacheEntry {
         CacheEntry(
             key: key,
             variant: variant,

@@ -2,27 +2,27 @@ import SluiceFoundation
 import SluiceHTTP
 
 /// A stored response without its body: the request it answers, its times and its head.
-public struct StoredResponse: Sendable {
+package struct StoredResponse: Sendable {
     /// The method of the request.
-    public let method: HTTPMethod
+    package let method: HTTPMethod
     /// The URL of the request.
-    public let url: String
+    package let url: String
     /// The digest of the credentials that the request was sent with; only requests with the same credentials match. Nil
     /// if the request had no credentials, or if the response is `public` and matches any request of its partition.
-    public let identity: String?
+    package let identity: String?
     /// The status, headers and version as received. A later 304 updates the headers and the version.
-    public let head: HTTPResponse
+    package let head: HTTPResponse
     /// The time at which the request was sent.
-    public let requested: Date
+    package let requested: Date
     /// The time at which the head was received.
-    public let received: Date
+    package let received: Date
     /// The part of the representation that the body contains; nil for the entire representation.
-    public let part: StoredPart?
+    package let part: StoredPart?
     /// The cache metadata parsed from the head.
     let metadata: CacheMetadata
 
     /// Creates a stored response.
-    public init(
+    package init(
         method: HTTPMethod,
         url: String,
         identity: String? = nil,
@@ -58,14 +58,14 @@ extension StoredResponse: CustomReflectable, RedactedMirror {
 }
 
 /// The contiguous bytes of a representation that are stored (RFC 9110 §14).
-public struct StoredPart: Sendable, Hashable {
+package struct StoredPart: Sendable, Hashable {
     /// The position of the stored bytes in the representation.
-    public let range: Range<Int64>
+    package let range: Range<Int64>
     /// The number of bytes of the representation.
-    public let total: Int64
+    package let total: Int64
 
     /// Creates a part.
-    public init(range: Range<Int64>, total: Int64) {
+    package init(range: Range<Int64>, total: Int64) {
         self.range = range
         self.total = total
     }

@@ -15,10 +15,9 @@ struct TableStorage: CacheStorage {
     func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
         let documents = table.documents.withLock { $0.filter { $0.key == key } }
         return documents.compactMap { document in
-            guard let entry = CacheEntry(encoded: document.bytes, for: key) else { return nil }
-            let expires = document.expires ?? entry.expires
-            return expires.map { $0 > now } ?? true ? entry : nil
+            CacheEntry(encoded: document.bytes, for: key)?.with(expires: document.expires)
         }
+        .filter { $0.expires.map { $0 > now } ?? true }
         .sorted { $0.stored > $1.stored }
     }
 
@@ -86,17 +85,7 @@ private final class TableWriter: CacheWriter {
 
     func commit() async throws(SluiceError) {
         let body = body.withLock { $0 }
-        let complete = CacheEntry(
-            key: entry.key,
-            variant: entry.variant,
-            response: entry.response,
-            body: body,
-            stored: entry.stored,
-            expires: entry.expires,
-            renewal: entry.renewal,
-            tags: entry.tags
-        )
-        try await storage.apply([.store(complete)])
+        try await storage.apply([.store(entry.with(body: body))])
     }
 }
 

@@ -47,13 +47,22 @@ extension SluiceBench {
         return (opening, step)
     }
 
+    /// Adds entries through a store that evicts none. Each lane waits for its writes, so that many lanes share one.
     private func fill(_ storage: SQLiteCacheStorage, by count: Int) async throws {
-        let body = Data(repeating: 0x61, count: 100)
-        for start in stride(from: 0, to: count, by: 10_000) {
-            let changes = (start..<min(start + 10_000, count)).map { _ in
-                CacheChange.store(CacheEntry(key: CacheKey("entry \(UUID())"), body: body, stored: Date()))
+        let store = CacheStore(storage: storage) {
+            $0.memory.count = 0
+            $0.disk = CacheLimits()
+        }
+        let body = Data(repeating: 0x61, count: 80)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<1024 {
+                group.addTask {
+                    for _ in stride(from: lane, to: count, by: 1024) {
+                        try await store.set(body, for: "entry \(UUID())")
+                    }
+                }
             }
-            try await storage.apply(changes)
+            try await group.waitForAll()
         }
     }
 }
