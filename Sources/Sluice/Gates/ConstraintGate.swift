@@ -4,12 +4,10 @@ import SluiceHTTP
 /// once for all waiting requests.
 ///
 /// A client creates one for each of its ``APIClient/Configuration/constraints``. Clients that are given the same actor or
-/// object as a constraint share its gate. To share a constraint that is a value, add one gate for it to the
-/// ``APIClient/Configuration/gates`` of each client. A shared constraint is satisfied once for the waiting requests of
-/// all clients.
+/// object as a constraint share its gate.
 ///
 /// The state is under a lock and not in an actor, so that a cancellation takes effect synchronously.
-public final class ConstraintGate: Gate, ConstrainingGate {
+final class ConstraintGate: Gate, ConstrainingGate {
     typealias Continuation = UnsafeContinuation<Resumption, Never>
 
     enum Resumption: Sendable {
@@ -42,20 +40,17 @@ public final class ConstraintGate: Gate, ConstrainingGate {
     let constraint: any Constraint
     let state = Locked(State())
 
-    /// Creates a gate for a constraint.
-    public init(_ constraint: any Constraint) {
+    init(_ constraint: any Constraint) {
         self.constraint = constraint
     }
 
-    /// The name of the constraint.
-    public var name: String { constraint.name }
-    /// The names of the constraints that must be satisfied first.
-    public var needs: Set<String> { constraint.needs }
+    var name: String { constraint.name }
+    var needs: Set<String> { constraint.needs }
     /// False: the gate reserves no limited resource.
-    public var reservesResource: Bool { false }
+    var reservesResource: Bool { false }
 
     /// Waits until the constraint is satisfied.
-    public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         let failure = await state.withWaiterID { id -> SluiceError? in
             var resumption = await withUnsafeContinuation { arrive(id, $0, request) }
             while true {
@@ -271,6 +266,19 @@ extension ConstraintGate {
 }
 
 extension Constraint {
+    /// Returns a gate for the constraint. Clients share a constraint that is a value by one gate:
+    ///
+    /// ```swift
+    /// let signedIn = SignedIn(session: session).makeGate()
+    /// let users = APIClient(baseURL: usersURL) { $0.gates = [signedIn] }
+    /// let orders = APIClient(baseURL: ordersURL) { $0.gates = [signedIn] }
+    /// ```
+    ///
+    /// The constraint is satisfied once for the waiting requests of all clients with the gate.
+    ///
+    /// - Returns: A new gate; for an actor or object, the one that its clients share anyway.
+    public func makeGate() -> any Gate { gate }
+
     /// The gate that keeps requests back until the constraint is satisfied; the same for all clients if the constraint
     /// is an object.
     var gate: any Gate {

@@ -258,7 +258,7 @@ func oneGateOfTwoClients() {
         func isSatisfied(for request: RequestContext) async -> Bool { true }
         func satisfy(for request: RequestContext) async throws {}
     }
-    let signedIn = ConstraintGate(SignedIn())
+    let signedIn = SignedIn().makeGate()
     let users = APIClient(baseURL: "https://users.example") { $0.gates = [signedIn] }
     let orders = APIClient(baseURL: "https://orders.example") { $0.gates = [signedIn] }
     show([users, orders])

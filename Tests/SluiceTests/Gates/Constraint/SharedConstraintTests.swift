@@ -72,7 +72,7 @@ final class SharedConstraintTests: XCTestCase {
         let server = try server()
         let opening = AsyncSignal()
         let session = ScriptedConstraint { _, _ in await opening.wait() }
-        let gate = ConstraintGate(SignInOfASession(session: session))
+        let gate = SignInOfASession(session: session).makeGate()
         let clients = (0..<2).map { _ in APIClient(baseURL: server.url) { $0.gates = [gate] } }
         await withTaskGroup(of: String?.self) { group in
             for client in clients { group.addTask { try? await client.string.get("data").sender().value } }
