@@ -124,7 +124,7 @@ public struct SocketTransport: Transport {
     /// Returns the number of transfers and connections of all transports of the process.
     ///
     /// - Returns: A snapshot.
-    public static func statistics() -> Statistics {
+    package static func statistics() -> Statistics {
         Engine.shared?.descriptors.statistics ?? Statistics(activeTransfers: 0, queuedTransfers: 0, connections: 0)
     }
 }
@@ -254,13 +254,13 @@ private final class CancellableCall: Sendable {
 
 extension SocketTransport {
     /// The number of transfers and connections of a process at one moment.
-    public struct Statistics: Sendable, Hashable {
+    package struct Statistics: Sendable, Hashable {
         /// The number of transfers that have a slot.
-        public let activeTransfers: Int
+        package let activeTransfers: Int
         /// The number of transfers that wait for a slot.
-        public let queuedTransfers: Int
+        package let queuedTransfers: Int
         /// The number of open connections, including idle ones.
-        public let connections: Int
+        package let connections: Int
     }
 
     /// The limits and time-outs of a transport.

@@ -49,6 +49,6 @@ extension SluiceBench {
             for _ in 0..<count { group.addTask { _ = try await client.data.request(path).sender().value } }
             try await group.waitForAll()
         }
-        return SocketTransport.statistics().connections
+        return client.connections.open
     }
 }

@@ -59,6 +59,7 @@ final class Traffic: Sendable {
     private let ledger: Ledger
     private let chaos: Chaos
     private let folder: URL
+    private let client: APIClient
 
     init(_ options: Options, _ chaos: Chaos, _ ledger: Ledger) throws {
         self.ledger = ledger
@@ -69,6 +70,7 @@ final class Traffic: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.folder = folder
         let clients = Clients(faulty.server.url, folder, chaos)
+        client = clients.plain
         kinds =
             ExchangeKinds.all(clients) + FaultKinds.all(clients) + BodyKinds.all(clients, folder)
             + GateKinds.all(clients) + ChaosKinds.all(clients, options, folder, chaos.smallFolder)
@@ -81,10 +83,16 @@ final class Traffic: Sendable {
 
     /// Returns the number of transfers that are still in progress after a few seconds without requests.
     func transfersLeft() async -> Int {
-        for _ in 0..<100 where SocketTransport.statistics().activeTransfers > 0 {
+        for _ in 0..<100 where transfersInProgress > 0 {
             try? await Task.sleep(for: .milliseconds(100))
         }
-        return SocketTransport.statistics().activeTransfers
+        return transfersInProgress
+    }
+
+    /// The transfers of all clients, because they share a transport.
+    private var transfersInProgress: Int {
+        let connections = client.connections
+        return connections.origins.flatMap(\.connections).reduce(connections.waiting) { $0 + $1.requests }
     }
 
     /// Sends requests one after another. Every fifth is cancelled in progress.
