@@ -31,7 +31,7 @@ public struct MultipartForm: Sendable {
     /// The relation between the parts.
     let subtype: Subtype
     /// The boundary between the parts, without its two leading hyphens.
-    public let boundary: String
+    package let boundary: String
     /// The parts in the order in which they are sent.
     private(set) var parts: [Part] = []
     /// The nesting depth of this form, including itself.

@@ -135,7 +135,7 @@ public struct Parameters: Sendable {
     public var names: [String] { values.entries.map(\.name) }
 
     /// True if there are no parameters.
-    public var isEmpty: Bool { values.entries.isEmpty }
+    package var isEmpty: Bool { values.entries.isEmpty }
 
     /// The value for a name; nil if the value is nil or there is no such name.
     ///

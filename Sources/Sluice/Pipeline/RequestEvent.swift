@@ -158,7 +158,7 @@ public struct ObservedRequest: Sendable {
     /// The time from the start of the request to the event, attempts and pauses included.
     public var elapsed: Duration { began.duration(to: instant) }
     /// The date at which the request began.
-    public var beganDate: Date { subject.beganDate }
+    package var beganDate: Date { subject.beganDate }
     /// The date of the event.
     public var date: Date { subject.beganDate + elapsed / .seconds(1) }
     /// The headers that the client declares secret, in addition to those that always are.

@@ -108,7 +108,7 @@ extension Redaction {
         }
 
         /// Returns the union of these names and others.
-        public func union(_ other: Names) -> Names {
+        package func union(_ other: Names) -> Names {
             var union = self
             union.names = names.union(other.names)
             return union

@@ -71,7 +71,7 @@ public struct ConnectionOptions: Sendable {
     }
 
     /// The proxy that requests use. The default is the one that the process's environment names: see
-    /// ``ProxySelection/environment(_:)``.
+    /// ``ProxySelection/environment``.
     public var proxy: ProxySelection {
         get { values.proxy }
         set { values.proxy = newValue }

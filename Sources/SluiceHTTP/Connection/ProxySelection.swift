@@ -25,11 +25,8 @@ public struct ProxySelection: Sendable {
     /// No proxy: every request connects to its server directly.
     public static let none = ProxySelection(form: .none)
 
-    /// The proxies that the process's environment names, read once; see ``environment(_:)`` for the variables.
-    public static let environment = ProxySelection(form: .environment(nil))
-
-    /// Uses the proxies that variables name, by the conventions of Go, wget and others, in place of those of the
-    /// process's environment.
+    /// The proxies that the variables of the process's environment name, by the conventions of Go, wget and others. The
+    /// variables are read once.
     ///
     /// | variable | |
     /// |---|---|
@@ -56,10 +53,13 @@ public struct ProxySelection: Sendable {
     /// Any other entry is ignored.
     ///
     /// A request whose proxy variable cannot be parsed fails with ``SluiceError/Code/invalidConfiguration``.
+    public static let environment = ProxySelection(form: .environment(nil))
+
+    /// Uses the proxies that variables name, in place of those of the process's environment.
     ///
     /// - Parameter variables: The values of the variables by their names.
     /// - Returns: A selection.
-    public static func environment(_ variables: [String: String]) -> ProxySelection {
+    package static func environment(_ variables: [String: String]) -> ProxySelection {
         ProxySelection(form: .environment(ProxyEnvironment(variables)))
     }
 
@@ -119,7 +119,7 @@ public struct ProxySelection: Sendable {
 
 // MARK: - Proxy environment
 
-/// The proxies that environment variables name: see ``ProxySelection/environment(_:)``.
+/// The proxies that environment variables name: see ``ProxySelection/environment``.
 package struct ProxyEnvironment: Sendable {
     private enum Setting: Sendable {
         case none
@@ -189,7 +189,7 @@ package struct ProxyEnvironment: Sendable {
     }
 }
 
-/// The hosts reached without a proxy, in the format of `NO_PROXY`: see ``ProxySelection/environment(_:)``.
+/// The hosts reached without a proxy, in the format of `NO_PROXY`: see ``ProxySelection/environment``.
 package struct ProxyExceptions: Sendable {
     private enum Target: Sendable {
         case all

@@ -22,12 +22,6 @@ public struct HTTPHeaders: Sendable {
         for (name, value) in fields { append(name, value) }
     }
 
-    /// The number of fields. Repeated names are counted once for each value.
-    public var count: Int { slots.count }
-
-    /// True if there are no fields.
-    public var isEmpty: Bool { slots.isEmpty }
-
     /// The size of all fields in HTTP/1.1 format, in bytes.
     package var byteCount: Int { bytes.count + slots.count }
 
@@ -137,7 +131,7 @@ public struct HTTPHeaders: Sendable {
 
     /// Appends all fields of `other`.
     public mutating func append(contentsOf other: HTTPHeaders) {
-        if isEmpty {
+        if slots.isEmpty {
             self = other
             return
         }
@@ -352,7 +346,7 @@ extension HTTPHeaders: RandomAccessCollection {
 
     /// The first position, 0.
     public var startIndex: Int { 0 }
-    /// The position after the last field.
+    /// The position after the last field. Repeated names are counted once for each value.
     public var endIndex: Int { slots.count }
 
     /// The field at a position.
@@ -374,7 +368,7 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, Hashable, CustomStringCon
     /// Returns true if both contain the same fields in the same order. Names compare without regard to case, values
     /// byte for byte.
     public static func == (lhs: Self, rhs: Self) -> Bool {
-        guard lhs.count == rhs.count, lhs.bytes.count == rhs.bytes.count else { return false }
+        guard lhs.slots.count == rhs.slots.count, lhs.bytes.count == rhs.bytes.count else { return false }
         return lhs.indices.allSatisfy { index in
             lhs.nameBytes(at: index).elementsEqual(rhs.nameBytes(at: index)) {
                 $0.asciiLowercased == $1.asciiLowercased
@@ -384,7 +378,7 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, Hashable, CustomStringCon
 
     /// Hashes the fields.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(count)
+        hasher.combine(slots.count)
         for index in indices {
             for byte in nameBytes(at: index) { hasher.combine(byte.asciiLowercased) }
             hasher.combine(valueBytes(at: index))

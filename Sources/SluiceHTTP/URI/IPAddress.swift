@@ -26,7 +26,7 @@ public struct IPAddress: Sendable, Hashable, LosslessStringConvertible {
     /// Creates an address from its bytes in network order.
     ///
     /// - Returns: nil for anything but 4 or 16 bytes.
-    public init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         let number = { (bytes: ArraySlice<UInt8>) in bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
         switch bytes.count {
