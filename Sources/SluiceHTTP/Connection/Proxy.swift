@@ -25,15 +25,6 @@ public struct Proxy: Sendable, Hashable {
         }
     }
 
-    /// The party that resolves the names of the hosts that requests go to.
-    public enum NameResolution: Sendable, Hashable {
-        /// The proxy resolves names. It may know names that the client cannot resolve, and no DNS query leaves the
-        /// client.
-        case byProxy
-        /// The client resolves names with its own DNS and sends the proxy an address.
-        case byClient
-    }
-
     /// Credentials for the proxy. Descriptions omit the password.
     package struct Credentials: Sendable, Hashable, CustomStringConvertible, RedactedMirror {
         package let user: String
@@ -108,15 +99,17 @@ public struct Proxy: Sendable, Hashable {
     ///   - user: The user name, up to 255 bytes; nil if the proxy requires none.
     ///   - password: The password, a `String` or a ``Secret``, up to 255 bytes, sent unencrypted; nil, the default, for an
     ///     empty one.
-    ///   - names: The party that resolves host names; the proxy by default.
+    ///   - resolvesNames: True if the proxy resolves host names, the default. It may know names that the client cannot
+    ///     resolve, and no DNS query leaves the client. False if the client resolves names with its own DNS and sends the
+    ///     proxy an address.
     /// - Returns: A proxy.
     public static func socks5(
         _ address: String,
         user: String? = nil,
         password: (any SecretConvertible)? = nil,
-        names: NameResolution = .byProxy
+        resolvesNames: Bool = true
     ) -> Proxy {
-        Proxy(names == .byProxy ? .socks5h : .socks5, address, Credentials(user, password))
+        Proxy(resolvesNames ? .socks5h : .socks5, address, Credentials(user, password))
     }
 
     /// Creates a SOCKS proxy of version 4, which reaches IPv4 addresses only.
@@ -124,10 +117,11 @@ public struct Proxy: Sendable, Hashable {
     /// - Parameters:
     ///   - address: The proxy's host and port.
     ///   - user: The user ID, which the proxy may verify; SOCKS 4 has no passwords.
-    ///   - names: The party that resolves host names; the proxy by default, with the extension 4a.
+    ///   - resolvesNames: True if the proxy resolves host names, the default, with the extension 4a; false if the client
+    ///     does.
     /// - Returns: A proxy.
-    public static func socks4(_ address: String, user: String? = nil, names: NameResolution = .byProxy) -> Proxy {
-        Proxy(names == .byProxy ? .socks4a : .socks4, address, Credentials(user, nil))
+    public static func socks4(_ address: String, user: String? = nil, resolvesNames: Bool = true) -> Proxy {
+        Proxy(resolvesNames ? .socks4a : .socks4, address, Credentials(user, nil))
     }
 
     /// The reason that the proxy cannot be used, as a sentence; nil if it can be used.

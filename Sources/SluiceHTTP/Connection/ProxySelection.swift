@@ -91,7 +91,7 @@ public struct ProxySelection: Sendable {
     }
 
     /// Uses one SOCKS proxy of version 5, which resolves host names, for all requests: see
-    /// ``Proxy/socks5(_:user:password:names:)``.
+    /// ``Proxy/socks5(_:user:password:resolvesNames:)``.
     public static func socks5(_ address: String, user: String? = nil, password: (any SecretConvertible)? = nil)
         -> ProxySelection
     {

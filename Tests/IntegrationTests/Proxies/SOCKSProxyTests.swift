@@ -22,9 +22,9 @@ final class SOCKSProxyTests: XCTestCase {
         let port = server.port
         for (choice, host, targets) in [
             (Proxy.socks5(proxy.address), "web.test", ["web.test:\(port)"]),
-            (.socks5(proxy.address, names: .byClient), "localhost", ["127.0.0.1:\(port)", "::1:\(port)"]),
+            (.socks5(proxy.address, resolvesNames: false), "localhost", ["127.0.0.1:\(port)", "::1:\(port)"]),
             (.socks4(proxy.address, user: "ada"), "web.test", ["web.test:\(port)"]),
-            (.socks4(proxy.address, names: .byClient), "localhost", ["127.0.0.1:\(port)"]),
+            (.socks4(proxy.address, resolvesNames: false), "localhost", ["127.0.0.1:\(port)"]),
         ] {
             // No server listens at the IPv6 address of a name that resolves to it first.
             let response = await client(choice, host: host).string.get("a").sender().response

@@ -59,8 +59,8 @@ import Testing
     @Test func namesAreResolvedByTheSelectedSide() throws {
         let address = SocketAddress(address: IPAddress(192, 0, 2, 7), port: 80)
         for (proxy, isResolved) in [
-            (.socks4("p"), false), (.socks5("p"), false), (.socks4("p", names: .byClient), true),
-            (.socks5("p", names: .byClient), true), (.http("p"), false), (.https("p"), false),
+            (.socks4("p"), false), (.socks5("p"), false), (.socks4("p", resolvesNames: false), true),
+            (.socks5("p", resolvesNames: false), true), (.http("p"), false), (.https("p"), false),
         ] as [(Proxy, Bool)] {
             let route = try Self.route(proxy, "http")
             #expect(route.resolvesOrigin == isResolved)

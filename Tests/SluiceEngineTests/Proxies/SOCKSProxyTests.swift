@@ -60,7 +60,7 @@ extension EngineTests {
             let proxy = try proxy(to: origin.port, requests)
             let port = [UInt8(truncatingIfNeeded: origin.port >> 8), UInt8(truncatingIfNeeded: origin.port)]
             for (selected, host) in [
-                (Proxy.socks5(proxy.address), "web.test"), (.socks5(proxy.address, names: .byClient), "127.0.0.1"),
+                (Proxy.socks5(proxy.address), "web.test"), (.socks5(proxy.address, resolvesNames: false), "127.0.0.1"),
                 (.socks5(proxy.address), "127.0.0.1"),
             ] {
                 let request = HTTPRequest(scheme: "http", authority: "\(host):\(origin.port)", path: "/")
@@ -80,7 +80,7 @@ extension EngineTests {
         @Test func unresolvedNameIsAHostFailure() async throws {
             let proxy = try TestProxy { _ in }
             let request = HTTPRequest(scheme: "http", authority: "a..test", path: "/")
-            let context = try TransferContext.by(.socks5(proxy.address, names: .byClient))
+            let context = try TransferContext.by(.socks5(proxy.address, resolvesNames: false))
             #expect(await transport.failure(of: request, context)?.code == .cannotResolveHost)
             #expect(proxy.connections == 0)
         }
@@ -159,7 +159,7 @@ extension EngineTests {
                 client.write(Self.granted)
                 client.relay(to: origin.port)
             }
-            let context = try TransferContext.by(.socks5(proxy.address, names: .byClient))
+            let context = try TransferContext.by(.socks5(proxy.address, resolvesNames: false))
             let request = HTTPRequest(scheme: "http", authority: "localhost:\(origin.port)", path: "/")
             #expect(try await transport.exchange(request, context).text == "ok")
             let loopback: Set<[UInt8]> = [[UInt8](repeating: 0, count: 15) + [1], [127, 0, 0, 1]]
@@ -177,7 +177,7 @@ extension EngineTests {
                 requests.withLock { $0.append(address) }
                 client.write([5, 5, 0, 1, 0, 0, 0, 0, 0, 0])
             }
-            let context = try TransferContext.by(.socks5(proxy.address, names: .byClient))
+            let context = try TransferContext.by(.socks5(proxy.address, resolvesNames: false))
             let request = HTTPRequest(scheme: "http", authority: "localhost:80", path: "/")
             let error = await transport.failure(of: request, context)
             #expect(error?.code == .proxyFailed)

@@ -25,7 +25,7 @@ final class MetricsGuideTests: XCTestCase {
         let slowest = users?.latency.percentile(99.9)
         XCTAssertEqual(users?.requests, 3)
         XCTAssertEqual(slowest, users?.latency.maximum)
-        let detailed = RequestMetrics(details: [.gates, .inFlight])
+        let detailed = RequestMetrics(countsInFlight: true, measuresGates: true)
         XCTAssertEqual(detailed.snapshot().inFlight, 0)
         let limited = APIClient(baseURL: server.url) {
             $0.observers = [detailed]

@@ -6,7 +6,7 @@ import SluiceTesting
 struct SecretObservers: Sendable {
     private let lines = Shared<[String]>([])
     private let har = HARRecorder()
-    private let metrics = RequestMetrics(details: [.inFlight, .gates])
+    private let metrics = RequestMetrics(countsInFlight: true, measuresGates: true)
 
     /// A log of each level, also with cURL commands, a HAR recorder and metrics.
     var all: [any RequestObserver] {

@@ -14,7 +14,7 @@ func secretsOfAProxy(secret: Secret, optional: Secret?, text: String) {
     show(ProxySelection.socks5("proxy.example", user: "bank", password: optional))
     show(Proxy.http("proxy.example:3128", user: "bank", password: secret, methods: .digest))
     show(Proxy.https("proxy.example:3128", user: "bank", password: optional))
-    show(Proxy.socks5("proxy.example", user: "bank", password: secret, names: .byClient))
+    show(Proxy.socks5("proxy.example", user: "bank", password: secret, resolvesNames: false))
 }
 
 func secretsOfACertificate(secret: Secret, optional: Secret?, text: String, url: URL) {

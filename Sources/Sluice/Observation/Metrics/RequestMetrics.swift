@@ -14,41 +14,32 @@ import SluiceHTTP
 /// By default a request costs one event and a few hundred nanoseconds; more expensive details are optional. A route
 /// takes about 20 KiB, and the number of routes is limited.
 public final class RequestMetrics: RequestObserver, ImmediateObserver {
-    /// Optional details. Each adds several events to every request.
-    public struct Details: OptionSet, Sendable, Hashable {
-        /// The bits of the set, one per detail.
-        public let rawValue: UInt8
-
-        /// Creates a set from its bits.
-        public init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
-
-        /// Counts the requests in flight: ``Snapshot/inFlight``. Adds one event per request.
-        public static let inFlight = Details(rawValue: 1)
-        /// Measures the time that attempts wait for gates: ``Phases/gates``. Adds two events per gate and attempt.
-        public static let gates = Details(rawValue: 2)
-    }
-
     /// The ends of requests, retries and redirects, and the events that the optional details need.
     public let interests: RequestEvent.Kinds
-    private let details: Details
+    private let countsInFlight: Bool
     private let clock: any SluiceClock
     private let ledger: Locked<MetricsLedger>
 
     /// Creates empty metrics.
     ///
     /// - Parameters:
-    ///   - details: The optional details to count; none by default.
+    ///   - countsInFlight: True to count the requests in flight: ``Snapshot/inFlight``. Adds one event per request.
+    ///   - measuresGates: True to measure the time that attempts wait for gates: ``Phases/gates``. Adds two events per
+    ///     gate and attempt.
     ///   - maximumRoutes: The maximum number of routes; 1,000 by default. Further routes are counted together as
     ///     `other`.
     ///   - clock: The clock that dates the snapshots.
-    public init(details: Details = [], maximumRoutes: Int = 1000, clock: any SluiceClock = SystemClock()) {
-        self.details = details
+    public init(
+        countsInFlight: Bool = false,
+        measuresGates: Bool = false,
+        maximumRoutes: Int = 1000,
+        clock: any SluiceClock = SystemClock()
+    ) {
+        self.countsInFlight = countsInFlight
         self.clock = clock
         var interests: RequestEvent.Kinds = [.finished, .retrying, .redirected]
-        if details.contains(.inFlight) { interests.insert(.began) }
-        if details.contains(.gates) { interests.insert(.gates) }
+        if countsInFlight { interests.insert(.began) }
+        if measuresGates { interests.insert(.gates) }
         self.interests = interests
         ledger = Locked(MetricsLedger(maximumRoutes: maximumRoutes, since: clock.date))
     }
@@ -85,7 +76,7 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
     /// Returns the metrics counted since the creation or the last ``reset()``.
     public func snapshot() -> Snapshot {
         let date = clock.date
-        return ledger.withLock { $0.snapshot(at: date, hasInFlight: details.contains(.inFlight)) }
+        return ledger.withLock { $0.snapshot(at: date, hasInFlight: countsInFlight) }
     }
 
     /// Resets the metrics. The number of requests in flight is kept.
@@ -234,7 +225,7 @@ extension RequestMetrics {
 
     /// The durations of the phases of requests. A request counts only in the phases that it had.
     public struct Phases: Sendable, Hashable, Codable {
-        /// The time spent waiting for gates, per attempt; recorded only with ``Details/gates``.
+        /// The time spent waiting for gates, per attempt; recorded only with `measuresGates`.
         public var gates = LatencyHistogram()
         /// The time in the engine's queue.
         public var queue = LatencyHistogram()
@@ -285,7 +276,7 @@ extension RequestMetrics {
         public var since: Date
         /// The time at which the snapshot was taken.
         public var date: Date
-        /// The number of requests that had begun and not ended; nil without ``Details/inFlight``.
+        /// The number of requests that had begun and not ended; nil without `countsInFlight`.
         public var inFlight: Int?
         /// The number of events that were dropped because too many came at once.
         public var missedEvents: Int

@@ -48,9 +48,9 @@ import Testing
         #expect(try Proxy("http://ada:pw@proxy.example") == .http("proxy.example", user: "ada", password: "pw"))
         #expect(try Proxy("https://proxy.example:443") == .https("proxy.example"))
         #expect(try Proxy("socks5h://proxy.example") == .socks5("proxy.example:1080"))
-        #expect(try Proxy("socks5://proxy.example") == .socks5("proxy.example", names: .byClient))
+        #expect(try Proxy("socks5://proxy.example") == .socks5("proxy.example", resolvesNames: false))
         #expect(try Proxy("socks4a://ada@proxy.example") == .socks4("proxy.example", user: "ada"))
-        #expect(try Proxy("socks4://proxy.example") == .socks4("proxy.example", names: .byClient))
+        #expect(try Proxy("socks4://proxy.example") == .socks4("proxy.example", resolvesNames: false))
         #expect(Proxy.http("a.example", user: "ada", password: "1") != .http("a.example", user: "ada", password: "2"))
     }
 

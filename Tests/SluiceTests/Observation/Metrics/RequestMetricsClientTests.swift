@@ -9,7 +9,7 @@ final class RequestMetricsClientTests: XCTestCase {
         server.on("/old", .redirect(to: "/users/7"))
         server.on("/users/*", .text("Ada"))
         server.on("/busy", .status(.serviceUnavailable), .text("free"))
-        let metrics = RequestMetrics(details: [.inFlight, .gates])
+        let metrics = RequestMetrics(countsInFlight: true, measuresGates: true)
         let shop = APIClient(baseURL: server.url) {
             $0.observers = [metrics]
             $0.retry = RetryPolicy(backoff: .constant(.milliseconds(1)))

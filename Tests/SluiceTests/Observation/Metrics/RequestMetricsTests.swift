@@ -44,8 +44,8 @@ import Testing
 
     @Test func observesFewEventsByDefault() {
         #expect(RequestMetrics().interests == [.finished, .retrying, .redirected])
-        #expect(RequestMetrics(details: .inFlight).interests.contains(.began))
-        #expect(RequestMetrics(details: .gates).interests.contains(.gates))
+        #expect(RequestMetrics(countsInFlight: true).interests.contains(.began))
+        #expect(RequestMetrics(measuresGates: true).interests.contains(.gates))
     }
 
     @Test func latencyIsElapsedTimeAtEnd() throws {
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func gateTimeSpansFirstWaitToLastAdmission() throws {
-        let metrics = RequestMetrics(details: [.gates, .inFlight])
+        let metrics = RequestMetrics(countsInFlight: true, measuresGates: true)
         metrics.observe(.began(response().request), of: request(after: .zero))
         #expect(metrics.snapshot().inFlight == 1)
         metrics.observe(.waiting(gate: "a"), of: request(after: .milliseconds(1)))
