@@ -163,7 +163,7 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
     private func newTrace(_ header: TraceContext?) -> RequestTrace {
         let parent = header ?? TraceContext.current
         let random = IDGenerator.shared.next
-        let traceID = parent?.traceID ?? TraceContext.TraceID(nonZero: random(), random())
+        let traceID = parent?.trace ?? TraceContext.TraceID(nonZero: random(), random())
         return RequestTrace(
             traceID: traceID,
             spanID: newSpanID(),

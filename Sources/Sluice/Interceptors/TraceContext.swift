@@ -12,12 +12,12 @@ import Synchronization
 /// ```
 public struct TraceContext: Sendable, Hashable {
     /// The ID of a trace: 16 bytes, not all zero.
-    public struct TraceID: Sendable, Hashable {
+    package struct TraceID: Sendable, Hashable {
         package let high: UInt64
         package let low: UInt64
 
         /// Creates an ID from its halves; nil if both are zero.
-        public init?(high: UInt64, low: UInt64) {
+        package init?(high: UInt64, low: UInt64) {
             if high == 0 && low == 0 { return nil }
             self.high = high
             self.low = low
@@ -31,11 +31,11 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     /// The ID of an operation in a trace: 8 bytes, not all zero.
-    public struct SpanID: Sendable, Hashable {
+    package struct SpanID: Sendable, Hashable {
         package let rawValue: UInt64
 
         /// Creates an ID from a number; nil if it is zero.
-        public init?(_ rawValue: UInt64) {
+        package init?(_ rawValue: UInt64) {
             if rawValue == 0 { return nil }
             self.rawValue = rawValue
         }
@@ -49,9 +49,9 @@ public struct TraceContext: Sendable, Hashable {
     @TaskLocal public static var current: TraceContext?
 
     /// The ID of the trace.
-    public let traceID: TraceID
+    package let trace: TraceID
     /// The ID of the operation that requests are part of.
-    public let parentID: SpanID
+    package let span: SpanID
     /// True if the trace is being recorded.
     public let isSampled: Bool
     /// The vendor-specific data of the `tracestate` header, unchanged; nil if there is none or it is not valid.
@@ -64,14 +64,14 @@ public struct TraceContext: Sendable, Hashable {
     ///   - parentID: The ID of the operation that requests are part of.
     ///   - isSampled: True if the trace is being recorded.
     ///   - traceState: The value of a `tracestate` header; dropped if it is not valid (§3.3.1).
-    public init(traceID: TraceID, parentID: SpanID, isSampled: Bool = true, traceState: String? = nil) {
+    package init(traceID: TraceID, parentID: SpanID, isSampled: Bool = true, traceState: String? = nil) {
         let state = traceState.flatMap { TraceState.isValid($0) ? $0 : nil }
         self.init(traceID: traceID, parentID: parentID, isSampled: isSampled, validState: state)
     }
 
     init(traceID: TraceID, parentID: SpanID, isSampled: Bool, validState: String?) {
-        self.traceID = traceID
-        self.parentID = parentID
+        trace = traceID
+        span = parentID
         self.isSampled = isSampled
         traceState = validState
     }
@@ -97,6 +97,11 @@ public struct TraceContext: Sendable, Hashable {
         self.init(traceID: traceID, parentID: parentID, isSampled: flags & 1 == 1, traceState: tracestate)
     }
 
+    /// The ID of the trace in 32 hexadecimal digits, such as for a log.
+    public var traceID: String { trace.description }
+    /// The ID of the operation that requests are part of, in 16 hexadecimal digits.
+    public var parentID: String { span.description }
+
     /// The value of a `traceparent` header in version 00, without flags that this version does not define.
     public var traceparent: String { HexText.text(length: Self.traceparentLength, write) }
 
@@ -106,17 +111,17 @@ public struct TraceContext: Sendable, Hashable {
     /// Writes the value of a `traceparent` header.
     func write(to text: inout HexText) {
         text.append("00-")
-        text.append(traceID.high, digits: 16)
-        text.append(traceID.low, digits: 16)
+        text.append(trace.high, digits: 16)
+        text.append(trace.low, digits: 16)
         text.append("-")
-        text.append(parentID.rawValue, digits: 16)
+        text.append(span.rawValue, digits: 16)
         text.append(isSampled ? "-01" : "-00")
     }
 }
 
 extension TraceContext.TraceID: CustomStringConvertible {
     /// The ID as 32 hexadecimal digits.
-    public var description: String {
+    package var description: String {
         HexText.text(length: 32) {
             $0.append(high, digits: 16)
             $0.append(low, digits: 16)
@@ -126,7 +131,7 @@ extension TraceContext.TraceID: CustomStringConvertible {
 
 extension TraceContext.SpanID: CustomStringConvertible {
     /// The ID as 16 hexadecimal digits.
-    public var description: String {
+    package var description: String {
         HexText.text(length: 16) {
             $0.append(rawValue, digits: 16)
         }
@@ -240,7 +245,7 @@ public struct TraceParent: RequestAdapter {
         // A later attempt may run in another task, without the task-local values of the first.
         let trace = context.call.trace {
             let parent = TraceContext.current
-            let id = parent?.traceID ?? newTraceID()
+            let id = parent?.trace ?? newTraceID()
             return CallTrace(high: id.high, low: id.low, parent: parent)
         }
         let parent = trace.parent as? TraceContext

@@ -117,7 +117,7 @@ struct OpenRequests {
         let span = SpanRecord(
             trace: trace,
             spanID: trace.spanID,
-            parentID: trace.parent?.parentID,
+            parentID: trace.parent?.span,
             attempt: nil,
             method: request.method,
             template: request.declaredRoute,
@@ -140,14 +140,14 @@ extension OpenRequests.Entry {
         let header =
             trace.hasCallersHeader ? nil : sent.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
         // Another interceptor began the trace, and the server knows it by that ID.
-        if let header, trace.parent == nil, header.traceID != trace.traceID {
-            trace.traceID = header.traceID
+        if let header, trace.parent == nil, header.trace != trace.traceID {
+            trace.traceID = header.trace
             span.trace = trace
         }
         let time = request.nanoseconds
         let attempt = SpanRecord(
             trace: trace,
-            spanID: header?.parentID ?? makeSpanID(),
+            spanID: header?.span ?? makeSpanID(),
             parentID: trace.spanID,
             attempt: request.attempt,
             method: request.method,

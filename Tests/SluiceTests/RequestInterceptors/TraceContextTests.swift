@@ -16,8 +16,8 @@ import Testing
     )
     func parsesValidHeader(_ text: String, _ isSampled: Bool) throws {
         let context = try #require(TraceContext(traceparent: text))
-        #expect(context.traceID.description == Self.trace)
-        #expect(context.parentID.description == Self.span)
+        #expect(context.traceID == Self.trace)
+        #expect(context.parentID == Self.span)
         #expect(context.isSampled == isSampled)
         // The sent field has the supported version and no unknown flags.
         #expect(context.traceparent == "00-\(Self.trace)-\(Self.span)-0\(isSampled ? 1 : 0)")
