@@ -16,7 +16,7 @@ extension FuzzTarget {
         guard let har = try? HAR(parsing: Data(bytes)) else { return }
         let written = try har.data()
         let again = try HAR(parsing: written)
-        try require(again.log.entries.count == har.log.entries.count, "The number of entries differs.")
+        try require(again.entries.count == har.entries.count, "The number of entries differs.")
         try require(try again.data() == written, "Writing is not stable.")
     }
 

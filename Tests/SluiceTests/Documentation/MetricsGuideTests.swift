@@ -50,8 +50,8 @@ final class MetricsGuideTests: XCTestCase {
         await shop.observersCaughtUp()
         try await recorder.write(to: file)
         let har = try HAR(parsing: Data(contentsOf: file))
-        let slow = har.log.entries.filter { $0.timings.wait > 500 }
-        XCTAssertEqual(har.log.entries.count, 1)
+        let slow = har.entries.filter { $0.timings.wait > 500 }
+        XCTAssertEqual(har.entries.count, 1)
         XCTAssertTrue(slow.isEmpty)
     }
 }

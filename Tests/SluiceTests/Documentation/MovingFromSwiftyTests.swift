@@ -134,7 +134,7 @@ final class MovingFromSwiftyTests: XCTestCase {
         await watched.observersCaughtUp()
         try await recorder.write(to: file)
         let har = try HAR(parsing: Data(contentsOf: file))
-        XCTAssertEqual(har.log.entries.count, 1)
+        XCTAssertEqual(har.entries.count, 1)
     }
 
     func testMocks() async throws {

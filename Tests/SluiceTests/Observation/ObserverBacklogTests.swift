@@ -200,7 +200,7 @@ import Testing
         let text = lines.read.joined(separator: "\n")
         #expect(text.contains("a body of 100 B, omitted because the log was written too slowly"))
         #expect(text.components(separatedBy: "omitted because").count == 3)
-        let entry = recorder.har().log.entries.first
+        let entry = recorder.har().entries.first
         #expect(entry?.response.content.size == 1000)
         #expect(entry?.response.content.comment?.contains("1000 bytes") == true)
         #expect(entry?.request.bodySize == 100)

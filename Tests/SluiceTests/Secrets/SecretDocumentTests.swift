@@ -111,9 +111,9 @@ import Testing
                 ]
             )
             let archive = recorder.har()
-            #expect(archive.log.entries.count == 1)
+            #expect(archive.entries.count == 1)
             search.read("the archive", String(decoding: try archive.data(), as: UTF8.self))
-            search.look("the values", archive.log.entries)
+            search.look("the values", archive.entries)
         }
     }
 

@@ -29,5 +29,5 @@ struct SecretObservers: Sendable {
     }
 
     /// True if the observers have recorded anything.
-    var hasRecorded: Bool { !lines.read.isEmpty && !har.har().log.entries.isEmpty }
+    var hasRecorded: Bool { !lines.read.isEmpty && !har.har().entries.isEmpty }
 }

@@ -335,12 +335,12 @@ func harWrite() async throws {
 func harHar() async throws {
     let h = HARRecorder()
     let x = h.har()
-    print(x.log.entries.count)
+    print(x.entries.count)
 }
 
 func harParse() throws {
     let h = try HAR(parsing: Data())
-    print(h.log.entries.map(\.request.url))
+    print(h.entries.map(\.request.url))
 }
 
 func metricsSnap() {

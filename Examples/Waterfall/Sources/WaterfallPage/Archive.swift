@@ -45,7 +45,7 @@ public struct Archive: Sendable {
             entries.append(entry)
         }
         if entries.isEmpty, !values.isEmpty { throw .noReadableEntry(count: values.count) }
-        har = HAR(log: Archive.log(log, entries))
+        har = Archive.recording(log, entries)
         skippedEntries = values.count - entries.count
         undatedEntries = undated
     }
@@ -95,7 +95,7 @@ public struct Archive: Sendable {
         return Data(String(decoding: units, as: UTF16.self).utf8)
     }
 
-    private static func log(_ members: [String: JSON], _ entries: [HAR.Entry]) -> HAR.Log {
+    private static func recording(_ members: [String: JSON], _ entries: [HAR.Entry]) -> HAR {
         // The fields beside the entries. One that cannot be read is as good as missing.
         var others = members
         others["entries"] = .array([])
@@ -108,9 +108,9 @@ public struct Archive: Sendable {
             }
         }
         for name in ["version", "comment"] { others[name] = others[name]?.string.map(JSON.string) }
-        var log = (try? JSON.object(others).decoded(as: HAR.Log.self)) ?? HAR.Log()
-        log.entries = entries
-        return log
+        var har = (try? JSON.object(["log": .object(others)]).decoded(as: HAR.self)) ?? HAR()
+        har.entries = entries
+        return har
     }
 
     /// Returns the page in the form that `HAR` reads; nil if that is not possible. No view shows its start time.

@@ -54,10 +54,10 @@ struct DetailView {
                 <td class="figure">\(Readable.milliseconds(segment.duration))</td></tr>
                 """
         }
-        let gates = (entry.gates ?? []).map { gate -> HTML in
+        let gates = entry.gates.map { gate -> HTML in
             """
             <tr class="gate"><th scope="row">gate \(gate.name)</th><td></td>\
-            <td class="figure">\(Readable.milliseconds(gate.time))</td></tr>
+            <td class="figure">\(Readable.milliseconds(gate.milliseconds))</td></tr>
             """
         }
         return """

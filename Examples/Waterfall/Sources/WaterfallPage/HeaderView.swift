@@ -1,9 +1,8 @@
-import Sluice
-
 /// The top of the page: the title, the totals, and the time by phase.
 struct HeaderView {
     let waterfall: Waterfall
-    let log: HAR.Log
+    /// The program that recorded the exchanges; empty if it is not known.
+    let recorder: String
     let title: String
 
     var html: HTML {
@@ -19,8 +18,7 @@ struct HeaderView {
     private var origin: String {
         var parts: [String] = []
         if let began = waterfall.began { parts.append(Readable.date(began)) }
-        let recorder = log.browser ?? log.creator
-        if !recorder.name.isEmpty { parts.append("recorded by \(recorder.name) \(recorder.version)") }
+        if !recorder.isEmpty { parts.append("recorded by \(recorder)") }
         return parts.joined(separator: " · ")
     }
 

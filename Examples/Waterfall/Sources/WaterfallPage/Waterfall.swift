@@ -85,7 +85,7 @@ struct Waterfall {
     let end: Double
 
     init(_ har: HAR) {
-        let entries = har.log.entries.enumerated()
+        let entries = har.entries.enumerated()
             .sorted { ($0.element.startedDateTime, $0.offset) < ($1.element.startedDateTime, $1.offset) }
             .map(\.element)
         let began = entries.first?.startedDateTime

@@ -21,12 +21,12 @@ public struct WaterfallPage: Sendable {
     ///   - remarks: Sentences to show above the exchanges, such as ``Archive/remarks``.
     public init(_ har: HAR, title: String? = nil, remarks: [String] = []) {
         let waterfall = Waterfall(har)
-        let pageTitle = har.log.pages.first?.title ?? ""
+        let pageTitle = har.title ?? ""
         let title = title ?? (pageTitle.isEmpty ? "HTTP waterfall" : pageTitle)
-        let dropped = har.log.droppedEntries ?? 0
+        let dropped = har.droppedEntries ?? 0
         let notKept = dropped > 0 ? ["Not kept: \(Readable.count(dropped, of: "earlier exchange"))."] : []
         let contents: HTML = """
-            \(HeaderView(waterfall: waterfall, log: har.log, title: title).html)
+            \(HeaderView(waterfall: waterfall, recorder: har.recorder, title: title).html)
             \(ChartView(waterfall: waterfall, remarks: notKept + remarks).html)
             """
         html = PageDocument(title: title, contents: contents).html.text

@@ -14,7 +14,7 @@ import Testing
     private func entry(_ json: String) throws -> HAR.Entry {
         let request = #""request":{"method":"GET","url":"https://a.example/"}"#
         let text = #"{"log":{"entries":[{"startedDateTime":"2026-01-31T12:00:00Z",\#(request),\#(json)}]}}"#
-        return try #require(try Archive(parsing: Data(text.utf8)).har.log.entries.first)
+        return try #require(try Archive(parsing: Data(text.utf8)).har.entries.first)
     }
 
     @Test(arguments: [
@@ -23,15 +23,15 @@ import Testing
     ])
     func everyRequestOfAnotherProgramIsDrawn(_ name: String, _ creator: String, _ count: Int) throws {
         let archive = try archive(name)
-        #expect(archive.har.log.creator.name == creator)
-        #expect(archive.har.log.entries.count == count)
+        #expect(archive.har.recorder.hasPrefix(creator))
+        #expect(archive.har.entries.count == count)
         let html = WaterfallPage(archive.har, remarks: archive.remarks).html
         #expect(html.components(separatedBy: "<details class=\"row").count - 1 == count)
         #expect(html.contains("recorded by \(creator)"))
     }
 
     @Test func failuresAndSizesOfChromeAreRead() throws {
-        let entries = try archive("chrome").har.log.entries
+        let entries = try archive("chrome").har.entries
         #expect(entries.map(\.error) == [nil, nil, "net::ERR_BLOCKED_BY_CLIENT", nil])
         #expect(entries.map(\.response.bodySize) == [2120, 0, 0, 0])
         #expect(entries[1].comment == "Served from the disk cache.")
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func tlsOfFirefoxIsPartOfConnecting() throws {
-        let entries = try archive("firefox").har.log.entries
+        let entries = try archive("firefox").har.entries
         #expect(entries[0].timings.connect == 32 && entries[0].timings.ssl == 20)
         let waterfall = Waterfall(try archive("firefox").har)
         #expect(waterfall.groups.map(\.rows.count) == [2, 1])
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func missingTimesOfSafariAreNone() throws {
-        let entries = try archive("safari").har.log.entries
+        let entries = try archive("safari").har.entries
         #expect(entries[0].timings.connect == 40)
         #expect(entries[1].timings.blocked == nil && entries[1].timings.wait == 0)
         #expect(entries[0].response.bodySize == 512)
@@ -57,7 +57,7 @@ import Testing
 
     @Test func textOfCharlesIsDecoded() throws {
         let archive = try archive("charles")
-        #expect(archive.har.log.entries[1].error == "Client closed connection before a request was made.")
+        #expect(archive.har.entries[1].error == "Client closed connection before a request was made.")
         let html = WaterfallPage(archive.har).html
         #expect(html.components(separatedBy: "{&quot;id&quot;:7}").count - 1 == 2)
         #expect(html.contains("✕ Client closed connection bef"))
@@ -66,7 +66,7 @@ import Testing
     @Test func valuesOfOtherTypesAreConvertedOrLeftOut() throws {
         let archive = try archive("proxy")
         #expect(archive.skippedEntries == 3 && archive.undatedEntries == 1)
-        let entries = archive.har.log.entries
+        let entries = archive.har.entries
         #expect(entries.map(\.request.method) == ["GET", "GET", "GET"])
         #expect(entries[0].request.headers.map(\.value) == ["*/*", "2"])
         #expect(entries[0].response.status == 404 && entries[0].time == 41.5 && entries[0].timings.blocked == 1.5)
@@ -75,7 +75,7 @@ import Testing
         #expect(entries[1].error == "net::ERR_ABORTED")
         // It follows the entry before it, which takes 12 ms.
         #expect(abs(entries[2].startedDateTime.timeIntervalSince1970 - 1_769_860_800.512) < 1e-4)
-        #expect(archive.har.log.pages.map(\.title) == ["Without a start time"])
+        #expect(archive.har.title == "Without a start time")
         #expect(archive.remarks.map { $0.contains("3 entries") } == [true, false])
         let html = WaterfallPage(archive.har, remarks: archive.remarks).html
         #expect(html.contains("Not shown: 3 entries without a URL."))
@@ -138,11 +138,11 @@ import Testing
         let little = Data([0xFF, 0xFE] + units.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })
         let big = Data([0xFE, 0xFF] + units.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } + [0])
         for data in [Data(text.utf8), Data([0xEF, 0xBB, 0xBF]) + Data(text.utf8), little, big] {
-            #expect(try Archive(parsing: data).har.log.entries.map(\.request.url) == ["https://a.example/ü"])
+            #expect(try Archive(parsing: data).har.entries.map(\.request.url) == ["https://a.example/ü"])
         }
         // A byte of another encoding within a text.
         let broken = Data(text.utf8.map { $0 == 0xC3 ? UInt8(ascii: "x") : $0 })
-        #expect(try Archive(parsing: broken).har.log.entries.count == 1)
+        #expect(try Archive(parsing: broken).har.entries.count == 1)
     }
 
     @Test func anEmptyRecordingIsOne() throws {
@@ -157,13 +157,13 @@ import Testing
                 $0.attempt = 2
                 $0.isFromRetry = true
                 $0.error = "timedOut: The server did not answer."
-                $0.gates = [HAR.Entry.Wait(name: "RateLimit", time: 4)]
+                $0 = $0.waiting(at: "RateLimit", milliseconds: 4)
                 $0.request.postData = HAR.PostData(mimeType: "text/plain")
             }
         ])
         let data = try har.data()
         var read = try Archive(parsing: data).har
-        read.log.entries[0].comment = nil
+        read.entries[0].comment = nil
         #expect(read == (try HAR(parsing: data)))
     }
 }

@@ -23,7 +23,7 @@ struct DemonstrationTests {
         let page = folder.appending(path: "demo.html")
         try await waterfall("--demo", "-o", page.path, "--har", archive.path)
         let data = try Data(contentsOf: archive)
-        let entries = try HAR(parsing: data).log.entries
+        let entries = try HAR(parsing: data).entries
         #expect(entries.count > 20)
         #expect(entries.contains { $0.isFromRetry == true } && entries.contains { $0.isHedged == true })
         #expect(entries.contains { $0.redirectCount == 2 } && entries.contains { $0.response.status == 0 })

@@ -60,27 +60,25 @@ extension HAR.PostData {
     }
 }
 
-extension HAR.Program {
-    init(name: String, version: String) {
-        self = parsed()
-        self.name = name
-        self.version = version
+extension HAR {
+    /// Creates a recording of a program that loaded a page.
+    init(_ entries: [HAR.Entry], recordedBy program: String, pageTitle: String) {
+        let page: JSON = ["startedDateTime": "2026-01-01T00:00:00Z", "title": .string(pageTitle)]
+        let creator: JSON = ["name": .string(program), "version": .string(program)]
+        self = parsed(JSON.object(["log": ["creator": creator, "pages": [page], "entries": []]]).description)
+        self.entries = entries
     }
 }
 
-extension HAR.Page {
-    init(startedDateTime: Date, id: String, title: String) {
-        self = parsed(#"{"startedDateTime":"2026-01-01T00:00:00Z"}"#)
-        self.startedDateTime = startedDateTime
-        self.id = id
-        self.title = title
-    }
-}
-
-extension HAR.Entry.Wait {
-    init(name: String, time: Double) {
-        self = parsed(#"{"name":"","time":0}"#)
-        self.name = name
-        self.time = time
+extension HAR.Entry {
+    /// Returns the entry with a time spent at a gate.
+    func waiting(at gate: String, milliseconds: Int) -> HAR.Entry {
+        do {
+            var json = try JSON(encoding: self)
+            json["_gates"] = [["name": .string(gate), "time": .number(JSONNumber(milliseconds))]]
+            return try json.decoded()
+        } catch {
+            fatalError("\(self): \(error)")
+        }
     }
 }

@@ -25,7 +25,7 @@ enum Samples {
     }
 
     static func har(_ entries: [HAR.Entry]) -> HAR {
-        HAR(log: HAR.Log(entries: entries))
+        HAR(entries: entries)
     }
 
     /// Returns a session with a request every 40 milliseconds. Every tenth fails.

@@ -69,11 +69,9 @@ import Testing
             $0.serverIPAddress = evil
             $0.connection = evil
             $0.requestID = 1
-            $0.gates = [HAR.Entry.Wait(name: evil, time: 1)]
+            $0 = $0.waiting(at: evil, milliseconds: 1)
         }
-        var har = Samples.har([entry, entry])
-        har.log.creator = HAR.Program(name: evil, version: evil)
-        har.log.pages = [HAR.Page(startedDateTime: Samples.start, id: "", title: evil)]
+        let har = HAR([entry, entry], recordedBy: evil, pageTitle: evil)
         let html = WaterfallPage(har).html
         #expect(count("<script", html) == 1 && !html.contains("<svg onload"))
         #expect(count("</noscript>", html) == 2)

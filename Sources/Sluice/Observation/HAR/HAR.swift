@@ -6,21 +6,53 @@ import SluiceHTTP
 ///
 /// ```swift
 /// let har = try HAR(parsing: Data(contentsOf: file))
-/// let slow = har.log.entries.filter { $0.time > 1000 }
-/// try HAR(log: HAR.Log(entries: slow)).data().write(to: other)
+/// let slow = har.entries.filter { $0.time > 1000 }
+/// try HAR(entries: slow).data().write(to: other)
 /// ```
 ///
 /// Decoding is tolerant of fields that other programs omit or add. Only the start time, the method and the URL of each
 /// exchange are required. Numbers of milliseconds and bytes are as in the format, except that a value that does not
 /// apply is nil here and -1 in the file.
 public struct HAR: Sendable, Hashable, Codable {
-    /// The contents of the recording.
-    public var log: Log
+    /// The version of the format.
+    package var version = "1.2"
+    /// The program that wrote the recording.
+    package var creator: Program
+    /// The browser that sent the requests; nil if it was another program.
+    package var browser: Program?
+    /// The pages that a browser loaded.
+    package var pages: [Page] = []
+    /// The exchanges.
+    public var entries: [Entry]
+    /// A comment.
+    public var comment: String?
+    /// The number of older exchanges that the recorder dropped; written as `_droppedEntries`.
+    public var droppedEntries: Int?
 
-    /// Creates a recording.
-    public init(log: Log = Log()) {
-        self.log = log
+    private enum CodingKeys: String, CodingKey {
+        case log
     }
+
+    private enum LogKeys: String, CodingKey {
+        case version, creator, browser, pages, entries, comment
+        case droppedEntries = "_droppedEntries"
+    }
+
+    /// Creates a recording whose creator is Sluice.
+    public init(entries: [Entry] = []) {
+        creator = .sluice
+        self.entries = entries
+    }
+
+    /// The name and version of the program that recorded the exchanges: those of the browser, if there was one. Empty
+    /// if the file names no program.
+    public var recorder: String {
+        let program = browser ?? creator
+        return [program.name, program.version].filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    /// The title of the first page that a browser loaded; nil without a page.
+    public var title: String? { pages.first?.title }
 
     /// Decodes a recording.
     ///
@@ -61,6 +93,31 @@ public struct HAR: Sendable, Hashable, Codable {
         }
     }
 
+    /// Decodes a recording.
+    public init(from decoder: any Decoder) throws {
+        let log = try decoder.container(keyedBy: CodingKeys.self).nestedContainer(keyedBy: LogKeys.self, forKey: .log)
+        version = try log.decodeIfPresent(String.self, forKey: .version) ?? "1.2"
+        creator = try log.decodeIfPresent(Program.self, forKey: .creator) ?? Program(name: "", version: "")
+        browser = try log.decodeIfPresent(Program.self, forKey: .browser)
+        pages = try log.decodeIfPresent([Page].self, forKey: .pages) ?? []
+        entries = try log.decode([Entry].self, forKey: .entries)
+        comment = try log.decodeIfPresent(String.self, forKey: .comment)
+        droppedEntries = try log.integer(forKey: .droppedEntries)
+    }
+
+    /// Encodes the recording.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        var log = container.nestedContainer(keyedBy: LogKeys.self, forKey: .log)
+        try log.encode(version, forKey: .version)
+        try log.encode(creator, forKey: .creator)
+        try log.encodeIfPresent(browser, forKey: .browser)
+        try log.encode(pages, forKey: .pages)
+        try log.encode(entries, forKey: .entries)
+        try log.encodeIfPresent(comment, forKey: .comment)
+        try log.encodeIfPresent(droppedEntries, forKey: .droppedEntries)
+    }
+
     private static func reason(_ error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, let context):
@@ -77,53 +134,12 @@ public struct HAR: Sendable, Hashable, Codable {
 }
 
 extension HAR {
-    /// The exchanges, and the program that recorded them.
-    public struct Log: Sendable, Hashable, Codable {
-        /// The version of the format.
-        public var version = "1.2"
-        /// The program that wrote the recording.
-        public var creator: Program
-        /// The browser that sent the requests; nil if it was another program.
-        public var browser: Program?
-        /// The pages that a browser loaded.
-        public var pages: [Page] = []
-        /// The exchanges.
-        public var entries: [Entry] = []
-        /// A comment.
-        public var comment: String?
-        /// The number of older exchanges that the recorder dropped; written as `_droppedEntries`.
-        public var droppedEntries: Int?
-
-        private enum CodingKeys: String, CodingKey {
-            case version, creator, browser, pages, entries, comment
-            case droppedEntries = "_droppedEntries"
-        }
-
-        /// Creates a log whose creator is Sluice.
-        public init(entries: [Entry] = []) {
-            creator = .sluice
-            self.entries = entries
-        }
-
-        /// Decodes a log.
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            version = try container.decodeIfPresent(String.self, forKey: .version) ?? "1.2"
-            creator = try container.decodeIfPresent(Program.self, forKey: .creator) ?? Program(name: "", version: "")
-            browser = try container.decodeIfPresent(Program.self, forKey: .browser)
-            pages = try container.decodeIfPresent([Page].self, forKey: .pages) ?? []
-            entries = try container.decode([Entry].self, forKey: .entries)
-            comment = try container.decodeIfPresent(String.self, forKey: .comment)
-            droppedEntries = try container.integer(forKey: .droppedEntries)
-        }
-    }
-
     /// The name and version of a program.
-    public struct Program: Sendable, Hashable, Codable {
+    package struct Program: Sendable, Hashable, Codable {
         /// The name.
-        public var name: String
+        package var name: String
         /// The version.
-        public var version: String
+        package var version: String
 
         private enum CodingKeys: String, CodingKey {
             case name, version
@@ -135,7 +151,7 @@ extension HAR {
         }
 
         /// Decodes a program.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
             version = try container.decodeIfPresent(String.self, forKey: .version) ?? ""
@@ -146,17 +162,17 @@ extension HAR {
     }
 
     /// A page that a browser loaded.
-    public struct Page: Sendable, Hashable, Codable {
+    package struct Page: Sendable, Hashable, Codable {
         /// The time at which loading began.
-        public var startedDateTime: Date
+        package var startedDateTime: Date
         /// The ID by which entries refer to the page.
-        public var id: String
+        package var id: String
         /// The title.
-        public var title: String
+        package var title: String
         /// The time until the document was loaded, in milliseconds; nil if it is not known.
-        public var onContentLoad: Double?
+        package var onContentLoad: Double?
         /// The time until the whole page was loaded, in milliseconds; nil if it is not known.
-        public var onLoad: Double?
+        package var onLoad: Double?
 
         private enum CodingKeys: String, CodingKey {
             case startedDateTime, id, title, pageTimings
@@ -173,7 +189,7 @@ extension HAR {
         }
 
         /// Decodes a page.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             startedDateTime = try container.date(forKey: .startedDateTime)
             id = try container.decodeIfPresent(String.self, forKey: .id) ?? ""
@@ -186,7 +202,7 @@ extension HAR {
         }
 
         /// Encodes the page.
-        public func encode(to encoder: any Encoder) throws {
+        package func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(HARDate.text(of: startedDateTime), forKey: .startedDateTime)
             try container.encode(id, forKey: .id)
@@ -304,9 +320,9 @@ public final class HARRecorder: RequestObserver, RecordingObserver {
         let order = entries.enumerated().sorted {
             ($0.element.startedDateTime, $0.offset) < ($1.element.startedDateTime, $1.offset)
         }
-        var log = HAR.Log(entries: order.map(\.element))
-        if dropped > 0 { log.droppedEntries = dropped }
-        return HAR(log: log)
+        var har = HAR(entries: order.map(\.element))
+        if dropped > 0 { har.droppedEntries = dropped }
+        return har
     }
 
     /// Removes all entries.

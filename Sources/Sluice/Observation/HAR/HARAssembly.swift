@@ -189,7 +189,7 @@ struct HARAssembly {
         if attempt.kind == .retry { entry.isFromRetry = true }
         if attempt.kind == .hedge { entry.isHedged = true }
         if !attempt.gates.isEmpty {
-            entry.gates = attempt.gates.map {
+            entry.waits = attempt.gates.map {
                 HAR.Entry.Wait(name: $0.name, time: $0.began.duration(to: $0.ended ?? request.instant).milliseconds)
             }
         }

@@ -10,7 +10,7 @@ extension HAR {
         /// The protocol, such as `HTTP/1.1`; empty if it is not known.
         public var httpVersion: String
         /// The cookies of the `Cookie` header.
-        public var cookies: [Cookie] = []
+        package var cookies: [Cookie] = []
         /// The header fields in order, with those that the transport added, such as `Host`. A request that was not sent,
         /// or that has no response, has only its own fields.
         public var headers: [Parameter] = []
@@ -145,7 +145,7 @@ extension HAR {
         /// The protocol, such as `HTTP/1.1`; empty if it is not known.
         public var httpVersion: String
         /// The cookies that the server set.
-        public var cookies: [Cookie] = []
+        package var cookies: [Cookie] = []
         /// The header fields in order.
         public var headers: [Parameter] = []
         /// The body.
@@ -231,22 +231,22 @@ extension HAR {
     }
 
     /// A cookie.
-    public struct Cookie: Sendable, Hashable, Codable {
+    package struct Cookie: Sendable, Hashable, Codable {
         /// The name.
-        public var name: String
+        package var name: String
         /// The value.
-        public var value: String
+        package var value: String
         /// The path to which the cookie is limited.
-        public var path: String?
+        package var path: String?
         /// The domain to which the cookie is limited.
-        public var domain: String?
+        package var domain: String?
         /// The expiry date in ISO 8601, such as `2026-01-31T12:00:00.000Z`, of a cookie that Sluice recorded. Other
         /// programs write other forms too.
-        public var expires: String?
+        package var expires: String?
         /// True if scripts cannot read the cookie.
-        public var httpOnly: Bool?
+        package var httpOnly: Bool?
         /// True if the cookie is sent over TLS only.
-        public var secure: Bool?
+        package var secure: Bool?
 
         private enum CodingKeys: String, CodingKey {
             case name, value, path, domain, expires, httpOnly, secure
@@ -259,7 +259,7 @@ extension HAR {
         }
 
         /// Decodes a cookie.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
             value = try container.decodeIfPresent(String.self, forKey: .value) ?? ""
@@ -311,8 +311,8 @@ extension HAR {
         public var isFromRetry: Bool?
         /// True if the exchange ran in parallel with a slow attempt.
         public var isHedged: Bool?
-        /// The milliseconds spent at each gate, by its name.
-        public var gates: [Wait]?
+        /// The times spent at gates.
+        package var waits: [Wait]?
         /// The reason why there is no response, or why it was not accepted.
         public var error: String?
 
@@ -324,21 +324,26 @@ extension HAR {
             case route = "_route"
             case isFromRetry = "_fromRetry"
             case isHedged = "_hedged"
-            case gates = "_gates"
+            case waits = "_gates"
             case error = "_error"
         }
 
         /// A time spent waiting.
-        public struct Wait: Sendable, Hashable, Codable {
+        package struct Wait: Sendable, Hashable, Codable {
             /// The name of the gate.
-            public var name: String
+            package var name: String
             /// The duration in milliseconds.
-            public var time: Double
+            package var time: Double
 
             package init(name: String, time: Double) {
                 self.name = name
                 self.time = time
             }
+        }
+
+        /// The name of each gate that the exchange waited at, in order, and the milliseconds spent there.
+        public var gates: [(name: String, milliseconds: Double)] {
+            (waits ?? []).map { (name: $0.name, milliseconds: $0.time) }
         }
 
         /// Creates an entry whose total time is the sum of its timings.
@@ -380,7 +385,7 @@ extension HAR {
             route = try? container.decodeIfPresent(String.self, forKey: .route)
             isFromRetry = try? container.decodeIfPresent(Bool.self, forKey: .isFromRetry)
             isHedged = try? container.decodeIfPresent(Bool.self, forKey: .isHedged)
-            gates = try? container.decodeIfPresent([Wait].self, forKey: .gates)
+            waits = try? container.decodeIfPresent([Wait].self, forKey: .waits)
             error = try? container.decodeIfPresent(String.self, forKey: .error)
         }
 
@@ -403,7 +408,7 @@ extension HAR {
             try container.encodeIfPresent(route, forKey: .route)
             try container.encodeIfPresent(isFromRetry, forKey: .isFromRetry)
             try container.encodeIfPresent(isHedged, forKey: .isHedged)
-            try container.encodeIfPresent(gates, forKey: .gates)
+            try container.encodeIfPresent(waits, forKey: .waits)
             try container.encodeIfPresent(error, forKey: .error)
         }
     }

@@ -44,7 +44,8 @@ import Testing
         #expect(entry.startedDateTime == date)
         #expect(entry.timings == HAR.Timings(blocked: 5, wait: 25) && entry.time == 30)
         #expect(entry.requestID == 7 && entry.attempt == 1 && entry.redirectCount == 0 && entry.route == "one")
-        #expect(entry.gates == [HAR.Entry.Wait(name: "Gate", time: 3)])
+        #expect(entry.waits == [HAR.Entry.Wait(name: "Gate", time: 3)])
+        #expect(entry.gates.first?.name == "Gate" && entry.gates.first?.milliseconds == 3)
         #expect(entry.isFromRetry == nil && entry.error == nil)
     }
 

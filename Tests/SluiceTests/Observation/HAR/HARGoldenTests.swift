@@ -62,7 +62,7 @@ import Testing
 
     @Test func writesExpectedText() throws {
         let entry = try #require(entry)
-        let text = String(decoding: try HAR(log: HAR.Log(entries: [entry])).data(), as: UTF8.self)
+        let text = String(decoding: try HAR(entries: [entry]).data(), as: UTF8.self)
         #expect(text == Self.text, "\(text)")
     }
 

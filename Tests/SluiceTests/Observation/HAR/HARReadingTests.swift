@@ -42,15 +42,15 @@ import Testing
         let postData = #""postData":{"mimeType":"a/b","text":"AAECAwQ=",\#(member)}"#
         let entry = Self.bare.replacingOccurrences(of: #""url":"x:y""#, with: #""url":"x:y",\#(postData)"#)
         let har = try har(entry)
-        #expect(har.log.entries.first?.request.postData?.encoding == encoding)
+        #expect(har.entries.first?.request.postData?.encoding == encoding)
         let again = try HAR(parsing: har.data())
-        #expect(again.log.entries.first?.request.postData?.encoding == encoding)
+        #expect(again.entries.first?.request.postData?.encoding == encoding)
     }
 
     @Test func readsEntryOfChrome() throws {
         let har = try har(Self.chrome, log: #""creator":{"name":"WebInspector","version":"537.36"},"version":"1.2","#)
-        let entry = try #require(har.log.entries.first)
-        #expect(har.log.creator.name == "WebInspector" && har.log.pages.isEmpty)
+        let entry = try #require(har.entries.first)
+        #expect(har.recorder == "WebInspector 537.36" && har.pages.isEmpty && har.title == nil)
         #expect(entry.startedDateTime.timeIntervalSince1970 == 1_772_600_767.891)
         #expect(entry.timings == HAR.Timings(blocked: 1.5, send: 0.2, wait: 78.4, receive: 1.302))
         #expect(abs(entry.time - entry.timings.total) < 0.001)
@@ -65,8 +65,8 @@ import Testing
         let page =
             #"{"startedDateTime":"2026-03-04T06:06:07+01:00","id":"page_1","title":"Home","pageTimings":{"onLoad":-1}}"#
         let entry = try har(Self.firefox, log: #""pages":[\#(page)],"#)
-        #expect(entry.log.pages.first?.title == "Home" && entry.log.pages.first?.onLoad == nil)
-        let first = try #require(entry.log.entries.first)
+        #expect(entry.title == "Home" && entry.pages.first?.onLoad == nil)
+        let first = try #require(entry.entries.first)
         #expect(first.startedDateTime.timeIntervalSince1970 == 1_772_600_768)
         #expect(first.connection == "443" && first.response.content.encoding == "base64")
         #expect(first.timings.ssl == 14 && first.timings.total == 64)
@@ -75,20 +75,20 @@ import Testing
     @Test func usesDefaultsForMissingMembers() throws {
         let mark = Data([0xEF, 0xBB, 0xBF])
         let har = try HAR(parsing: mark + Data(#"{"log":{"entries":[\#(Self.bare)]},"extra":1}"#.utf8))
-        let entry = try #require(har.log.entries.first)
+        let entry = try #require(har.entries.first)
         #expect(entry.response.status == 0 && entry.time == 0 && entry.request.headers.isEmpty)
-        #expect(har.log.version == "1.2" && har.log.creator.name.isEmpty)
+        #expect(har.version == "1.2" && har.recorder.isEmpty)
     }
 
     @Test func readsSliceOfData() throws {
         let data = Data("xx\(#"{"log":{"entries":[]}}"#)".utf8)
-        #expect(try HAR(parsing: data.dropFirst(2)).log.entries.isEmpty)
+        #expect(try HAR(parsing: data.dropFirst(2)).entries.isEmpty)
     }
 
     @Test func treatsNumbersOutOfBoundsAsUnknown() throws {
         let text =
             Self.bare.dropLast() + #","response":{"status":2e2,"bodySize":1e300,"content":{"size":-7}},"time":-5}"#
-        let entry = try #require(try har(String(text)).log.entries.first)
+        let entry = try #require(try har(String(text)).entries.first)
         #expect(entry.response.status == 200 && entry.response.bodySize == nil && entry.response.content.size == 0)
         #expect(entry.time == 0)
     }
@@ -131,8 +131,8 @@ import Testing
 
     @Test func rejectsNaNTimeOnWriting() {
         var har = HAR()
-        har.log.entries = [HAR.Entry(startedDateTime: Date(), request: HAR.Request(method: "GET", url: "http://a/"))]
-        har.log.entries[0].time = .nan
+        har.entries = [HAR.Entry(startedDateTime: Date(), request: HAR.Request(method: "GET", url: "http://a/"))]
+        har.entries[0].time = .nan
         let error = #expect(throws: SluiceError.self) { try har.data() }
         #expect(error?.code == .encodingFailed)
     }
@@ -145,7 +145,7 @@ import Testing
     func writesDatesToTheMillisecond(_ seconds: Double, _ text: String) throws {
         var har = HAR()
         let date = Date(timeIntervalSince1970: seconds)
-        har.log.entries = [HAR.Entry(startedDateTime: date, request: HAR.Request(method: "GET", url: "http://a/"))]
+        har.entries = [HAR.Entry(startedDateTime: date, request: HAR.Request(method: "GET", url: "http://a/"))]
         let written = String(decoding: try har.data(), as: UTF8.self)
         #expect(written.contains("\"\(text)\""), "\(written)")
     }

@@ -21,7 +21,7 @@ final class HARRecorderTests: XCTestCase {
         let request = shop.string.get("old").query("access_token", "s3cret").header("Authorization", "Bearer s3cret")
         _ = try await request.sender().value
         await shop.observersCaughtUp()
-        let entries = recorder.har().log.entries
+        let entries = recorder.har().entries
         XCTAssertEqual(entries.map(\.response.status), [302, 503, 302, 200])
         XCTAssertEqual(entries.map(\.attempt), [1, 1, 2, 2])
         XCTAssertEqual(entries.map(\.redirectCount), [0, 1, 0, 1])
@@ -57,7 +57,7 @@ final class HARRecorderTests: XCTestCase {
         }
         _ = try await shop.string.upload("a", .stream(pieces)).sender().value
         await shop.observersCaughtUp()
-        let entries = recorder.har().log.entries
+        let entries = recorder.har().entries
         let requests = server.requests
         XCTAssertEqual(entries.count, 3)
         for (entry, request) in zip(entries, requests) {
@@ -85,7 +85,7 @@ final class HARRecorderTests: XCTestCase {
         signal.fire()
         _ = try await answer
         await shop.observersCaughtUp()
-        let timings = try XCTUnwrap(recorder.har().log.entries.first).timings
+        let timings = try XCTUnwrap(recorder.har().entries.first).timings
         XCTAssertGreaterThan(timings.send, 0)
         XCTAssertGreaterThan(timings.receive, 0)
     }
@@ -101,7 +101,7 @@ final class HARRecorderTests: XCTestCase {
         let user: APIRequest<User, APIError> = shop.get("user")
         _ = await user.sender().result
         await shop.observersCaughtUp()
-        let entries = recorder.har().log.entries
+        let entries = recorder.har().entries
         XCTAssertEqual(entries.map(\.response.status), [0, 200])
         XCTAssertEqual(entries.map { $0.error.map { $0.prefix { $0 != ":" } } }, ["connectionLost", "decodingFailed"])
         XCTAssertEqual(entries.first?.request.postData?.text, "x")
@@ -118,11 +118,11 @@ final class HARRecorderTests: XCTestCase {
         defer { try? FileManager.default.removeItem(at: file) }
         try await recorder.write(to: file)
         let read = try HAR(parsing: Data(contentsOf: file))
-        XCTAssertEqual(read.log.entries.map(\.response.content.text), ["AAH/"])
+        XCTAssertEqual(read.entries.map(\.response.content.text), ["AAH/"])
         XCTAssertEqual(try read.data(), try recorder.har().data())
         recorder.reset()
         try await recorder.write(to: file)
-        XCTAssertEqual(try HAR(parsing: Data(contentsOf: file)).log.entries, [])
+        XCTAssertEqual(try HAR(parsing: Data(contentsOf: file)).entries, [])
     }
 
     func testReplacesNoPipeAndNoDevice() async throws {

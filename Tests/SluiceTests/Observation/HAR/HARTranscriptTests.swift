@@ -53,7 +53,7 @@ import Testing
             ]
         )
         let entry = entry(request, head: head, body: #"{"refresh_token":"s3cret"}"#, secret: ["X-Own"])
-        let text = String(decoding: try HAR(log: HAR.Log(entries: [entry])).data(), as: UTF8.self)
+        let text = String(decoding: try HAR(entries: [entry]).data(), as: UTF8.self)
         #expect(!text.contains("s3cret"), "\(text)")
         #expect(text.contains("Ada") && entry.request.cookies.map(\.name) == ["sid", "b"])
         #expect(entry.response.cookies.first?.httpOnly == true && entry.response.cookies.first?.path == "/")
