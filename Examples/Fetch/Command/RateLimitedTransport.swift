@@ -61,7 +61,7 @@ private struct RateLimitedBody: AsyncSequence, Sendable {
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        var chunks: ResponseBody.Iterator
+        var chunks: ResponseBody.AsyncIterator
         let pace: SharedPace
         var rest = Data()
 

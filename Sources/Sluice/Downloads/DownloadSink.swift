@@ -181,7 +181,7 @@ final class DownloadSink: ResponseSink {
     private func write(_ body: ResponseBody, until end: Int64?) async throws(SluiceError) {
         let generation = state.withLock { $0.generation }
         var next = state.withLock { $0.next }
-        var iterator = body.makeAsyncIterator()
+        var iterator = body.makeChunkIterator()
         progress.update(part)
         while true {
             let chunks: [Data]

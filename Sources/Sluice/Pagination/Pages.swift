@@ -51,17 +51,18 @@ public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequen
         PageItems(pages: self, items: { Array(items($0)) }, limit: limit)
     }
 
-    /// Creates an iterator. The first call of its `next()` requests the first page.
-    public func makeAsyncIterator() -> Iterator {
+    /// Creates an iterator. The first call of its `next(isolation:)` requests the first page. It returns nil after the
+    /// last page and after an error.
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<Model, ErrorModel> {
         Iterator(walk: PageWalk(self))
     }
 
     /// Iterates over the pages.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         fileprivate let walk: PageWalk<Model, ErrorModel>
 
         /// Returns the next page, or nil after the last one and after an error.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Model? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Model? {
             try await walk.next(isolation: actor)?.result.get()
         }
     }

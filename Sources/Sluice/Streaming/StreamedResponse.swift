@@ -145,7 +145,7 @@ final class StreamedBody: Sendable {
                 }
                 if !wasRead, !data.isEmpty { return data }
             } else {
-                var chunks = body.makeAsyncIterator()
+                var chunks = body.makeChunkIterator()
                 if let chunk = try await chunks.next(isolation: actor) { return chunk }
             }
         } catch {
@@ -260,13 +260,14 @@ public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: 
     let body: StreamedBody?
     let parser: @Sendable () -> any StreamParser<Element>
 
-    /// Creates an iterator. If the request has not been sent yet, the first call of `next()` sends it.
-    public func makeAsyncIterator() -> Iterator {
+    /// Creates an iterator. If the request has not been sent yet, the first call of `next(isolation:)` sends it. The
+    /// iterator returns nil at the end and after an error.
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<Element, ErrorModel> {
         Iterator(self)
     }
 
     /// Iterates over the elements.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         private let request: StreamRequest<ErrorModel>
         private let parser: any StreamParser<Element>
         private var reader: ElementReader<StreamedBody.Iterator, Element>?
@@ -283,7 +284,7 @@ public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: 
         }
 
         /// Returns the next element, or nil at the end and after an error.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Element? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Element? {
             do throws(StreamFailure) {
                 if !isBegun {
                     isBegun = true

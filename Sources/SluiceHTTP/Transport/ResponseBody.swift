@@ -164,7 +164,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
             return data
         }
         var all = Data()
-        var iterator = makeAsyncIterator()
+        var iterator = makeChunkIterator()
         while let chunk = try await iterator.next() {
             try ResponseBody.check(all.count + chunk.count, limit)
             if all.isEmpty { all = chunk } else { all.append(chunk) }
@@ -198,7 +198,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Creates an iterator. For a body in memory it starts at the first byte; otherwise it continues at the current
     /// position.
-    public func makeAsyncIterator() -> Iterator {
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<Data, SluiceError> { makeChunkIterator() }
+
+    /// Creates the iterator of ``makeAsyncIterator()``, which also reads in batches.
+    package func makeChunkIterator() -> Iterator {
         switch source {
         case .whole(let data, _, _): Iterator(whole: data.isEmpty ? nil : data, reader: nil, tap: tap)
         case .arriving(let reader): Iterator(whole: nil, reader: reader, tap: tap)
@@ -206,13 +209,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// An iterator over the chunks of a body.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         fileprivate var whole: Data?
         fileprivate let reader: ResponsePipe.Reader?
         fileprivate var tap: Tap?
 
         /// Returns the next chunk; nil at the end.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
             let chunk = if let reader { try await reader.next() } else { whole.take() }
             if let tap {
                 await tap(chunk)

@@ -47,7 +47,7 @@ extension EngineTests {
                     let response = try await transport.send(request, context: context)
                     var iterator = response.body.makeAsyncIterator()
                     var count = 0
-                    while count < limit, let chunk = try await iterator.next() { count += chunk.count }
+                    while count < limit, let chunk = try await iterator.next(isolation: nil) { count += chunk.count }
                     return nil
                 } catch {
                     return error

@@ -106,7 +106,7 @@ extension ResponseBody {
         var received = Data()
         var iterator = makeAsyncIterator()
         do throws(SluiceError) {
-            while let chunk = try await iterator.next() { received.append(chunk) }
+            while let chunk = try await iterator.next(isolation: nil) { received.append(chunk) }
             return (received, nil)
         } catch {
             return (received, error)

@@ -45,7 +45,7 @@ final class PaginationGuideTests: XCTestCase {
     @MainActor final class Feed {
         private(set) var users: [User] = []
         private var isLoading = false
-        private var pages: Pages<[User], APIError>.Iterator
+        private var pages: Pages<[User], APIError>.AsyncIterator
 
         init(_ github: APIClient) {
             pages = github.get("users", as: [User].self).pages(by: .link).makeAsyncIterator()

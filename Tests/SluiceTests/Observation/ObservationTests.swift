@@ -64,14 +64,14 @@ final class ObservationTests: XCTestCase {
         server.on("/users/1", .after(release, .json("{}")))
         let activity = ActivityCounter()
         var changes = activity.changes.makeAsyncIterator()
-        let idle = await changes.next()
+        let idle = await changes.next(isolation: nil)
         let client = APIClient(baseURL: server.url) { $0.observers = [activity] }
         async let first = client.string.request("users/1").sender().response
         async let second = client.string.request("users/1").sender().response
-        let active = await changes.next()
+        let active = await changes.next(isolation: nil)
         release.fire()
         _ = await (first, second)
-        let end = await changes.next()
+        let end = await changes.next(isolation: nil)
         XCTAssertEqual([idle, active, end], [false, true, false])
         XCTAssertFalse(activity.isActive)
     }
@@ -84,10 +84,10 @@ final class ObservationTests: XCTestCase {
         var changes = activity.changes.makeAsyncIterator()
         let sender = client.string.request("slow").sender()
         async let response = sender.response
-        while await changes.next() != true {}
+        while await changes.next(isolation: nil) != true {}
         sender.cancel()
         _ = await response
-        let end = await changes.next()
+        let end = await changes.next(isolation: nil)
         XCTAssertEqual(end, false)
     }
 }

@@ -145,8 +145,8 @@ final class PagesTests: XCTestCase {
             let request: APIRequest<Page, ShopError> = APIClient(baseURL: server.url).codable.get("items")
             var pages = request.pages(by: .cursor("page", at: \.next), prefetch: prefetch).makeAsyncIterator()
             do {
-                _ = try await pages.next()
-                _ = try await pages.next()
+                _ = try await pages.next(isolation: nil)
+                _ = try await pages.next(isolation: nil)
                 XCTFail("The second page did not fail.")
             } catch {
                 XCTAssertEqual(error.message, "No")

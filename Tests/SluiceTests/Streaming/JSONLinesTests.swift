@@ -20,7 +20,7 @@ import Testing
         of text: String,
         as type: Value.Type,
         limit: Int = 1 << 20
-    ) -> ElementReader<ResponseBody.Iterator, Value> {
+    ) -> ElementReader<ResponseBody.AsyncIterator, Value> {
         let parser = JSONLineParser<Value>(SharedDecoder(JSONDecoder()), limit: limit)
         return ElementReader(ResponseBody(Data(text.utf8)).makeAsyncIterator(), parser)
     }

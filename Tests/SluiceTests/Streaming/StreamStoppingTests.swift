@@ -61,7 +61,7 @@ final class StreamStoppingTests: XCTestCase {
         let request: StreamRequest<APIError> = client.stream("log")
         var lines = request.lines(limit: 100).makeAsyncIterator()
         do {
-            _ = try await lines.next()
+            _ = try await lines.next(isolation: nil)
             XCTFail("The line was returned.")
         } catch {
             XCTAssertEqual(error.code, .elementTooLarge)

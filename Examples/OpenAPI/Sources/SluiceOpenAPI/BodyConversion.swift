@@ -37,7 +37,7 @@ private struct ResponseChunks: AsyncSequence, Sendable {
     let response: StreamedResponse<APIError>
 
     struct Iterator: AsyncIteratorProtocol {
-        var bytes: StreamSequence<Data, APIError>.Iterator
+        var bytes: StreamSequence<Data, APIError>.AsyncIterator
 
         /// Returns the next chunk; nil at the end. Throws a `SluiceError`.
         mutating func next() async throws -> ArraySlice<UInt8>? {

@@ -68,7 +68,7 @@ public final class ActivityCounter: RequestObserver {
 
     /// A sequence that gives ``isActive`` now and at each change. A slow reader gets the newest value. It ends when the
     /// counter is released.
-    public var changes: Changes {
+    public var changes: some AsyncSequence<Bool, Never> & Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
         let listener = state.withLock { state in
             state.nextListener += 1
@@ -78,7 +78,7 @@ public final class ActivityCounter: RequestObserver {
         }
         // Weak, so that listeners do not keep the counter alive.
         continuation.onTermination = { [weak self] _ in self?.remove(listener) }
-        return Changes(stream: stream)
+        return ActivityChanges(stream: stream)
     }
 
     private func remove(_ listener: UInt64) {
@@ -135,35 +135,31 @@ public final class ActivityCounter: RequestObserver {
     }
 }
 
-extension ActivityCounter {
-    /// A sequence of values that indicate whether requests are in flight. Each differs from the one before.
-    public struct Changes: AsyncSequence, Sendable {
-        fileprivate let stream: AsyncStream<Bool>
+/// Values that indicate whether requests are in flight: ``ActivityCounter/changes``. Each differs from the one before.
+private struct ActivityChanges: AsyncSequence, Sendable {
+    let stream: AsyncStream<Bool>
 
-        /// Returns an iterator over the changes.
-        public func makeAsyncIterator() -> Iterator {
-            Iterator(stream: stream.makeAsyncIterator())
+    func makeAsyncIterator() -> Iterator {
+        Iterator(stream: stream.makeAsyncIterator())
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        private var stream: AsyncStream<Bool>.Iterator
+        private var last: Bool?
+
+        fileprivate init(stream: AsyncStream<Bool>.Iterator) {
+            self.stream = stream
         }
 
-        /// An iterator over the changes.
-        public struct Iterator: AsyncIteratorProtocol {
-            fileprivate var stream: AsyncStream<Bool>.Iterator
-            private var last: Bool?
-
-            fileprivate init(stream: AsyncStream<Bool>.Iterator) {
-                self.stream = stream
+        /// Returns the next change; nil once the counter is released or the task is cancelled.
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Bool? {
+            // A value that was replaced in the buffer would otherwise be returned twice.
+            while let isActive = await stream.next(isolation: actor) {
+                if isActive == last { continue }
+                last = isActive
+                return isActive
             }
-
-            /// Returns the next change; nil once the counter is released or the task is cancelled.
-            public mutating func next() async -> Bool? {
-                // A value that was replaced in the buffer would otherwise be returned twice.
-                while let isActive = await stream.next() {
-                    if isActive == last { continue }
-                    last = isActive
-                    return isActive
-                }
-                return nil
-            }
+            return nil
         }
     }
 }

@@ -91,14 +91,14 @@ final class ActivityCounterTests: XCTestCase {
     func testEachStreamGetsNewestValue() async {
         let counter = ActivityCounter()
         var early = counter.changes.makeAsyncIterator()
-        let first = await early.next()
+        let first = await early.next(isolation: nil)
         began(1, counter)
         var late = counter.changes.makeAsyncIterator()
-        let seen = await [early.next(), late.next()]
+        let seen = await [early.next(isolation: nil), late.next(isolation: nil)]
         finished(1, counter)
         began(2, counter)
         finished(2, counter)
-        let last = await [early.next(), late.next()]
+        let last = await [early.next(isolation: nil), late.next(isolation: nil)]
         XCTAssertEqual([first] + seen + last, [false, true, true, false, false])
     }
 
@@ -106,13 +106,13 @@ final class ActivityCounterTests: XCTestCase {
         let counter = ActivityCounter()
         var changes = counter.changes.makeAsyncIterator()
         began(1, counter)
-        let first = await changes.next()
+        let first = await changes.next(isolation: nil)
         finished(1, counter)
         began(2, counter)
         // The counter is active again, and no reader was informed of the pause.
         let second = Task { [changes] in
             var changes = changes
-            return await changes.next()
+            return await changes.next(isolation: nil)
         }
         finished(2, counter)
         let next = await second.value
