@@ -33,10 +33,15 @@ public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
     /// for try await response in chain { … }
     /// ```
     ///
-    /// A loop gets the current state at once, then the newest state up to twenty times a second when it has changed,
-    /// and the final state last. It follows the newest iteration and ends with it. Reading does not send the requests,
-    /// and a slow reader does not delay them.
-    public var progress: some AsyncSequence<ChainProgress, Never> & Sendable { ProgressSequence(runs.newest) }
+    /// A value has the number of the current request, which is 0 before the first and then starts at 1, and the
+    /// progress of the request's body and of the body of its response. A loop gets the current state at once, then the
+    /// newest state up to twenty times a second when it has changed, and the final state last. It follows the newest
+    /// iteration and ends with it. Reading does not send the requests, and a slow reader does not delay them.
+    public var progress:
+        some AsyncSequence<(request: Int, upload: TransferProgress, download: TransferProgress), Never> & Sendable
+    {
+        ProgressSequence(runs.newest).map { (request: $0.request, upload: $0.upload, download: $0.download) }
+    }
 
     /// Returns an iterator, which sends the first request on the first read.
     public func makeAsyncIterator() -> some AsyncIteratorProtocol<Outcome, SluiceError> { Iterator(chain: self) }
@@ -196,14 +201,14 @@ extension SluiceError {
 
 // MARK: - Chain progress
 
-/// The progress of a chain of requests: ``Chain/progress``.
-public struct ChainProgress: Sendable, Hashable {
+/// The progress of a chain of requests.
+struct ChainProgress: Sendable, Hashable {
     /// The number of the current request, starting at 1; 0 before the first.
-    public internal(set) var request = 0
+    var request = 0
     /// The progress of the current request's body.
-    public internal(set) var upload = TransferProgress()
+    var upload = TransferProgress()
     /// The progress of the body of the response to the current request.
-    public internal(set) var download = TransferProgress()
+    var download = TransferProgress()
 }
 
 /// One iteration over a chain, for the readers of its progress.
