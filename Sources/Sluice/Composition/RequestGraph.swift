@@ -313,20 +313,23 @@ public struct GraphFailure: LocalizedError, Sendable, CustomStringConvertible, D
     /// The error that the step threw: the request's error model, or the error of its closure. A ``SluiceError`` if no
     /// step failed.
     public let error: any Error
-    /// The defects of the graph; empty if a step failed.
-    public let defects: [GraphDefect]
+    /// The reasons why the graph could not run.
+    let graphDefects: [GraphDefect]
 
     init(step: String? = nil, _ error: any Error) {
         self.step = step
         self.error = error
-        defects = []
+        graphDefects = []
     }
 
     init(_ defects: [GraphDefect]) {
         step = nil
-        self.defects = defects
+        graphDefects = defects
         error = SluiceError(.invalidGraph, defects.map(\.description).joined(separator: " "), step: .building)
     }
+
+    /// The defects of the graph, each a sentence that names the steps; empty if a step failed.
+    public var defects: [String] { graphDefects.map(\.description) }
 
     /// True if the error is a cancellation: a ``SluiceError``, an ``APIError``, or a `CancellationError`.
     public var isCancellation: Bool {
@@ -345,7 +348,7 @@ public struct GraphFailure: LocalizedError, Sendable, CustomStringConvertible, D
 }
 
 /// A defect of a ``RequestGraph`` that prevents it from running.
-public struct GraphDefect: Sendable, Hashable, CustomStringConvertible {
+struct GraphDefect: Sendable, Hashable {
     /// The kinds of defects.
     enum Kind: Sendable {
         /// Two steps have the same name.
@@ -363,9 +366,9 @@ public struct GraphDefect: Sendable, Hashable, CustomStringConvertible {
     /// The names of the steps. For a missing step: its name, then the step that needs it. For a mismatch: the dependent
     /// step, then its dependency. For a cycle: all steps in order, each before its dependency, with the first repeated
     /// at the end.
-    public let steps: [String]
+    let steps: [String]
     /// A sentence that names the steps.
-    public let description: String
+    let description: String
 
     static func duplicate(_ name: String) -> GraphDefect {
         GraphDefect(kind: .duplicateName, steps: [name], description: "More than one step is named “\(name)”.")

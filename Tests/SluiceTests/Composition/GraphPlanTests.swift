@@ -63,8 +63,8 @@ import Testing
             _ = try GraphPlan(Self.steps(lines))
             Issue.record("\(lines) was accepted.")
         } catch {
-            #expect(error.defects.map(\.kind) == expected.map(\.0))
-            #expect(error.defects.map(\.steps) == expected.map(\.1))
+            #expect(error.graphDefects.map(\.kind) == expected.map(\.0))
+            #expect(error.graphDefects.map(\.steps) == expected.map(\.1))
             #expect((error.error as? SluiceError)?.code == .invalidGraph)
             for name in expected.flatMap(\.1) { #expect(error.description.contains("“\(name)”")) }
         }
@@ -78,7 +78,7 @@ import Testing
             _ = try GraphPlan(steps)
             Issue.record("The graph was accepted.")
         } catch {
-            #expect(error.defects.map(\.kind) == [.mismatchedType])
+            #expect(error.graphDefects.map(\.kind) == [.mismatchedType])
             #expect(error.description == "The step “b” expects String from “a”, which gives Int.")
         }
     }

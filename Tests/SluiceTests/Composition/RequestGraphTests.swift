@@ -91,8 +91,8 @@ final class RequestGraphTests: XCTestCase {
             XCTFail("The graph was accepted.")
         } catch {
             XCTAssertNil(error.step)
-            XCTAssertEqual(error.defects.map(\.kind), [.duplicateName, .missingStep, .mismatchedType, .cycle])
-            XCTAssertEqual(error.defects.last?.steps, ["hen", "egg", "hen"])
+            XCTAssertEqual(error.graphDefects.map(\.kind), [.duplicateName, .missingStep, .mismatchedType, .cycle])
+            XCTAssertEqual(error.graphDefects.last?.steps, ["hen", "egg", "hen"])
             XCTAssertEqual((error.error as? SluiceError)?.code, .invalidGraph)
         }
         XCTAssertEqual(server.requestCount, 0)
