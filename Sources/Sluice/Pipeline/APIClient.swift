@@ -112,6 +112,8 @@ extension APIClient: CustomStringConvertible, CustomReflectable, RedactedMirror 
 ///
 /// A path is used as it is. For a text in a path, expand a ``URITemplate``, which encodes it.
 ///
+/// A service with static functions needs no protocol. Its client is a `static let server = APIClient(baseURL: …)`.
+///
 /// A body on a method without one, as in `server.get("users").json(user)`, does not compile.
 public protocol WebService: Sendable {
     /// The client that sends the requests.
@@ -121,30 +123,6 @@ public protocol WebService: Sendable {
 extension WebService {
     /// The client, as the start of the service's requests: `get`, `post` and the other methods.
     public var server: APIClient { client }
-}
-
-/// An API as a type with one client and static functions that return requests. A ``WebService`` is given its client,
-/// which a test can replace.
-///
-/// ```swift
-/// enum GitHubAPI: StaticWebService {
-///     static let client = APIClient(baseURL: "https://api.github.com")
-///
-///     static func user(_ id: Int) -> APIRequest<User, GitHubError> {
-///         server.get("user/\(id)")
-///     }
-/// }
-///
-/// let user = try await GitHubAPI.user(10_639_145).sender().value
-/// ```
-public protocol StaticWebService {
-    /// The client that sends the requests.
-    static var client: APIClient { get }
-}
-
-extension StaticWebService {
-    /// The client, as the start of the service's requests: `get`, `post` and the other methods.
-    public static var server: APIClient { client }
 }
 
 // MARK: - Configuration

@@ -33,8 +33,8 @@ final class CreatingRequestsGuideTests: XCTestCase {
         }
     }
 
-    enum Mottos: StaticWebService {
-        static let client = APIClient(baseURL: "https://mottos.example")
+    enum Mottos {
+        static let server = APIClient(baseURL: "https://mottos.example")
 
         static func today() -> APIRequest<String, ShopError> {
             server.string.get("today")

@@ -27,8 +27,8 @@ final class MovingFromSwiftyTests: XCTestCase {
         }
     }
 
-    enum Gists: StaticWebService {
-        static let client = APIClient(baseURL: "https://api.github.com")
+    enum Gists {
+        static let server = APIClient(baseURL: "https://api.github.com")
 
         static func all(of user: String) -> APIRequest<[String], ShopError> {
             let path: URITemplate = "users/{user}/gists"

@@ -41,8 +41,8 @@ final class WebServiceTests: XCTestCase {
     }
 
     /// A service with one client for the whole program.
-    enum Members: StaticWebService {
-        static let client = APIClient(baseURL: "https://shop.test/v1") {
+    enum Members {
+        static let server = APIClient(baseURL: "https://shop.test/v1") {
             $0.stubMode = .immediate
             $0.stub = .json(#"{"id":1,"name":"Ada"}"#)
         }

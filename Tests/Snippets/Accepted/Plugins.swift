@@ -37,8 +37,8 @@ struct SignedIn: Constraint {
     func satisfy(for request: RequestContext) async throws {}
 }
 
-enum StoreService: StaticWebService {
-    static let client = APIClient(baseURL: "https://store.example")
+enum StoreService {
+    static let server = APIClient(baseURL: "https://store.example")
 
     static func user(_ id: Int) -> APIRequest<User, ShopError> { server.get("users/\(id)") }
     static func users() -> APIRequest<[User], ShopError> { server.get("users") }
