@@ -60,13 +60,7 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
     /// Creates the error model of a failure.
     func errorModel(_ failure: RequestFailure) -> ErrorModel { errorSerializer?(failure) ?? ErrorModel(failure) }
 
-    /// Converts the file into a model.
-    ///
-    /// - Parameter serializer: The serializer that creates the model.
-    /// - Returns: The request with that model.
-    public func serialized<Other>(by serializer: some DownloadSerializer<Other>) -> DownloadAPIRequest<
-        Other, ErrorModel
-    > {
+    func serialized<Other>(by serializer: some DownloadSerializer<Other>) -> DownloadAPIRequest<Other, ErrorModel> {
         DownloadAPIRequest<Other, ErrorModel>(
             client: client,
             draft: draft,

@@ -139,16 +139,7 @@ public struct DownloadedFile: Sendable, Hashable {
 // MARK: - Conversion into a model
 
 /// Converts a downloaded file into a model.
-///
-/// ```swift
-/// struct RowCount: DownloadSerializer {
-///     func model(from file: DownloadedFile, response: ServerResponse) async throws -> Int {
-///         try await CSV(at: file.url).rows.count
-///     }
-/// }
-/// ```
-public protocol DownloadSerializer<Model>: Sendable {
-    /// The type of the model.
+protocol DownloadSerializer<Model>: Sendable {
     associatedtype Model: Sendable
 
     /// Creates the model. The file is complete and at its destination, and stays there even if this throws.

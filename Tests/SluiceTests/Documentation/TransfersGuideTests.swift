@@ -95,12 +95,6 @@ final class TransfersGuideTests: XCTestCase {
         let rows: Int
     }
 
-    struct LineCount: DownloadSerializer {
-        func model(from file: DownloadedFile, response: ServerResponse) async throws -> Int {
-            try String(contentsOf: file.url, encoding: .utf8).split(separator: "\n").count
-        }
-    }
-
     func testModels() async throws {
         let fixture = try DownloadFixture(bytes: 0)
         fixture.server.on("/reports/7", .json(#"{"rows":3}"#))
@@ -113,7 +107,10 @@ final class TransfersGuideTests: XCTestCase {
         let response = await report.sender().response
         XCTAssertEqual(try response.result.get(), Report(rows: 3))
         if let url = response.file?.url { try FileManager.default.removeItem(at: url) }
-        let lines = try await shop.download("log", to: .file(fixture.file)).serialized(by: LineCount()).sender().value
+        let log = fixture.file
+        let lines = try await shop.download("log", to: .file(log))
+            .serialized { file, _ in try String(contentsOf: file.url, encoding: .utf8).split(separator: "\n").count }
+            .sender().value
         XCTAssertEqual(lines, 2)
     }
 }
