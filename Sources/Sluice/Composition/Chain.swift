@@ -9,15 +9,17 @@ import SluiceHTTP
 /// The failure of a request is an outcome. The chain itself throws ``SluiceError/Code/chainTooLong``,
 /// ``SluiceError/Code/chainFailed``, or a cancellation.
 public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
-    /// Returns the next request for an outcome; nil to end the chain.
-    public typealias Next = @Sendable (Outcome) async throws -> ChainLink<Outcome>?
-
     fileprivate let first: ChainLink<Outcome>
     fileprivate let limit: Int
-    fileprivate let next: Next
+    fileprivate let next: @Sendable (Outcome) async throws -> ChainLink<Outcome>?
     fileprivate let runs: ChainRuns
 
-    init(_ first: ChainLink<Outcome>, limit: Int, clock: any SluiceClock, next: @escaping Next) {
+    init(
+        _ first: ChainLink<Outcome>,
+        limit: Int,
+        clock: any SluiceClock,
+        next: @escaping @Sendable (Outcome) async throws -> ChainLink<Outcome>?
+    ) {
         runs = ChainRuns(clock: clock)
         self.first = first
         self.limit = Swift.max(1, limit)
@@ -179,7 +181,7 @@ extension APIClient {
     public func chain<Outcome: Sendable>(
         _ first: ChainLink<Outcome>,
         limit: Int = 100,
-        next: @escaping Chain<Outcome>.Next
+        next: @escaping @Sendable (Outcome) async throws -> ChainLink<Outcome>?
     ) -> Chain<Outcome> {
         Chain(first, limit: limit, clock: pipeline.clock, next: next)
     }

@@ -120,7 +120,7 @@ extension ModifiableRequest {
     @available(*, unavailable, message: "Write \"redirects(.none)\" to follow no redirect.")
     public func followsRedirects(_ follows: Bool) -> Self { self }
     @available(*, unavailable, message: "Set \"decide\" of a RedirectPolicy, and pass it: \"redirects(policy)\".")
-    public func redirects(_ decide: RedirectPolicy.DecisionHandler) -> Self { self }
+    public func redirects(_ decide: @Sendable (RedirectProposal) -> RedirectDecision) -> Self { self }
     @available(*, unavailable, message: "Write \"validate(statuses: 200..<300)\".")
     public func validate(_ statuses: Range<Int>) -> Self { self }
     @available(*, unavailable, message: "Write \"validate(statuses: 200...299)\".")

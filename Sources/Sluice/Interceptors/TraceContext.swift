@@ -210,24 +210,22 @@ enum TraceState {
 /// Each attempt is an operation with a new ID in the same trace. The trace is that of ``TraceContext/current`` when the
 /// request was first sent, or a new one. A request that has a `traceparent` keeps it.
 public struct TraceParent: RequestAdapter {
-    /// Called for every attempt, so that a tracing system can record it by its ID.
-    public typealias Recording = @Sendable (_ attempt: TraceContext, _ parent: TraceContext?, RequestContext) -> Void
-
     private let samplesNewTraces: Bool
     private let random: @Sendable () -> UInt64
-    private let record: Recording?
+    private let record: (@Sendable (_ attempt: TraceContext, _ parent: TraceContext?, RequestContext) -> Void)?
 
     /// Creates an adapter.
     ///
     /// - Parameters:
     ///   - samplesNewTraces: True to request recording of new traces; true by default. A continued trace keeps the flag
     ///     of its parent.
-    ///   - record: Called for each attempt before it is sent. Must not block.
+    ///   - record: Called for each attempt before it is sent, so that a tracing system can record it by its ID. It must
+    ///     not block.
     ///   - random: Returns 64 bits for IDs of traces and attempts. The default generator is fast and not
     ///     cryptographically secure, which IDs do not need.
     public init(
         samplesNewTraces: Bool = true,
-        record: Recording? = nil,
+        record: (@Sendable (_ attempt: TraceContext, _ parent: TraceContext?, RequestContext) -> Void)? = nil,
         random: (@Sendable () -> UInt64)? = nil
     ) {
         self.samplesNewTraces = samplesNewTraces

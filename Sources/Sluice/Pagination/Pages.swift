@@ -15,7 +15,7 @@ import SluiceHTTP
 /// page fails, and with ``SluiceError/Code/paginationLoop`` when a page leads back to an earlier one.
 public struct Pages<Model: Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
     /// Creates the request for the next page from a page and its request. Returns nil after the last page.
-    public typealias Next =
+    typealias Next =
         @Sendable (APIResponse<Model, ErrorModel>, APIRequest<Model, ErrorModel>) throws -> APIRequest<
             Model, ErrorModel
         >?
@@ -119,7 +119,9 @@ extension TypedRequest {
     public func pages(
         limit: Int? = nil,
         prefetch: Bool = false,
-        next: @escaping Pages<Model, ErrorModel>.Next
+        next:
+            @escaping @Sendable (APIResponse<Model, ErrorModel>, APIRequest<Model, ErrorModel>) throws
+            -> APIRequest<Model, ErrorModel>?
     ) -> Pages<Model, ErrorModel> {
         Pages(
             request: sender().request,

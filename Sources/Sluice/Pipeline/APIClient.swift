@@ -170,10 +170,17 @@ extension APIClient {
         public var formEncoder = URLEncodedFormEncoder()
         /// The rule that combines base URL and path.
         public var urlBuilder = URLBuilder.appending
-        /// Changes the description that an endpoint gives of its request; nil by default.
-        public var endpointMapping: EndpointMapping?
-        /// Changes the built request before any gate; nil by default.
-        public var requestMapping: RequestMapping?
+        /// Changes the description that an endpoint gives of its request; nil by default. Called with the endpoint and
+        /// its description. An error it throws fails the request.
+        ///
+        /// ```swift
+        /// $0.endpointMapping = { endpoint, draft in
+        ///     endpoint is GitHub ? draft.header("Accept", "application/vnd.github+json") : draft
+        /// }
+        /// ```
+        public var endpointMapping: (@Sendable (any Endpoint, RequestDraft) throws -> RequestDraft)?
+        /// Changes the built request before any gate; nil by default. An error it throws fails the request.
+        public var requestMapping: (@Sendable (HTTPRequest) throws -> HTTPRequest)?
         /// The constraints that every request must meet before it is sent. They are satisfied concurrently, except
         /// for those that need each other.
         public var constraints: [any Constraint] = []
@@ -216,19 +223,6 @@ extension APIClient {
         public var stubMode = StubMode.immediate
         /// The transport: `SocketTransport` on Linux, URLSession on Apple platforms. By default, all clients share one.
         public var transport: any Transport = Configuration.platformTransport
-
-        /// Returns the description of a request, given the endpoint and its own description. An error
-        /// it throws fails the request.
-        ///
-        /// ```swift
-        /// $0.endpointMapping = { endpoint, draft in
-        ///     endpoint is GitHub ? draft.header("Accept", "application/vnd.github+json") : draft
-        /// }
-        /// ```
-        public typealias EndpointMapping = @Sendable (any Endpoint, RequestDraft) throws -> RequestDraft
-
-        /// Returns the request to send, given the request that was built. An error it throws fails the request.
-        public typealias RequestMapping = @Sendable (HTTPRequest) throws -> HTTPRequest
 
         /// Creates a configuration with the defaults.
         public init() {}

@@ -140,9 +140,6 @@ extension Constraint {
 /// - A stale response in place of that of a failed server: the failure of the server.
 /// - A redirect of the server to a URL that the cache answers: the redirect.
 public struct Permit: Sendable {
-    /// Changes the request just before it is sent, after all interceptors, for example to add a token.
-    public typealias RequestModifier = @Sendable (inout HTTPRequest) -> Void
-
     /// The gate's decision about an outcome.
     public enum Decision: Sendable, Hashable {
         /// The outcome stands.
@@ -158,13 +155,15 @@ public struct Permit: Sendable {
         case asynchronous(@Sendable (TransportOutcome) async -> Void)
     }
 
-    let modifyRequest: RequestModifier?
+    /// Changes the request just before it is sent, after all interceptors.
+    let modifyRequest: (@Sendable (inout HTTPRequest) -> Void)?
     private let release: Release
 
     /// Creates a permit with nothing to release.
     ///
-    /// - Parameter modifyRequest: Called with the request before it is sent, to change it.
-    public init(modifyRequest: RequestModifier? = nil) {
+    /// - Parameter modifyRequest: Called with the request just before it is sent, after all interceptors, to change it,
+    ///   for example to add a token.
+    public init(modifyRequest: (@Sendable (inout HTTPRequest) -> Void)? = nil) {
         self.modifyRequest = modifyRequest
         release = .none
     }
@@ -180,10 +179,13 @@ public struct Permit: Sendable {
     /// Creates a permit that is released synchronously.
     ///
     /// - Parameters:
-    ///   - modifyRequest: Called with the request before it is sent, to change it.
+    ///   - modifyRequest: Called with the request just before it is sent, after all interceptors, to change it.
     ///   - onOutcome: Called once, with the outcome of the request, on any thread. Returns the decision. It must not
     ///     block.
-    public init(modifyRequest: RequestModifier? = nil, onOutcome: @escaping @Sendable (TransportOutcome) -> Decision) {
+    public init(
+        modifyRequest: (@Sendable (inout HTTPRequest) -> Void)? = nil,
+        onOutcome: @escaping @Sendable (TransportOutcome) -> Decision
+    ) {
         self.modifyRequest = modifyRequest
         release = .synchronous(onOutcome)
     }

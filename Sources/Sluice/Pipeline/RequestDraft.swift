@@ -137,7 +137,7 @@ extension RequestDraft {
 
 extension RequestDraft {
     /// Creates the draft of an endpoint, changed by the client's mapping.
-    init(_ endpoint: some Endpoint, _ mapping: APIClient.Configuration.EndpointMapping?) {
+    init(_ endpoint: some Endpoint, _ mapping: (@Sendable (any Endpoint, RequestDraft) throws -> RequestDraft)?) {
         do {
             let draft = try endpoint.draft()
             self = try mapping?(endpoint, draft) ?? draft

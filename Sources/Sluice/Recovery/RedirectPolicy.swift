@@ -20,9 +20,6 @@ import SluiceHTTP
 /// A redirect to a URL that was already requested with the same method fails with ``SluiceError/Code/redirectLoop``. If
 /// the client keeps cookies, a second visit may have another response, so only the limit applies.
 public struct RedirectPolicy: Sendable {
-    /// Decides about a redirect that the rules allow. Must not block.
-    public typealias DecisionHandler = @Sendable (RedirectProposal) -> RedirectDecision
-
     /// The maximum number of redirects of a request; 10 by default. With 0 none is followed, and the 3xx response is
     /// returned.
     public var limit: Int
@@ -32,7 +29,8 @@ public struct RedirectPolicy: Sendable {
     /// Fetch. If false, such a redirect fails the request with ``SluiceError/Code/redirectRefused``.
     public var sendsBodyAcrossOrigins: Bool
     /// Called for each redirect that the rules allow, to make the final decision; nil, the default, follows them all.
-    public var decide: DecisionHandler?
+    /// It must not block.
+    public var decide: (@Sendable (RedirectProposal) -> RedirectDecision)?
 
     /// Creates a policy.
     ///
@@ -45,7 +43,7 @@ public struct RedirectPolicy: Sendable {
         limit: Int = 10,
         allowsDowngrade: Bool = false,
         sendsBodyAcrossOrigins: Bool = true,
-        decide: DecisionHandler? = nil
+        decide: (@Sendable (RedirectProposal) -> RedirectDecision)? = nil
     ) {
         self.limit = limit
         self.allowsDowngrade = allowsDowngrade

@@ -12,7 +12,9 @@ import Testing
 
     private static let head = HTTPResponse(status: 302, headers: [.location: "https://c.d/z"])
 
-    private static func next(_ decide: @escaping RedirectPolicy.DecisionHandler) throws -> HTTPRequest? {
+    private static func next(
+        _ decide: @escaping @Sendable (RedirectProposal) -> RedirectDecision
+    ) throws -> HTTPRequest? {
         try RedirectPolicy(decide: decide).next(after: head, to: try request(), visited: ["GET https://a.b/x"])
     }
 
