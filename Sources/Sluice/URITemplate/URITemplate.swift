@@ -38,18 +38,45 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral, Custo
 
     /// Replaces the variables with values.
     ///
+    /// Strings, numbers, booleans and enums become strings, arrays lists, and dictionaries associative arrays. A date is
+    /// a number, as `JSONEncoder` writes it. Nil values, empty lists and empty dictionaries are undefined. The members of
+    /// a dictionary are sorted by name; those of ``Parameters`` keep their order.
+    ///
     /// Values are percent-encoded. The operators `+` and `#` keep reserved characters and existing triplets. The names
     /// in an associative array are encoded in the same way. RFC 6570 would keep reserved characters in names that
     /// become parameters, and the name `a&b` would become two parameters.
     ///
-    /// - Parameter variables: The values by name. Names that the template does not contain are ignored.
+    /// - Parameter variables: The values by name. Names are case-sensitive. Names that the template does not contain are
+    ///   ignored.
     /// - Returns: The URL, or part of one.
-    /// - Throws: A ``URITemplateFailure`` if the template is malformed, or if a variable with a prefix such as `:3` has
-    ///   a list or an associative array as its value.
-    public func expand(_ variables: Variables = [:]) throws(URITemplateFailure) -> String {
-        var expansion = URITemplateExpansion(template: description, variables: variables)
-        for part in try parts.get() { try expansion.append(part) }
-        return expansion.text
+    /// - Throws: ``SluiceError/Code/invalidURL``, with a ``URITemplateFailure``, if the template is malformed, or if a
+    ///   variable with a prefix such as `:3` has a list or an associative array as its value.
+    ///   ``SluiceError/Code/encodingFailed`` if a value cannot be encoded.
+    public func expand(_ variables: Parameters = [:]) throws(SluiceError) -> String {
+        do {
+            let parts = try parts.get()
+            var expansion = URITemplateExpansion(template: description, values: try URITemplateValue.all(of: variables))
+            for part in parts { try expansion.append(part) }
+            return expansion.text
+        } catch let error as SluiceError {
+            throw error
+        } catch let error as URITemplateFailure {
+            throw SluiceError(.invalidURL, "\(error)", step: .building, underlyingError: error)
+        } catch {
+            let reason = "The variables of a URI template cannot be encoded."
+            throw SluiceError(.encodingFailed, reason, step: .building, underlyingError: error)
+        }
+    }
+
+    /// Returns an endpoint, from which a request is created: `client.get(template.expanding(["id": id, "page": page]))`.
+    ///
+    /// The request fails with the errors of ``expand(_:)``, and with ``SluiceError/Code/invalidURL`` if a variable makes
+    /// a segment `.` or `..`, which cannot be escaped and would change the path.
+    ///
+    /// - Parameter variables: The values by name, as for ``expand(_:)``.
+    /// - Returns: The endpoint of a GET request.
+    public func expanding(_ variables: Parameters) -> some Endpoint {
+        Expansion(template: self, variables: variables)
     }
 
     /// Returns true if both have the same text.
@@ -63,207 +90,26 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral, Custo
     }
 }
 
-// MARK: - Variables
-
-extension URITemplate {
-    /// The values of a template's variables by name. Names are case-sensitive.
-    public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        private var values: [String: Value] = [:]
-
-        /// Creates an empty set.
-        public init() {}
-
-        /// Creates a set from a literal. If a name is repeated, the last value counts.
-        public init(dictionaryLiteral elements: (String, Value)...) {
-            for (name, value) in elements { self[name] = value }
-        }
-
-        /// The sorted names of the variables that have a value.
-        var names: [String] { values.keys.sorted() }
-
-        /// The value of a variable.
-        public subscript(name: String) -> Value {
-            get { values[name] ?? .undefined }
-            set {
-                // Assigning nil to the entry would store an undefined value instead of removing it.
-                values.removeValue(forKey: name)
-                if newValue != .undefined { values[name] = newValue }
-            }
-        }
-    }
-
-    /// The value of a variable (RFC 6570 §2.3).
-    ///
-    /// A value can be a literal: a string, number, boolean, list, dictionary or nil. For other expressions, use an
-    /// initializer or interpolation, `"\(number)"`:
-    ///
-    /// ```swift
-    /// template.expand(["id": .init(user.id), "page": 2, "sort": nil, "fields": ["id", "name"]])
-    /// ```
-    public enum Value: Sendable, Hashable {
-        /// No value. The variable expands to nothing.
-        case undefined
-        /// A string, which may be empty.
-        case string(String)
-        /// Strings in order. An empty list is the same as an undefined value.
-        case list([String])
-        /// Names with strings, in order. An empty array is the same as an undefined value.
-        case associative([Pair])
-
-        /// A member of an associative array.
-        public struct Pair: Sendable, Hashable {
-            /// The name.
-            public let name: String
-            /// The value.
-            public let value: String
-
-            /// Creates a member.
-            public init(name: String, value: String) {
-                self.name = name
-                self.value = value
-            }
-        }
-
-        /// Creates a string from a value as Swift prints it, `1.5`, `true`; undefined if it is nil.
-        public init(_ value: (some LosslessStringConvertible)?) {
-            self = value.map { .string($0.description) } ?? .undefined
-        }
-
-        /// Creates a list; undefined if it is nil.
-        public init(_ list: [some LosslessStringConvertible]?) {
-            self = list.map { .list($0.map(\.description)) } ?? .undefined
-        }
-
-        /// Creates an associative array in the order of the pairs.
-        public init(_ pairs: KeyValuePairs<String, String>) {
-            self = .associative(pairs.map(Pair.init))
-        }
-
-        /// Creates an associative array sorted by name, because a dictionary has no order.
-        public init(_ dictionary: [String: String]) {
-            self = .associative(
-                dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(Pair.init)
-            )
-        }
-    }
-}
-
-extension URITemplate.Value: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
-{
-    /// Creates a string.
-    public init(stringLiteral value: String) { self = .string(value) }
-    /// Creates a string from a number.
-    public init(integerLiteral value: Int) { self = .string("\(value)") }
-    /// Creates a string from a number.
-    public init(floatLiteral value: Double) { self = .string("\(value)") }
-    /// Creates the string `true` or `false`.
-    public init(booleanLiteral value: Bool) { self = .string("\(value)") }
-    /// Creates a list from the elements that are not nil.
-    public init(arrayLiteral elements: String?...) { self = .list(elements.compactMap(\.self)) }
-    /// Creates an associative array from the elements that are not nil, in their order.
-    public init(dictionaryLiteral elements: (String, String?)...) {
-        self = .associative(elements.compactMap { name, value in value.map { Pair(name: name, value: $0) } })
-    }
-    /// Creates an undefined value.
-    public init(nilLiteral: ()) { self = .undefined }
-}
-
-extension URITemplate.Value {
-    /// Creates a value from JSON; nil if an element of a list or a dictionary is itself one.
-    fileprivate init?(_ json: JSON) {
-        let elements = json.array ?? json.dictionary.map { Array($0.values) } ?? []
-        if elements.contains(where: { $0.array != nil || $0.dictionary != nil }) { return nil }
-        if let elements = json.array {
-            self = .list(elements.compactMap(\.scalarText))
-        } else if let members = json.dictionary {
-            let pairs = members.sorted { $0.key < $1.key }
-            self = .associative(
-                pairs.compactMap { name, value in value.scalarText.map { Pair(name: name, value: $0) } }
-            )
-        } else {
-            self = json.scalarText.map { .string($0) } ?? .undefined
-        }
-    }
-}
-
-extension JSON {
-    /// A string, a number or a boolean as text; nil for anything else.
-    fileprivate var scalarText: String? {
-        if let string { return string }
-        return isNull || array != nil || dictionary != nil ? nil : "\(self)"
-    }
-}
-
 // MARK: - Endpoint
 
 extension URITemplate {
     /// A template with its variables, from which a request can be created.
-    public struct Expansion: Endpoint {
+    private struct Expansion: Endpoint {
         let template: URITemplate
-        let variables: Variables
-        /// The reason why there are no variables; nil if there are.
-        var failure: SluiceError?
+        let variables: Parameters
 
         /// Returns a GET request to the expanded template.
-        ///
-        /// - Throws: ``SluiceError/Code/invalidURL``, with a ``URITemplateFailure``, or because a variable makes a
-        ///   segment `.` or `..`, which cannot be escaped and would change the path.
-        public func draft() throws(SluiceError) -> RequestDraft {
-            if let failure { throw failure }
-            do {
-                let path = try template.expand(variables)
-                if Expansion.dotSegments(path) > Expansion.dotSegments(template.description) {
-                    throw SluiceError.invalidURL("a template variable expands to a path segment of only dots")
-                }
-                return RequestDraft(path: path)
-            } catch let error as SluiceError {
-                throw error
-            } catch {
-                throw SluiceError(
-                    .invalidURL,
-                    "\(error)",
-                    step: .building,
-                    underlyingError: error
-                )
+        func draft() throws(SluiceError) -> RequestDraft {
+            let path = try template.expand(variables)
+            if Expansion.dotSegments(path) > Expansion.dotSegments(template.description) {
+                throw SluiceError.invalidURL("a template variable expands to a path segment of only dots")
             }
+            return RequestDraft(path: path)
         }
 
         private static func dotSegments(_ reference: String) -> Int {
             DotSegments.count(in: URIReference(reference).path)
         }
-    }
-
-    /// Returns an endpoint with these variables: `client.get(template.expanding(["id": 1]))`.
-    public func expanding(_ variables: Variables) -> Expansion {
-        Expansion(template: self, variables: variables)
-    }
-
-    /// Returns an endpoint with values of any encodable types: `template.expanding(["id": id, "page": page])`.
-    ///
-    /// Strings, numbers, booleans and enums become strings, arrays lists, and dictionaries associative arrays. A date is
-    /// a number, as `JSONEncoder` writes it. Nil values are undefined. A value that cannot be encoded fails the request
-    /// with ``SluiceError/Code/encodingFailed``.
-    @_disfavoredOverload
-    public func expanding(_ parameters: Parameters) -> Expansion {
-        var variables = Variables()
-        do {
-            let data = try JSONEncoder().encode(parameters)
-            for (name, value) in try JSON(parsing: data).dictionaryValue {
-                guard let value = Value(value) else {
-                    let reason =
-                        "The variable “\(name.printable)” of a URI template has an element that is itself a list or a dictionary."
-                    let failure = SluiceError(.encodingFailed, reason, step: .building)
-                    return Expansion(template: self, variables: variables, failure: failure)
-                }
-                variables[name] = value
-            }
-        } catch {
-            let reason = "The variables of a URI template cannot be encoded."
-            let failure = SluiceError(.encodingFailed, reason, step: .building, underlyingError: error)
-            return Expansion(template: self, variables: variables, failure: failure)
-        }
-        return Expansion(template: self, variables: variables)
     }
 }
 
@@ -289,9 +135,4 @@ public struct URITemplateFailure: LocalizedError, Sendable, Hashable, CustomStri
     public var description: String {
         "The URI template “\(template)” cannot be expanded: at position \(position), \(reason)."
     }
-}
-
-extension URITemplate.Variables: CustomReflectable, RedactedMirror {
-    /// The names without the values, which may be secret.
-    package var shown: [Mirror.Child] { [("names", names)] }
 }

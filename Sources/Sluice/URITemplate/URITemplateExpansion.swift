@@ -1,12 +1,84 @@
+import SluiceHTTP
+import SluiceJSON
+
+/// The value of a variable that is defined (RFC 6570 §2.3).
+enum URITemplateValue {
+    /// A string, which may be empty.
+    case string(String)
+    /// The strings of a list, at least one.
+    case list([String])
+    /// The members of an associative array in order, at least one.
+    case associative([(name: String, value: String)])
+
+    /// Returns the values by name, without those that are undefined.
+    static func all(of variables: Parameters) throws -> [String: URITemplateValue] {
+        var values: [String: URITemplateValue] = [:]
+        for name in variables.names {
+            if let variable = variables[name] { values[name] = try value(variable, of: name) }
+        }
+        return values
+    }
+
+    /// Returns the value of a variable; nil if it is undefined.
+    private static func value(_ variable: any Encodable & Sendable, of name: String) throws -> URITemplateValue? {
+        if let text = variable as? String { return .string(text) }
+        if let parameters = variable as? Parameters {
+            // The object that they encode to has no order.
+            var members: [(key: String, value: JSON)] = []
+            for member in parameters.names {
+                guard let parameter = parameters[member] else { continue }
+                let json = try JSON(encoding: parameter)
+                members.append((member, json))
+            }
+            return try associative(members, of: name)
+        }
+        switch try JSON(encoding: variable) {
+        case .array(let elements):
+            let items = try elements.compactMap { try text($0, of: name) }
+            return items.isEmpty ? nil : .list(items)
+        case .object(let members):
+            return try associative(members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }, of: name)
+        case let json:
+            return try text(json, of: name).map { .string($0) }
+        }
+    }
+
+    private static func associative(
+        _ members: [(key: String, value: JSON)],
+        of name: String
+    ) throws -> URITemplateValue? {
+        var pairs: [(name: String, value: String)] = []
+        for (member, value) in members {
+            if let item = try text(value, of: name) { pairs.append((member, item)) }
+        }
+        return pairs.isEmpty ? nil : .associative(pairs)
+    }
+
+    /// Returns a string, a number or a boolean as text; nil for null.
+    ///
+    /// - Throws: ``SluiceError/Code/encodingFailed`` for an array or an object.
+    private static func text(_ json: JSON, of name: String) throws -> String? {
+        switch json {
+        case .null: return nil
+        case .string(let text): return text
+        case .bool, .number: return "\(json)"
+        case .array, .object:
+            let variable = "The variable “\(name.printable)” of a URI template"
+            let reason = "\(variable) has an element that is itself a list or a dictionary."
+            throw SluiceError(.encodingFailed, reason, step: .building)
+        }
+    }
+}
+
 /// The expansion of a template in progress (RFC 6570 §3 and appendix A).
 struct URITemplateExpansion {
     private let template: String
-    private let variables: URITemplate.Variables
+    private let values: [String: URITemplateValue]
     private var output: [UInt8] = []
 
-    init(template: String, variables: URITemplate.Variables) {
+    init(template: String, values: [String: URITemplateValue]) {
         self.template = template
-        self.variables = variables
+        self.values = values
         output.reserveCapacity(template.utf8.count &+ 32)
     }
 
@@ -27,9 +99,8 @@ struct URITemplateExpansion {
         _ kind: URITemplateOperator,
         _ isFirst: inout Bool
     ) throws(URITemplateFailure) {
-        switch variables[variable.name] {
-        case .undefined, .list([]), .associative([]):
-            return
+        guard let value = values[variable.name] else { return }
+        switch value {
         case .string(let text):
             begin(kind, &isFirst)
             appendName(variable, kind, isEmpty: text.isEmpty)

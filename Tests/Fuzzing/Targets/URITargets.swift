@@ -23,9 +23,11 @@ extension FuzzTarget {
         var input = FuzzInput(bytes)
         let text = input.line()
         let values = input.lines()
-        var variables: URITemplate.Variables = ["list": .init(values), "empty": ""]
-        if let first = values.first { variables["a"] = .string(first) }
-        variables["keys"] = .associative(values.map { URITemplate.Value.Pair(name: $0, value: text) })
+        var variables: Parameters = ["list": values, "empty": ""]
+        if let first = values.first { variables["a"] = first }
+        var members = Parameters()
+        for name in values { members[name] = text }
+        variables["keys"] = members
         let template: URITemplate
         do throws(URITemplateFailure) {
             template = try URITemplate(parsing: text)
@@ -53,7 +55,7 @@ extension FuzzTarget {
             }
         }
         let value = values.first ?? ""
-        let encoded = try URITemplate("{a}").expand(["a": .string(value)])
+        let encoded = try URITemplate("{a}").expand(["a": value])
         let isPlain = encoded.utf8.allSatisfy { $0.isUnreserved || $0 == UInt8(ascii: "%") }
         try require(isPlain, "\(encoded) has more than one segment.")
         try require(

@@ -50,7 +50,7 @@ public struct GitHub: WebService {
     /// The first hundred repositories of a user.
     public func repositories(of user: String) -> APIRequest<[Repository], GitHubError> {
         let path: URITemplate = "users/{user}/repos{?per_page}"
-        return server.get(path.expanding(["user": .string(user), "per_page": 100]))
+        return server.get(path.expanding(["user": user, "per_page": 100]))
     }
 }
 

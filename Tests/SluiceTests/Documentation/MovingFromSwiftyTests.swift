@@ -32,7 +32,7 @@ final class MovingFromSwiftyTests: XCTestCase {
 
         static func all(of user: String) -> APIRequest<[String], ShopError> {
             let path: URITemplate = "users/{user}/gists"
-            return server.get(path.expanding(["user": .string(user)]))
+            return server.get(path.expanding(["user": user]))
         }
     }
 

@@ -101,7 +101,7 @@ import Testing
             "task": RequestTask.parameters(parameters), "JSON task": RequestTask.json(Login()),
             "form of parts": [.text(Self.secret, name: "password")] as MultipartForm,
             "context": RequestContext(request: Self.request, client: client),
-            "variables": ["token": .init(Self.secret)] as URITemplate.Variables,
+            "template": URITemplate("users{?token}").expanding(["token": Self.secret]),
         ])
         #expect("\(full)" == "GET users?sig=REDACTED")
         #expect("\(client)".hasPrefix("a client with the base URL https://REDACTED@a.test/x"))

@@ -31,13 +31,8 @@ func variableThatIsNil() {
     show(shop.get(template.expanding(["id": 7, "page": page]), as: User.self))
 }
 
-func variablesWithTheirCases() {
-    let name = "ada"
-    show(shop.get(template.expanding(["id": .string(name), "page": 100]), as: User.self))
-}
-
 func variablesInAValue() {
-    let variables: URITemplate.Variables = ["id": 7]
+    let variables: Parameters = ["id": 7]
     show(shop.get(template.expanding(variables), as: User.self))
 }
 

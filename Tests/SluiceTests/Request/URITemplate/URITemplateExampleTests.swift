@@ -9,11 +9,12 @@ import Testing
         var testDescription: String { name }
     }
 
-    static let variables: URITemplate.Variables = [
+    static let variables: Parameters = [
         "count": ["one", "two", "three"], "dom": ["example", "com"], "dub": "me/too", "hello": "Hello World!",
         "half": "50%", "var": "value", "who": "fred", "base": "http://example.com/home/", "path": "/foo/bar",
-        "list": ["red", "green", "blue"], "keys": ["semi": ";", "dot": ".", "comma": ","], "v": "6", "x": "1024",
-        "y": "768", "empty": "", "empty_keys": [:], "undef": nil, "semi": ";", "year": ["1965", "2000", "2012"],
+        "list": ["red", "green", "blue"], "v": "6", "x": "1024", "y": "768",
+        "keys": ["semi": ";", "dot": ".", "comma": ","] as Parameters, "empty": "", "empty_keys": [String: String](),
+        "undef": nil, "semi": ";", "year": ["1965", "2000", "2012"],
     ]
 
     static let levels = [
