@@ -309,14 +309,18 @@ final class FormScope {
         if Value.self == Int.self { return (value as? Int).map { .text($0.description) } }
         if Value.self == URL.self { return (value as? URL).map { .text($0.absoluteString) } }
         if Value.self == Date.self, let date = value as? Date {
-            if let text = try options.dateEncoding.text(of: date) { return .text(text) }
+            if case .custom(let encode) = options.dateEncoding {
+                return try node(step, in: path) { try encode(date, $0) }
+            }
+            if let text = options.text(of: date) { return .text(text) }
             throw FormEncodingFailure(at: path, step, "the date cannot be represented in the encoder's date format")
         }
         if Value.self == Data.self, let data = value as? Data {
             switch options.dataEncoding {
             case .deferredToData: return nil
             case .base64: return .text(data.base64EncodedString())
-            case .custom(let text): return .text(try text(data))
+            case .custom(let encode): return try node(step, in: path) { try encode(data, $0) }
+            @unknown default: throw FormEncodingFailure(at: path, step, "the encoder's data format is not supported")
             }
         }
         if Value.self == Decimal.self, let number = value as? Decimal {
@@ -324,6 +328,18 @@ final class FormScope {
             throw FormEncodingFailure(at: path, step, "the number \(number) cannot be represented in a form")
         }
         return nil
+    }
+
+    /// Returns what a closure of the options encodes in place of the value.
+    private func node(
+        _ step: FormPath.Step,
+        in path: FormPath,
+        by encode: (any Encoder) throws -> Void
+    ) throws -> FormNode {
+        guard let deeper = path.appending(step) else { throw tooDeep(step, path) }
+        let slot = FormSlot(scope: self, path: deeper)
+        try encode(slot)
+        return slot.node
     }
 
     private func tooDeep(_ step: FormPath.Step, _ path: FormPath) -> FormEncodingFailure {

@@ -12,7 +12,7 @@ import SluiceHTTP
 /// }
 ///
 /// let search = Search(text: "a & b", tags: ["x", "y"], range: .init(from: 1, to: 9))
-/// let text: String = try URLEncodedFormEncoder().encode(search)
+/// let text = try URLEncodedFormEncoder().encode(search)
 /// // range[from]=1&range[to]=9&tags[]=x&tags[]=y&text=a%20%26%20b, where [ is %5B and ] is %5D
 /// ```
 ///
@@ -30,10 +30,18 @@ public struct URLEncodedFormEncoder: Sendable {
     public var arrayEncoding: ArrayEncoding
     /// The encoding of booleans; `1` and `0` by default.
     public var boolEncoding: BoolEncoding
-    /// The encoding of `Data`; Base64 by default.
-    public var dataEncoding: DataEncoding
-    /// The encoding of `Date`; seconds since 2001 by default.
-    public var dateEncoding: DateEncoding
+    /// The encoding of `Data`; Base64 by default. That of `Data` itself is an array of numbers.
+    public var dataEncoding: JSONEncoder.DataEncodingStrategy
+    /// The encoding of `Date`; that of `Date` itself, seconds since 2001, by default.
+    ///
+    /// A whole number of seconds has no fraction: `12`, not `12.0`. Milliseconds are rounded to an integer. ISO 8601
+    /// (RFC 3339) is in whole seconds, for the years 1 to 9999: `2001-02-03T04:05:06Z`.
+    ///
+    /// ```swift
+    /// encoder.dateEncoding = .custom { try $0.formatted(.iso8601.year().month().day()).encode(to: $1) }
+    /// // day=2001-02-03
+    /// ```
+    public var dateEncoding: JSONEncoder.DateEncodingStrategy
     /// The conversion of keys to names; unchanged by default.
     public var keyEncoding: KeyEncoding
     /// The naming of an object's fields; `range[from]` by default.
@@ -64,8 +72,8 @@ public struct URLEncodedFormEncoder: Sendable {
         sortsKeys: Bool = true,
         arrayEncoding: ArrayEncoding = .brackets,
         boolEncoding: BoolEncoding = .numeric,
-        dataEncoding: DataEncoding = .base64,
-        dateEncoding: DateEncoding = .deferredToDate,
+        dataEncoding: JSONEncoder.DataEncodingStrategy = .base64,
+        dateEncoding: JSONEncoder.DateEncodingStrategy = .deferredToDate,
         keyEncoding: KeyEncoding = .useDefaultKeys,
         keyPathEncoding: KeyPathEncoding = .brackets,
         nilEncoding: NilEncoding = .dropKey,
@@ -92,30 +100,16 @@ public struct URLEncodedFormEncoder: Sendable {
     ///   array or a number; if a number is not finite; if values are nested deeper than 512 levels; or if the value's
     ///   `encode(to:)` throws.
     public func encode(_ value: some Encodable) throws(FormEncodingFailure) -> String {
-        String(decoding: try bytes(of: value), as: UTF8.self)
-    }
-
-    /// Encodes a value as the bytes of a form body.
-    ///
-    /// - Parameter value: A value that encodes itself into a keyed container; nil gives no bytes.
-    /// - Returns: ASCII text.
-    /// - Throws: A ``FormEncodingFailure`` that names the field, in the same cases as for a string.
-    @_disfavoredOverload
-    public func encode(_ value: some Encodable) throws(FormEncodingFailure) -> Data {
-        Data(try bytes(of: value))
-    }
-
-    private func bytes(of value: some Encodable) throws(FormEncodingFailure) -> [UInt8] {
         let root = FormPath()
         let scope = FormScope(options: self)
         let node = try scope.node(of: value, .itself, in: root)
         if let failure = scope.failure { throw failure }
         switch node.resolved {
-        case .nothing, .null: return []
+        case .nothing, .null: return ""
         case .object(let object):
             var writer = FormWriter(options: self)
             writer.writeAll(of: object)
-            return writer.output
+            return String(decoding: writer.output, as: UTF8.self)
         case .text, .array, .slot:
             throw FormEncodingFailure(
                 at: root,
@@ -213,48 +207,33 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// The encoding of `Data`.
-    public enum DataEncoding: Sendable {
-        /// The encoding of `Data` itself: an array of numbers.
-        case deferredToData
-        /// As Base64 (RFC 4648 §4).
-        case base64
-        /// Called with the data. An error it throws fails the encoding.
-        case custom(@Sendable (Data) throws -> String)
+    /// Returns the text of a date; nil if the format cannot represent it, or has no text.
+    func text(of date: Date) -> String? {
+        switch dateEncoding {
+        case .deferredToDate:
+            return Self.text(of: date.timeIntervalSinceReferenceDate)
+        case .secondsSince1970:
+            return Self.text(of: date.timeIntervalSince1970)
+        case .millisecondsSince1970:
+            return Self.text(of: (date.timeIntervalSince1970 * 1000).rounded())
+        case .iso8601:
+            // Outside these years the format style does not write four digits, and far outside it writes a wrong date.
+            guard date >= .distantPast, date.timeIntervalSince1970 < 253_402_300_800 else { return nil }
+            return Date.ISO8601FormatStyle().format(date)
+        #if !canImport(FoundationEssentials)
+        case .formatted(let formatter):
+            return formatter.string(from: date)
+        #endif
+        case .custom:
+            return nil
+        @unknown default:
+            return nil
+        }
     }
 
-    /// The encoding of `Date`. A whole number of seconds has no fraction: `12`, not `12.0`.
-    public enum DateEncoding: Sendable {
-        /// The encoding of `Date` itself: seconds since 2001-01-01T00:00:00Z.
-        case deferredToDate
-        /// Seconds since 1970-01-01T00:00:00Z.
-        case secondsSince1970
-        /// Milliseconds since 1970-01-01T00:00:00Z, rounded to an integer.
-        case millisecondsSince1970
-        /// `2001-02-03T04:05:06Z`, in whole seconds, for the years 1 to 9999 (ISO 8601, RFC 3339).
-        case iso8601
-        /// Called with the date. An error it throws fails the encoding.
-        case custom(@Sendable (Date) throws -> String)
-
-        /// Returns the text of a date, or nil if the format cannot represent it.
-        func text(of date: Date) throws -> String? {
-            switch self {
-            case .deferredToDate: Self.text(of: date.timeIntervalSinceReferenceDate)
-            case .secondsSince1970: Self.text(of: date.timeIntervalSince1970)
-            case .millisecondsSince1970: Self.text(of: (date.timeIntervalSince1970 * 1000).rounded())
-            case .iso8601:
-                // Outside these years the format style does not write four digits, and far outside it writes a wrong
-                // date.
-                date >= .distantPast && date.timeIntervalSince1970 < 253_402_300_800
-                    ? Date.ISO8601FormatStyle().format(date) : nil
-            case .custom(let text): try text(date)
-            }
-        }
-
-        private static func text(of seconds: Double) -> String? {
-            guard seconds.isFinite else { return nil }
-            return Int64(exactly: seconds)?.description ?? seconds.description
-        }
+    private static func text(of seconds: Double) -> String? {
+        guard seconds.isFinite else { return nil }
+        return Int64(exactly: seconds)?.description ?? seconds.description
     }
 
     /// The encoding of nil, for properties, array elements and dictionary values.

@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test func requestErrorContainsTheFieldWithoutTheCause() {
-        let encoder = URLEncodedFormEncoder(dateEncoding: .custom { _ in throw SluiceError(.unsupported, "secret") })
+        let encoder = URLEncodedFormEncoder(dateEncoding: .custom { _, _ in throw SluiceError(.unsupported, "secret") })
         let request = APIClient(baseURL: "http://a.b").data.get("x").query(["a": Date()], encoder: encoder)
         let error = #expect(throws: SluiceError.self) { try request.httpRequest() }
         #expect(error?.code == .encodingFailed)

@@ -33,6 +33,9 @@ import Testing
 
     private static let noon = Date(timeIntervalSince1970: 978_350_400.25)
     private static let bytes = Data([0xFB, 0xFF, 0x00])
+    private static let day = JSONEncoder.DateEncodingStrategy.custom { date, encoder in
+        try date.formatted(.iso8601.year().month().day()).encode(to: encoder)
+    }
     private struct Refused: Error {}
 
     @Test(arguments: [
@@ -123,13 +126,28 @@ import Testing
         FormExample(["a": bytes], .init(dataEncoding: .base64), is: "a=%2B%2F8A"),
         FormExample(["a": bytes.dropFirst()], .init(dataEncoding: .base64), is: "a=%2FwA%3D"),
         FormExample(["a": bytes], .init(dataEncoding: .deferredToData), is: "a[]=251&a[]=255&a[]=0"),
-        FormExample(["a": bytes], .init(dataEncoding: .custom { "\($0.count) bytes" }), is: "a=3%20bytes"),
+        FormExample(
+            ["a": bytes],
+            .init(dataEncoding: .custom { try "\($0.count) bytes".encode(to: $1) }),
+            is: "a=3%20bytes"
+        ),
         FormExample(["a": noon], is: "a=43200.25"),
         FormExample(["a": noon], .init(dateEncoding: .deferredToDate), is: "a=43200.25"),
         FormExample(["a": noon], .init(dateEncoding: .secondsSince1970), is: "a=978350400.25"),
         FormExample(["a": noon], .init(dateEncoding: .millisecondsSince1970), is: "a=978350400250"),
         FormExample(["a": noon], .init(dateEncoding: .iso8601), is: "a=2001-01-01T12%3A00%3A00Z"),
-        FormExample(["a": noon], .init(dateEncoding: .custom { "\($0.timeIntervalSince1970 < 0)" }), is: "a=false"),
+        FormExample(
+            ["a": noon],
+            .init(dateEncoding: .custom { try "\($0.timeIntervalSince1970 < 0)".encode(to: $1) }),
+            is: "a=false"
+        ),
+        FormExample(["a": noon], .init(dateEncoding: day), is: "a=2001-01-01"),
+        FormExample(
+            ["a": noon],
+            .init(dateEncoding: .custom { _, encoder in try ["b": 1].encode(to: encoder) }),
+            is: "a[b]=1"
+        ),
+        FormExample(["a": noon, "b": noon], .init(dateEncoding: .custom { _, _ in }), is: ""),
         FormExample(["a": Date(timeIntervalSince1970: 12)], .init(dateEncoding: .secondsSince1970), is: "a=12"),
         FormExample(["a": Date(timeIntervalSince1970: -1.5)], .init(dateEncoding: .secondsSince1970), is: "a=-1.5"),
         FormExample(["a": Date(timeIntervalSince1970: 1e20)], .init(dateEncoding: .secondsSince1970), is: "a=1e%2B20"),
@@ -179,8 +197,8 @@ import Testing
 
     @Test func errorsOfCustomEncodingsContainThePathOfTheField() {
         let encoder = URLEncodedFormEncoder(
-            dataEncoding: .custom { _ in throw Refused() },
-            dateEncoding: .custom { _ in throw Refused() }
+            dataEncoding: .custom { _, _ in throw Refused() },
+            dateEncoding: .custom { _, _ in throw Refused() }
         )
         for value in [["a": [Parameters(["b": Self.noon])]], ["a": [["b": Self.bytes] as Parameters]]] {
             let failure = #expect(throws: FormEncodingFailure.self) { try encoder.encode(value) as String }

@@ -126,19 +126,6 @@ import Testing
         #expect(try example.encoded() == example.text)
     }
 
-    @Test func textAndDataContainTheSameBytes() throws {
-        let encoder = URLEncodedFormEncoder()
-        let text: String = try encoder.encode(["ä": ["b": [1]]])
-        let data: Data = try encoder.encode(["ä": ["b": [1]]])
-        #expect(text == "%C3%A4%5Bb%5D%5B%5D=1")
-        #expect(data == Data(text.utf8))
-    }
-
-    @Test func encodeReturnsTextWithoutTypeContext() throws {
-        let encoded = try URLEncodedFormEncoder().encode(["a": 1])
-        #expect(encoded == "a=1")
-    }
-
     @Test func manyFieldsAreEachWrittenOnce() throws {
         let values = Dictionary(uniqueKeysWithValues: (100..<1000).map { ("k\($0)", $0) })
         let text: String = try URLEncodedFormEncoder().encode(values)
