@@ -255,7 +255,7 @@ struct DecodingReason {
     private static func number(_ type: Any.Type, _ body: Data) -> DecodingReason? {
         guard let type = type as? any Decodable.Type else { return nil }
         do {
-            _ = try LenientJSONDecoder(conversions: []).decode(type, from: body)
+            _ = try LenientJSONDecoder(convertsTypes: false).decode(type, from: body)
         } catch {
             if case DecodingError.typeMismatch(let type, _) = error, type is any Numeric.Type {
                 return DecodingReason(error, type, body: body)

@@ -18,7 +18,7 @@ package struct JSONModelDecoder: Sendable {
         else { return nil }
         original = decoder
         var machine = LenientJSONDecoder(
-            conversions: [],
+            convertsTypes: false,
             keyDecodingStrategy: decoder.keyDecodingStrategy,
             dateDecodingStrategy: decoder.dateDecodingStrategy,
             dataDecodingStrategy: decoder.dataDecodingStrategy,

@@ -76,7 +76,7 @@ final class LenientDecoder: JSONValueDecoder {
     /// - Returns: The decoder; nil for a missing value without replacement.
     func partOfModel(under key: any CodingKey, else empty: JSONDocument) -> LenientDecoder? {
         let part: LenientDecoder
-        if presentMember(key.stringValue) == nil, modelOfDefaults != nil || input.decoder.missingValues == .neutral {
+        if presentMember(key.stringValue) == nil, modelOfDefaults != nil || input.decoder.fillsMissingValues {
             part = absentChild(under: key, empty)
         } else if let node = member(key.stringValue) {
             part = child(at: node, under: key)
@@ -130,7 +130,7 @@ final class LenientDecoder: JSONValueDecoder {
     private func container(of expected: JSONDocument.Kind) throws -> LenientDecoder {
         if kind == expected { return self }
         let type: Any.Type = expected == .object ? [String: Any].self : [Any].self
-        guard kind == .string, input.conversions.contains(.jsonInStrings) else { throw mismatch(type) }
+        guard kind == .string, input.convertsTypes else { throw mismatch(type) }
         if content == nil { content = try parseString() }
         guard let content, content.kind == expected else { throw mismatch(type) }
         return content
@@ -322,10 +322,10 @@ final class LenientInput {
 
     let document: JSONDocument
     let decoder: LenientJSONDecoder
-    /// The decoder's conversions, copied for fast access.
-    let conversions: LenientJSONDecoder.Conversions
+    /// True if values are converted to the declared types; copied from the decoder for fast access.
+    let convertsTypes: Bool
     let convertsNames: Bool
-    /// True if the results are those of a `JSONDecoder`. The decoder then has no conversions.
+    /// True if the results are those of a `JSONDecoder`. The decoder then converts no types.
     let mirrorsJSONDecoder: Bool
     /// The input of the text whose string contains this JSON text; nil for the whole text.
     private let whole: LenientInput?
@@ -349,7 +349,7 @@ final class LenientInput {
         self.mirrorsJSONDecoder = mirrorsJSONDecoder
         self.decoder = decoder
         whole = other?.cache
-        conversions = decoder.conversions
+        convertsTypes = decoder.convertsTypes
         if case .useDefaultKeys = decoder.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
     }
 
@@ -369,7 +369,7 @@ final class LenientInput {
         switch entry.kind {
         case .number:
             return document.withBytes(of: node) { body($0) }
-        case .string where conversions.contains(.numbersFromStrings):
+        case .string where convertsTypes:
             return withTrimmedString(of: node, body)
         default:
             return nil

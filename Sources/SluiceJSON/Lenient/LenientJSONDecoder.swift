@@ -20,53 +20,27 @@ import SluiceFoundation
 /// // Item(id: 7, price: 1.5, isNew: true, code: "12345678901234567890123")
 /// ```
 ///
-/// For keys that may be missing or null, conform the model to ``DefaultInitializable`` or set ``missingValues``.
+/// For keys that may be missing or null, conform the model to ``DefaultInitializable`` or set ``fillsMissingValues``.
 ///
 /// The text is UTF-8 encoded JSON (RFC 8259), nested at most 512 levels deep. If an object has several members with the
 /// same name, the first is used.
 public struct LenientJSONDecoder: DataDecoder {
-    /// The allowed conversions between JSON types.
-    public struct Conversions: OptionSet, Sendable, Hashable {
-        /// The bits, one for each conversion.
-        public let rawValue: UInt8
-
-        /// Creates a set from bits.
-        public init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
-
-        /// Reads a number from a string, with or without surrounding whitespace: `" 1 "`, `"1.0"`, `"1e3"`.
-        public static let numbersFromStrings = Conversions(rawValue: 1 << 0)
-        /// Reads a string from a number, as its literal text, or from a boolean, as `"true"` or `"false"`.
-        public static let stringsFromNumbers = Conversions(rawValue: 1 << 1)
-        /// Reads a boolean from 1 and 0, and from `"true"`, `"yes"`, `"1"`, `"false"`, `"no"` and `"0"` in any case.
-        public static let boolsFromNumbersAndStrings = Conversions(rawValue: 1 << 2)
-        /// Reads a number from a boolean: `true` is 1 and `false` is 0.
-        public static let numbersFromBools = Conversions(rawValue: 1 << 3)
-        /// Reads an object or array from a string that contains its JSON text.
-        public static let jsonInStrings = Conversions(rawValue: 1 << 4)
-
-        /// All conversions.
-        public static let all: Conversions = [
-            .numbersFromStrings, .stringsFromNumbers, .boolsFromNumbersAndStrings, .numbersFromBools, .jsonInStrings,
-        ]
-    }
-
-    /// The handling of values that are missing or null, are not optional, and have no default.
-    public enum MissingValues: Sendable, Hashable {
-        /// Throws a `DecodingError`.
-        case fail
-        /// Uses the neutral value of the type: `""`, 0, `false`, `[]`, `[:]`, empty `Data`, or
-        /// ``DefaultInitializable/init()``. The default of a ``DefaultInitializable`` model for the key comes first.
-        ///
-        /// Other types, such as `Date` and `URL`, have no neutral value and fail.
-        case neutral
-    }
-
-    /// The allowed conversions; all by default.
-    public var conversions: Conversions
-    /// The handling of values that are missing or null; ``MissingValues/fail`` by default.
-    public var missingValues: MissingValues
+    /// True to convert values to the declared types if no information is lost; true by default. If false, the types must
+    /// match, as with `JSONDecoder`.
+    ///
+    /// - A number is read from a string, with or without surrounding whitespace: `" 1 "`, `"1.0"`, `"1e3"`. It is also
+    ///   read from a boolean: `true` is 1 and `false` is 0.
+    /// - A string is read from a number, as its literal text, and from a boolean, as `"true"` or `"false"`.
+    /// - A boolean is read from 1 and 0, and from `"true"`, `"yes"`, `"1"`, `"false"`, `"no"` and `"0"` in any case.
+    /// - An object or array is read from a string that contains its JSON text.
+    public var convertsTypes: Bool
+    /// True to use neutral values in place of values that are missing or null, are not optional, and have no default;
+    /// false, the default, to throw a `DecodingError`.
+    ///
+    /// The neutral value of a type is `""`, 0, `false`, `[]`, `[:]`, empty `Data`, or ``DefaultInitializable/init()``.
+    /// The default of a ``DefaultInitializable`` model for the key comes first. Other types, such as `Date` and `URL`,
+    /// have no neutral value and fail.
+    public var fillsMissingValues: Bool
     /// The conversion of JSON keys to model keys; unchanged by default.
     public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy
     /// The format of dates; seconds since 2001 by default. A number may be in a string.
@@ -81,22 +55,22 @@ public struct LenientJSONDecoder: DataDecoder {
     /// Creates a decoder.
     ///
     /// - Parameters:
-    ///   - conversions: The allowed conversions.
-    ///   - missingValues: The handling of values that are missing or null.
+    ///   - convertsTypes: True to convert values to the declared types.
+    ///   - fillsMissingValues: True to use neutral values in place of values that are missing or null.
     ///   - keyDecodingStrategy: The conversion of JSON keys to model keys.
     ///   - dateDecodingStrategy: The format of dates.
     ///   - dataDecodingStrategy: The format of data.
     ///   - nonConformingFloatDecodingStrategy: The strings that represent infinity and NaN.
     public init(
-        conversions: Conversions = .all,
-        missingValues: MissingValues = .fail,
+        convertsTypes: Bool = true,
+        fillsMissingValues: Bool = false,
         keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys,
         dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate,
         dataDecodingStrategy: JSONDecoder.DataDecodingStrategy = .base64,
         nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy = .throw
     ) {
-        self.conversions = conversions
-        self.missingValues = missingValues
+        self.convertsTypes = convertsTypes
+        self.fillsMissingValues = fillsMissingValues
         self.keyDecodingStrategy = keyDecodingStrategy
         self.dateDecodingStrategy = dateDecodingStrategy
         self.dataDecodingStrategy = dataDecodingStrategy

@@ -16,7 +16,7 @@ extension LenientScalar where Self: FixedWidthInteger {
         if entry.kind == .number, entry.isPlain, let value = shortInteger(node, of: input) { return value }
         // 1.0 is an integer, but each decoder has its limits.
         if entry.kind == .number, !entry.isPlain || Self.bitWidth > 64 { input.doubt() }
-        if entry.kind.isBool, input.conversions.contains(.numbersFromBools) { return entry.kind == .true ? 1 : 0 }
+        if entry.kind.isBool, input.convertsTypes { return entry.kind == .true ? 1 : 0 }
         let value: Self? = input.withNumberText(of: node) { NumberLiteral($0)?.integer($0) }
         // Foundation has an error of its own for a number that does not fit.
         if entry.kind == .number, value == nil { input.doubt() }
@@ -44,7 +44,7 @@ extension LenientScalar where Self: BinaryFloatingPoint & LosslessStringConverti
     static func read(_ node: JSONDocument.Node, of input: LenientInput) -> Self? {
         switch input.kind(of: node) {
         case .true, .false:
-            guard input.conversions.contains(.numbersFromBools) else { return nil }
+            guard input.convertsTypes else { return nil }
             return input.kind(of: node) == .true ? 1 : 0
         case .string:
             if case .convertFromString(let positive, let negative, let nan) = input.decoder
@@ -87,9 +87,9 @@ extension String: LenientScalar {
     static func read(_ node: JSONDocument.Node, of input: LenientInput) -> String? {
         switch input.kind(of: node) {
         case .string: input.document.string(of: node)
-        case .number where input.conversions.contains(.stringsFromNumbers): input.document.text(of: node)
-        case .true where input.conversions.contains(.stringsFromNumbers): "true"
-        case .false where input.conversions.contains(.stringsFromNumbers): "false"
+        case .number where input.convertsTypes: input.document.text(of: node)
+        case .true where input.convertsTypes: "true"
+        case .false where input.convertsTypes: "false"
         default: nil
         }
     }
@@ -100,9 +100,9 @@ extension Bool: LenientScalar {
         switch input.kind(of: node) {
         case .true: true
         case .false: false
-        case .number where input.conversions.contains(.boolsFromNumbersAndStrings):
+        case .number where input.convertsTypes:
             input.withNumberText(of: node) { NumberLiteral($0)?.integer($0) as UInt8? }.flatMap(Bool.init(digit:))
-        case .string where input.conversions.contains(.boolsFromNumbersAndStrings):
+        case .string where input.convertsTypes:
             input.withTrimmedString(of: node, Bool.init(word:))
         default: nil
         }
@@ -126,7 +126,7 @@ extension Bool: LenientScalar {
 extension Decimal: LenientScalar {
     static func read(_ node: JSONDocument.Node, of input: LenientInput) -> Decimal? {
         let kind = input.kind(of: node)
-        if kind.isBool, input.conversions.contains(.numbersFromBools) { return kind == .true ? 1 : 0 }
+        if kind.isBool, input.convertsTypes { return kind == .true ? 1 : 0 }
         return input.withNumberText(of: node) { text in
             if text.count > 38 { input.doubt() }
             let value = NumberLiteral(text).flatMap { _ in Decimal(string: String(decoding: text, as: UTF8.self)) }

@@ -206,9 +206,9 @@ extension LenientDecoder {
         return try decode(type, at: node, under: key)
     }
 
-    /// Returns the neutral value of a type; nil if it has none or ``LenientJSONDecoder/missingValues`` is `fail`.
+    /// Returns the neutral value of a type; nil if it has none or ``LenientJSONDecoder/fillsMissingValues`` is false.
     func neutralValue<Value>(of type: Value.Type) -> Value? {
-        guard input.decoder.missingValues == .neutral else { return nil }
+        guard input.decoder.fillsMissingValues else { return nil }
         switch type {
         case let type as any LenientScalar.Type: return type.init() as? Value
         case let type as any LenientCollection.Type: return type.init() as? Value

@@ -152,7 +152,7 @@ extension FuzzTarget {
         let data = Data(bytes)
         guard ReferenceJSON.isValid(Array(bytes)) else {
             // Foundation ignores an invalid number in a member that no property decodes.
-            let model = try? LenientJSONDecoder(missingValues: .neutral).decode(LenientModel.self, from: data)
+            let model = try? LenientJSONDecoder(fillsMissingValues: true).decode(LenientModel.self, from: data)
             return try require(model == nil, "Invalid JSON is decoded.")
         }
         // Foundation decodes 1e-400 as the integer 0.
@@ -160,7 +160,7 @@ extension FuzzTarget {
         let strict = try? JSONDecoder().decode(LenientModel.self, from: data)
         let lenient = try? LenientJSONDecoder().decode(LenientModel.self, from: data)
         if let strict { try require(lenient == strict, "The lenient decoder gives another model.") }
-        let neutral = try? LenientJSONDecoder(missingValues: .neutral, keyDecodingStrategy: .convertFromSnakeCase)
+        let neutral = try? LenientJSONDecoder(fillsMissingValues: true, keyDecodingStrategy: .convertFromSnakeCase)
             .decode(LenientModel.self, from: data)
         try require(
             neutral != nil || lenient == nil || data.contains(UInt8(ascii: "_")),

@@ -139,35 +139,29 @@ import Testing
         }
     }
 
-    @Test func eachConversionCanBeDisabled() throws {
-        try expect(Int.self, "\"1\"", needs: .numbersFromStrings)
-        try expect(Double.self, "\"1.5\"", needs: .numbersFromStrings)
-        try expect(Decimal.self, "\"1.5\"", needs: .numbersFromStrings)
-        try expect(Date.self, "\"1.5\"", needs: .numbersFromStrings)
-        try expect(String.self, "1", needs: .stringsFromNumbers)
-        try expect(String.self, "true", needs: .stringsFromNumbers)
-        try expect(Bool.self, "1", needs: .boolsFromNumbersAndStrings)
-        try expect(Bool.self, "\"yes\"", needs: .boolsFromNumbersAndStrings)
-        try expect(Int.self, "true", needs: .numbersFromBools)
-        try expect(Double.self, "false", needs: .numbersFromBools)
-        try expect(Decimal.self, "true", needs: .numbersFromBools)
-        try expect([Int].self, "\"[1]\"", needs: .jsonInStrings)
-        try expect([String: Int].self, "\"{\\\"a\\\":1}\"", needs: .jsonInStrings)
+    @Test func conversionsCanBeDisabled() throws {
+        try expectConversion(Int.self, "\"1\"")
+        try expectConversion(Double.self, "\"1.5\"")
+        try expectConversion(Decimal.self, "\"1.5\"")
+        try expectConversion(Date.self, "\"1.5\"")
+        try expectConversion(String.self, "1")
+        try expectConversion(String.self, "true")
+        try expectConversion(Bool.self, "1")
+        try expectConversion(Bool.self, "\"yes\"")
+        try expectConversion(Int.self, "true")
+        try expectConversion(Double.self, "false")
+        try expectConversion(Decimal.self, "true")
+        try expectConversion([Int].self, "\"[1]\"")
+        try expectConversion([String: Int].self, "\"{\\\"a\\\":1}\"")
     }
 
-    private func expect<Value: Decodable & Equatable>(
-        _ type: Value.Type,
-        _ text: String,
-        needs conversion: LenientJSONDecoder.Conversions
-    ) throws {
-        let expected = try decode(type, text)
-        #expect(try decode(type, text, LenientJSONDecoder(conversions: conversion)) == expected)
-        let others = LenientJSONDecoder.Conversions.all.subtracting(conversion)
-        #expect(throws: DecodingError.self) { try decode(type, text, LenientJSONDecoder(conversions: others)) }
+    private func expectConversion<Value: Decodable & Equatable>(_ type: Value.Type, _ text: String) throws {
+        _ = try decode(type, text)
+        #expect(throws: DecodingError.self) { try decode(type, text, LenientJSONDecoder(convertsTypes: false)) }
     }
 
     @Test func withoutConversionsDecodesStrictly() {
-        let strict = LenientJSONDecoder(conversions: [])
+        let strict = LenientJSONDecoder(convertsTypes: false)
         for text in ["\"1\"", "true", "[]", "{}"] {
             #expect(throws: DecodingError.self) { try strict.decode(Int.self, from: Data(text.utf8)) }
             #expect(throws: DecodingError.self) { try strict.decode(Double.self, from: Data(text.utf8)) }

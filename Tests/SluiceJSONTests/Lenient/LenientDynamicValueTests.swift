@@ -39,7 +39,7 @@ import Testing
     ]
 
     private static let decoders = [
-        LenientJSONDecoder(), LenientJSONDecoder(conversions: []), LenientJSONDecoder(missingValues: .neutral),
+        LenientJSONDecoder(), LenientJSONDecoder(convertsTypes: false), LenientJSONDecoder(fillsMissingValues: true),
         LenientJSONDecoder(keyDecodingStrategy: .convertFromSnakeCase),
     ]
 

@@ -23,8 +23,8 @@ import Testing
         """#
 
     private let decoders = [
-        LenientJSONDecoder(), LenientJSONDecoder(missingValues: .neutral, keyDecodingStrategy: .convertFromSnakeCase),
-        LenientJSONDecoder(conversions: [], dateDecodingStrategy: .iso8601),
+        LenientJSONDecoder(), LenientJSONDecoder(fillsMissingValues: true, keyDecodingStrategy: .convertFromSnakeCase),
+        LenientJSONDecoder(convertsTypes: false, dateDecodingStrategy: .iso8601),
     ]
 
     @Test func rejectsEveryTruncationWithoutTrap() {

@@ -146,7 +146,7 @@ import Testing
         #expect(some.name == "unnamed")
         #expect(!some.isOpen)
         #expect(some.weight == 8)
-        let neutral = LenientJSONDecoder(missingValues: .neutral)
+        let neutral = LenientJSONDecoder(fillsMissingValues: true)
         #expect(try decode(Company.self, "{}", neutral) == Company())
         #expect(try decode(Company.self, nulls, neutral) == Company())
         #expect(try decode([Company].self, "[null, {}]", neutral) == [Company(), Company()])
@@ -165,7 +165,7 @@ import Testing
                 case staff = "employees"
             }
         }
-        for decoder in [LenientJSONDecoder(), LenientJSONDecoder(missingValues: .neutral)] {
+        for decoder in [LenientJSONDecoder(), LenientJSONDecoder(fillsMissingValues: true)] {
             #expect(try decode(Company.self, #"{"boss":{"full_name":null},"employees":null}"#, decoder) == Company())
             #expect(try decode(Company.self, #"{"boss":null}"#, decoder) == Company())
             #expect(try decode(Company.self, #"{"employees":[{}]}"#, decoder) == Company(staff: [Person()]))
@@ -193,7 +193,7 @@ import Testing
         }
         for text in ["{}", #"{"place":null,"more":null}"#, #"{"place":{}}"#, #"{"place":{"town":null}}"#] {
             #expect(try decode(Shop.self, text) == Shop())
-            #expect(try decode(Shop.self, text, LenientJSONDecoder(missingValues: .neutral)) == Shop())
+            #expect(try decode(Shop.self, text, LenientJSONDecoder(fillsMissingValues: true)) == Shop())
         }
         let shop = try decode(Shop.self, #"{"place":{"town":"Berlin"},"more":["a"]}"#)
         #expect(shop.city == "Berlin")
@@ -251,7 +251,7 @@ import Testing
             var decimal: Decimal, data: Data, array: [Int], dictionary: [String: Int], set: Set<String>
             var optional: Int?, address: Address
         }
-        let decoder = LenientJSONDecoder(missingValues: .neutral)
+        let decoder = LenientJSONDecoder(fillsMissingValues: true)
         let expected = Model(
             string: "",
             int: 0,
@@ -278,7 +278,7 @@ import Testing
     }
 
     @Test func neutralValuesReplaceNulls() throws {
-        let decoder = LenientJSONDecoder(missingValues: .neutral)
+        let decoder = LenientJSONDecoder(fillsMissingValues: true)
         #expect(try decode([Int].self, "[1,null,3]", decoder) == [1, 0, 3])
         #expect(try decode([[Int]].self, "[[1],null]", decoder) == [[1], []])
         #expect(try decode([Int?].self, "[1,null]", decoder) == [1, nil])
@@ -289,7 +289,7 @@ import Testing
     }
 
     @Test func typesWithoutNeutralValueFail() {
-        let decoder = LenientJSONDecoder(missingValues: .neutral)
+        let decoder = LenientJSONDecoder(fillsMissingValues: true)
         struct Model<Value: Decodable>: Decodable { var value: Value }
         #expect(throws: DecodingError.self) { try decode(Model<Date>.self, "{}", decoder) }
         #expect(throws: DecodingError.self) { try decode(Model<URL>.self, #"{"value":null}"#, decoder) }
@@ -298,7 +298,7 @@ import Testing
     }
 
     @Test func defaultTakesPrecedenceOverNeutralValue() throws {
-        let decoder = LenientJSONDecoder(missingValues: .neutral)
+        let decoder = LenientJSONDecoder(fillsMissingValues: true)
         let user = try decode(User.self, #"{"age":null}"#, decoder)
         #expect(user.age == 18)
         #expect(user.name == "unknown")

@@ -13,7 +13,7 @@ import Testing
         let data = try JSONEncoder().encode(models)
         let expected = try JSONDecoder().decode([Model].self, from: data)
         #expect(try LenientJSONDecoder().decode([Model].self, from: data) == expected)
-        #expect(try LenientJSONDecoder(conversions: []).decode([Model].self, from: data) == expected)
+        #expect(try LenientJSONDecoder(convertsTypes: false).decode([Model].self, from: data) == expected)
     }
 
     @Test(arguments: 0..<100)
@@ -31,7 +31,7 @@ import Testing
         foundation.dateDecodingStrategy = [.iso8601, .secondsSince1970, .millisecondsSince1970][Int(seed % 3)]
         foundation.dataDecodingStrategy = .deferredToData
         let lenient = LenientJSONDecoder(
-            conversions: [],
+            convertsTypes: false,
             keyDecodingStrategy: foundation.keyDecodingStrategy,
             dateDecodingStrategy: foundation.dateDecodingStrategy,
             dataDecodingStrategy: .deferredToData
@@ -43,7 +43,7 @@ import Testing
     func decodesRandomJSONLikeJSONDecoder(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let data = Data(RandomJSON.text(depth: 4, using: &generator).utf8)
-        let strict = LenientJSONDecoder(conversions: [])
+        let strict = LenientJSONDecoder(convertsTypes: false)
         #expect(try strict.decode(AnyJSON.self, from: data) == JSONDecoder().decode(AnyJSON.self, from: data))
     }
 
@@ -110,14 +110,14 @@ import Testing
     private func expectSame<Value: Decodable & FixedWidthInteger>(_ type: Value.Type, _ literal: String) {
         let data = Data("[\(literal)]".utf8)
         let expected = try? JSONDecoder().decode([Value].self, from: data).first
-        let value = try? LenientJSONDecoder(conversions: []).decode([Value].self, from: data).first
+        let value = try? LenientJSONDecoder(convertsTypes: false).decode([Value].self, from: data).first
         if value == nil, let expected, Decimal(string: literal) != Decimal(string: "\(expected)") { return }
         #expect(value == expected, "\(literal)")
     }
 
     private func expectSame<Value: Decodable & Equatable>(_ type: Value.Type, _ data: Data) {
         let expected = try? JSONDecoder().decode(type, from: data)
-        let value = try? LenientJSONDecoder(conversions: []).decode(type, from: data)
+        let value = try? LenientJSONDecoder(convertsTypes: false).decode(type, from: data)
         #expect(value == expected, "\(String(decoding: data, as: UTF8.self))")
     }
 }

@@ -39,7 +39,7 @@ import Testing
             [String: [[String: Level]]].self, [String: [Level]].self, [String: [[Level]]].self, [String: Setting].self,
         ]
         for type in types {
-            for decoder in [JSONDecoder(), LenientJSONDecoder(), LenientJSONDecoder(conversions: [])]
+            for decoder in [JSONDecoder(), LenientJSONDecoder(), LenientJSONDecoder(convertsTypes: false)]
                 as [any DataDecoder]
             {
                 do {

@@ -33,7 +33,7 @@ final class RenamedDefaultsTests: XCTestCase {
     }
 
     func testDefaultsOfRenamedKeysHold() async throws {
-        for decoder in [LenientJSONDecoder(), LenientJSONDecoder(missingValues: .neutral)] {
+        for decoder in [LenientJSONDecoder(), LenientJSONDecoder(fillsMissingValues: true)] {
             let empty = try await company("{}", decoder)
             XCTAssertEqual(empty, Company())
             let nulls = try await company(
@@ -56,7 +56,7 @@ final class RenamedDefaultsTests: XCTestCase {
             var notes: [String]
         }
         let client = APIClient(baseURL: "http://shop.test") {
-            $0.modelDecoder = LenientJSONDecoder(missingValues: .neutral)
+            $0.modelDecoder = LenientJSONDecoder(fillsMissingValues: true)
         }
         let order: Order = try await client.get("order").stub(.json("{}")).sender().value
         XCTAssertEqual(order.number, 0)
