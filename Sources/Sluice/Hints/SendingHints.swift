@@ -149,4 +149,9 @@ extension JSON {
         get { nil }
         set {}
     }
+    @available(*, unavailable, message: "Write \"json[\"items\"][0]\", or as a path \"json[path: \"items[0]\"]\".")
+    public subscript(first: Any, second: Any, others: Any...) -> JSON {
+        get { .null }
+        set {}
+    }
 }

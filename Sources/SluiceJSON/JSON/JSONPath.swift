@@ -14,7 +14,7 @@ import SluiceFoundation
 /// are ignored. The empty path is the value itself. Every text is a valid path.
 public struct JSONPath: Sendable, Hashable {
     /// A step of a path.
-    public enum Component: Sendable, Hashable {
+    package enum Component: Sendable, Hashable {
         /// The member of an object, or the element of an array if the key is a decimal index.
         case key(String)
         /// The element of an array. A negative index counts from the end.
@@ -22,13 +22,13 @@ public struct JSONPath: Sendable, Hashable {
     }
 
     /// The steps, from the outside in.
-    public var components: [Component]
+    package let components: [Component]
 
     /// The characters that a key can contain only in quotation marks.
     static let special = [UInt8](".>[".utf8)
 
     /// Creates a path from its steps.
-    public init(_ components: [Component] = []) {
+    package init(_ components: [Component] = []) {
         self.components = components
     }
 

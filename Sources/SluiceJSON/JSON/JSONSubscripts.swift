@@ -58,25 +58,6 @@ extension JSON {
         }
     }
 
-    /// The value at a sequence of keys and indexes; ``JSON/null`` if there is none.
-    ///
-    /// ```swift
-    /// let name = json["items", 0, "name"].stringValue
-    /// ```
-    ///
-    /// Setting a value applies the rules of the single subscripts at each level.
-    public subscript(steps: any JSONStep...) -> JSON {
-        get {
-            steps.reduce(self) { json, step in
-                switch step.jsonPathComponent {
-                case .key(let key): json[key]
-                case .index(let index): json[index]
-                }
-            }
-        }
-        set { set(newValue, at: steps[...]) }
-    }
-
     /// The member of an object by its name: `json.user.name`. See ``JSON`` for the names that are not available.
     public subscript(dynamicMember key: String) -> JSON {
         get { self[key] }
@@ -120,28 +101,4 @@ extension JSON {
             return nil
         }
     }
-
-    private mutating func set(_ value: JSON, at steps: ArraySlice<any JSONStep>) {
-        switch steps.first?.jsonPathComponent {
-        case nil: self = value
-        case .key(let key)?: self[key].set(value, at: steps.dropFirst())
-        case .index(let index)?: self[index].set(value, at: steps.dropFirst())
-        }
-    }
-}
-
-/// A step of a multistep subscript: a `String` for a member or an `Int` for an element.
-public protocol JSONStep: Sendable {
-    /// The step as a component of a path.
-    var jsonPathComponent: JSONPath.Component { get }
-}
-
-extension String: JSONStep {
-    /// The member with this name.
-    public var jsonPathComponent: JSONPath.Component { .key(self) }
-}
-
-extension Int: JSONStep {
-    /// The element at this index.
-    public var jsonPathComponent: JSONPath.Component { .index(self) }
 }

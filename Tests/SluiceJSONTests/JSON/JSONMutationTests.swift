@@ -6,7 +6,7 @@ import Testing
         var json: JSON = ["user": ["name": "Ada"]]
         json["user"]["name"] = "Grace"
         json.user.age = 36
-        json["user", "tags"] = ["a"]
+        json["user"]["tags"] = ["a"]
         json.user.tags[1] = "b"
         #expect(json == ["user": ["name": "Grace", "age": 36, "tags": ["a", "b"]]])
     }
@@ -14,8 +14,8 @@ import Testing
     @Test func settingMemberOfNullCreatesObject() {
         var json = JSON.null
         json["a"]["b"].c = true
-        json["d", "e"] = 1
-        json["list", 0, "x"] = "first"
+        json["d"]["e"] = 1
+        json["list"][0]["x"] = "first"
         #expect(json == ["a": ["b": ["c": true]], "d": ["e": 1], "list": [["x": "first"]]])
     }
 
@@ -55,7 +55,7 @@ import Testing
         json["list"][.max] = 1
         json["list"][.min].x = 1
         json["list"]["x"] = 1
-        json["text", 0, "x"] = 1
+        json["text"][0]["x"] = 1
         json[0] = 1
         #expect(json == original)
         var null = JSON.null

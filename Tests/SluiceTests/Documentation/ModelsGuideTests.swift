@@ -86,7 +86,7 @@ final class ModelsGuideTests: XCTestCase {
         let created = shop.json.post("items").json(item)
         let echo = try await created.sender().value
         XCTAssertEqual(echo, item)
-        XCTAssertEqual(echo["supplier", "id"].int, supplier)
+        XCTAssertEqual(echo["supplier"]["id"].int, supplier)
         XCTAssertTrue(echo["note"].isNull)
         XCTAssertEqual(echo.tags.arrayValue.map(\.stringValue), ["new", "spring"])
     }
@@ -124,7 +124,7 @@ final class ModelsGuideTests: XCTestCase {
         let shop = APIClient(baseURL: server.url)
         let page: JSON = try await shop.json.get("page").sender().value
         let names = page.data.items.arrayValue.map(\.name.stringValue)
-        let count = page["data", "count"].int ?? 0
+        let count = page["data"]["count"].int ?? 0
         XCTAssertEqual(names.count, count)
         let badges: [Badge] = try await shop.json.get("badges").sender().value
         XCTAssertEqual(badges.map(\.points), [5, 0])

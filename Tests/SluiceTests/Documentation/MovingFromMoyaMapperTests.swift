@@ -56,7 +56,7 @@ final class MovingFromMoyaMapperTests: XCTestCase {
         XCTAssertEqual([lenient.id, lenient.name, lenient.catchPhrase], ["1", "Acme", "none"])
         XCTAssertTrue(lenient.isOpen)
         let json = try JSON(parsing: #"{"list":[{"id":1,"nickname":"Acme"}]}"#)
-        let acme: Company = try json["list", 0].decoded(by: LenientJSONDecoder())
+        let acme: Company = try json["list"][0].decoded(by: LenientJSONDecoder())
         let list: [Company] = try json["list"].decoded(by: LenientJSONDecoder())
         XCTAssertEqual([acme.name, list.first?.name], ["Acme", "Acme"])
     }

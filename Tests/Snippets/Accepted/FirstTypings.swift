@@ -190,7 +190,7 @@ func membersOfJSON(_ price: Double, _ name: String?) {
     json["name"] = nil
     json["name"] = JSON(name)
     json["items"][0]["price"] = JSON(price)
-    json["list", 0, "name"] = "Ada"
+    json["list"][0]["name"] = "Ada"
     json.owner.name = "Ada"
     if case .number(let number) = json["price"] { show(number) }
     if let number = json["price"].double, let count = json["items"][0]["count"].int { print(number, count) }

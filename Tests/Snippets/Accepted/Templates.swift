@@ -65,7 +65,7 @@ func jsonMembers() async throws {
     let page: JSON = try await shop.json.get("page").sender().value
     show(page["a"]["b"][0].string)
     show(page.a.b.intValue)
-    show(page["a", "b"].int ?? 0)
+    show(page["a"]["b"].int ?? 0)
     for item in page.items.arrayValue { show(item.name.stringValue) }
     for (name, value) in page.dictionaryValue { show([name: value]) }
 }

@@ -97,3 +97,15 @@ func jsonOfData() throws {
 func jsonOfAString() throws {
     show(try JSON(string: "{}"))
 }
+
+// error: Write "json["items"][0]", or as a path "json[path: "items[0]"]".
+func severalStepsIntoJSON(_ json: JSON) {
+    print(json["items", 0, "name"].stringValue)
+}
+
+// error: Write "json["items"][0]", or as a path "json[path: "items[0]"]".
+func assignmentSeveralStepsIntoJSON() {
+    var json = JSON()
+    json["user", "name"] = "Ada"
+    show(json)
+}
