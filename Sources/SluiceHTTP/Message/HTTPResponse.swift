@@ -71,7 +71,7 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
     }
 
     /// The five classes of status codes (RFC 9110 §15).
-    public enum Class: Sendable, Hashable {
+    package enum Class: Sendable, Hashable {
         /// 1xx
         case informational
         /// 2xx
@@ -87,7 +87,7 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
     }
 
     /// The class, determined by the first digit.
-    public var `class`: Class {
+    package var `class`: Class {
         switch rawValue {
         case 100..<200: .informational
         case 200..<300: .success
@@ -100,6 +100,8 @@ public struct HTTPStatus: Sendable, Hashable, RawRepresentable, ExpressibleByInt
 
     /// True if the code is 2xx.
     public var isSuccess: Bool { self.class == .success }
+    /// True if the code is 3xx.
+    public var isRedirection: Bool { self.class == .redirection }
     /// True if the code is 4xx.
     public var isClientError: Bool { self.class == .clientError }
     /// True if the code is 5xx.

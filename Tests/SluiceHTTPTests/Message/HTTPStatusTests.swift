@@ -13,6 +13,7 @@ import Testing
         let status = HTTPStatus(code)
         #expect(status.class == expected)
         #expect(status.isSuccess == (200...299).contains(code))
+        #expect(status.isRedirection == (300...399).contains(code))
         #expect(status.isClientError == (400...499).contains(code))
         #expect(status.isServerError == (500...599).contains(code))
         #expect(status == HTTPStatus(rawValue: code))

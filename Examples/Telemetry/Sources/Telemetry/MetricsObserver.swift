@@ -119,14 +119,8 @@ public final class MetricsObserver: RequestObserver {
 
     private func status(of outcome: TransportOutcome) -> String {
         if case .success(let response) = outcome, response.source.isCache { return "cache" }
-        return switch outcome.status?.class {
-        case .informational: "1xx"
-        case .success: "2xx"
-        case .redirection: "3xx"
-        case .clientError: "4xx"
-        case .serverError: "5xx"
-        case .unknown, nil: "none"
-        }
+        guard let code = outcome.status?.rawValue, (100..<600).contains(code) else { return "none" }
+        return "\(code / 100)xx"
     }
 
     private func nanoseconds(_ duration: Duration) -> Int64 {
