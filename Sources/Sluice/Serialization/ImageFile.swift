@@ -42,11 +42,18 @@ public struct ImageFile: Sendable, Hashable {
     /// Reads the header of an image.
     ///
     /// - Parameter data: A complete PNG, JPEG, GIF or WebP file.
-    /// - Throws: An ``ImageFailure`` if the data has none of these formats, or its header is truncated or invalid.
-    public init(data: Data) throws(ImageFailure) {
-        let bytes = ImageBytes(data)
-        let format = try Format(bytes)
-        let size = try format.size(in: bytes)
+    /// - Throws: ``SluiceError/Code/decodingFailed`` if the data has none of these formats, or its header is truncated
+    ///   or invalid.
+    public init(data: Data) throws(SluiceError) {
+        let format: Format
+        let size: ImageSize
+        do throws(ImageFailure) {
+            let bytes = ImageBytes(data)
+            format = try Format(bytes)
+            size = try format.size(in: bytes)
+        } catch {
+            throw SluiceError(.decodingFailed, error.description, step: .serialization, underlyingError: error)
+        }
         self.format = format
         width = size.width
         height = size.height
@@ -104,11 +111,11 @@ extension ImageFile.Format {
 }
 
 /// The reason data is not a valid image: the underlying error of ``SluiceError/Code/decodingFailed``.
-public struct ImageFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible, DescribedError {
+package struct ImageFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible, DescribedError {
     /// The format indicated by the first bytes; nil if it is unknown.
-    public let format: ImageFile.Format?
+    package let format: ImageFile.Format?
     /// The problem, phrased as the rest of a sentence.
-    public let reason: String
+    package let reason: String
 
     init(_ format: ImageFile.Format?, _ reason: String) {
         self.format = format
@@ -116,7 +123,7 @@ public struct ImageFailure: LocalizedError, Sendable, Hashable, CustomStringConv
     }
 
     /// A one-sentence description without any of the bytes.
-    public var description: String {
+    package var description: String {
         guard let name = format?.name else { return "The data is not a valid image: \(reason)." }
         return "The data is not a valid \(name) image: \(reason)."
     }
@@ -125,13 +132,11 @@ public struct ImageFailure: LocalizedError, Sendable, Hashable, CustomStringConv
 /// Reads a body as a PNG, JPEG, GIF or WebP image. The `Content-Type` is ignored.
 struct ImageSerializer: ResponseSerializer {
     func serialize(_ response: ServerResponse) throws(SluiceError) -> ImageFile {
-        do throws(ImageFailure) {
-            return try ImageFile(data: response.body)
-        } catch {
-            let sentence =
-                response.body.isEmpty ? "The response is not a valid image: its body is empty." : error.description
-            throw SluiceError(.decodingFailed, sentence, step: .serialization, underlyingError: error)
+        if response.body.isEmpty {
+            let reason = "The response is not a valid image: its body is empty."
+            throw SluiceError(.decodingFailed, reason, step: .serialization)
         }
+        return try ImageFile(data: response.body)
     }
 }
 

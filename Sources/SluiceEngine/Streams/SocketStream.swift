@@ -137,12 +137,12 @@ package struct SocketStream {
 }
 
 /// An error number of the system: the underlying error of a failed connection attempt.
-public struct SystemError: DescribedError, Sendable, Hashable {
+package struct SystemError: DescribedError, Sendable, Hashable {
     /// The value of `errno`.
-    public let number: Int32
+    package let number: Int32
 
     /// The message of the system.
-    public var description: String { String(cString: strerror(number)) }
+    package var description: String { String(cString: strerror(number)) }
 
     /// The message in lower case, for the middle of a sentence.
     var message: String { description.lowercased() }

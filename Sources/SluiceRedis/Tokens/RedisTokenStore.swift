@@ -81,7 +81,7 @@ public struct RedisTokenStore: TokenStore {
     /// Reads the token; nil if there is none.
     ///
     /// - Returns: The token.
-    /// - Throws: A `TokenStoreError` if Redis does not work, or for a value that is not a token of this store.
+    /// - Throws: An error if Redis does not work, or for a value that is not a token of this store.
     public func load() async throws -> OAuth2.Token? {
         do {
             let value = try await call { () throws(RedisError) in
@@ -98,14 +98,14 @@ public struct RedisTokenStore: TokenStore {
     /// Replaces the token. Waits while a machine holds the lock.
     ///
     /// - Parameter token: The token to save.
-    /// - Throws: A `TokenStoreError`.
+    /// - Throws: An error if Redis does not work, or if other machines hold the lock for too long.
     public func save(_ token: OAuth2.Token) async throws {
         try await lock(timeout: lease, on: SystemClock()).save(token)
     }
 
     /// Removes the token. Waits while a machine holds the lock.
     ///
-    /// - Throws: A `TokenStoreError`.
+    /// - Throws: An error if Redis does not work, or if other machines hold the lock for too long.
     public func delete() async throws {
         try await lock(timeout: lease, on: SystemClock()).delete()
     }

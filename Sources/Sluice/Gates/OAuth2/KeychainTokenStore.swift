@@ -34,7 +34,7 @@ public struct KeychainTokenStore: TokenStore {
     /// Reads the token from the keychain; nil if there is none.
     ///
     /// - Returns: The token.
-    /// - Throws: A ``TokenStoreError`` with the keychain's message, or for an item that holds no token.
+    /// - Throws: An error with the keychain's message, or for an item that holds no token.
     public func load() async throws -> OAuth2.Token? {
         let store = self
         let contents = await queue.result { () -> Result<Data?, TokenStoreError> in
@@ -58,7 +58,7 @@ public struct KeychainTokenStore: TokenStore {
     /// Writes the token to the keychain.
     ///
     /// - Parameter token: The token to save.
-    /// - Throws: A ``TokenStoreError`` with the keychain's message, or for a token that cannot be encoded.
+    /// - Throws: An error with the keychain's message, or for a token that cannot be encoded.
     public func save(_ token: OAuth2.Token) async throws {
         guard let contents = try? JSONEncoder().encode(token) else {
             throw TokenStoreError("The token could not be encoded: its expiration date is not valid.")
@@ -80,7 +80,7 @@ public struct KeychainTokenStore: TokenStore {
 
     /// Removes the token.
     ///
-    /// - Throws: A ``TokenStoreError`` with the keychain's message.
+    /// - Throws: An error with the keychain's message.
     public func delete() async throws {
         let store = self
         try await queue.result { () -> Result<Void, TokenStoreError> in

@@ -92,12 +92,12 @@ package struct TokenLockExpired: Error {
 }
 
 /// A failure of one of Sluice's token stores.
-public struct TokenStoreError: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
+package struct TokenStoreError: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// A sentence for the user, which contains no part of the token.
-    public let description: String
+    package let description: String
 
     /// Creates an error.
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }
@@ -165,7 +165,7 @@ public struct FileTokenStore: TokenStore {
     /// Reads the token; nil if there is no file.
     ///
     /// - Returns: The token.
-    /// - Throws: A ``TokenStoreError`` for a file that cannot be read, that others can read, or that holds no token.
+    /// - Throws: An error for a file that cannot be read, that others can read, or that holds no token.
     public func load() async throws -> OAuth2.Token? {
         guard let contents = try await perform({ file throws(PrivateFile.Failure) in try file.read() }) else {
             return nil
@@ -183,7 +183,7 @@ public struct FileTokenStore: TokenStore {
     /// Writes the token to the disk.
     ///
     /// - Parameter token: The token to save.
-    /// - Throws: A ``TokenStoreError`` if it cannot be written. The file then keeps its contents.
+    /// - Throws: An error if it cannot be written. The file then keeps its contents.
     public func save(_ token: OAuth2.Token) async throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -198,7 +198,7 @@ public struct FileTokenStore: TokenStore {
 
     /// Removes the file.
     ///
-    /// - Throws: A ``TokenStoreError`` if the file exists and cannot be removed.
+    /// - Throws: An error if the file exists and cannot be removed.
     public func delete() async throws {
         try await perform { file throws(PrivateFile.Failure) in try file.remove() }
     }

@@ -27,15 +27,15 @@ import Testing
         let lengths = 0..<sample.data.count
         let shortest = try #require(lengths.first { (try? ImageFile(data: sample.data.prefix($0))) != nil })
         for length in lengths {
-            let result = Result { () throws(ImageFailure) in try ImageFile(data: sample.data.prefix(length)) }
+            let result = Result { () throws(SluiceError) in try ImageFile(data: sample.data.prefix(length)) }
             switch result {
             case .success(let image):
                 #expect(length >= shortest)
                 #expect(image.width == sample.width && image.height == sample.height)
             case .failure(let failure):
                 #expect(length < shortest, "a longer prefix fails although a shorter one was read")
-                #expect(failure.description.hasPrefix("The data is not a valid "))
-                #expect(failure.description.hasSuffix("."))
+                #expect(failure.reason.hasPrefix("The data is not a valid "))
+                #expect(failure.reason.hasSuffix("."))
             }
         }
         let known = [ImageFile.Format.png: 33, .gif: 13, .webp: sample.name == "lossless" ? 25 : 30]
@@ -55,7 +55,7 @@ import Testing
                 data[Int.random(in: 0..<header, using: &generator)] = Bool.random(using: &generator) ? edge ?? 0 : any
             }
             if Bool.random(using: &generator) { data = data.prefix(Int.random(in: 0...data.count, using: &generator)) }
-            do throws(ImageFailure) {
+            do throws(SluiceError) {
                 let image = try ImageFile(data: data)
                 #expect(image.width > 0 && image.height > 0)
             } catch {

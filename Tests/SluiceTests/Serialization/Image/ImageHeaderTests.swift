@@ -83,7 +83,10 @@ import Testing
 
     @Test(arguments: failures)
     func rejectsInvalidHeaderWithReason(_ data: Data, _ format: ImageFile.Format?, _ reason: String) {
-        let failure = #expect(throws: ImageFailure.self) { try ImageFile(data: data) }
+        let error = #expect(throws: SluiceError.self) { try ImageFile(data: data) }
+        let failure = error?.underlyingError as? ImageFailure
+        #expect(error?.code == .decodingFailed)
+        #expect(error?.reason == failure?.description)
         #expect(failure?.format == format)
         #expect(failure?.reason.contains(reason) == true, "\(failure?.reason ?? "")")
         #expect(failure?.description.hasPrefix("The data is not a valid ") == true)
