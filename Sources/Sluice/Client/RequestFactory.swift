@@ -390,6 +390,12 @@ extension APIClient {
     /// such as UTF-7 and UTF-32, are not supported.
     ///
     /// Invalid bytes are an error and are not replaced. An empty body is an empty string.
+    ///
+    /// For a server that sends text in another charset without its name, choose the default:
+    ///
+    /// ```swift
+    /// let page = try await shop.serialized { try $0.string(defaultCharset: "windows-1251") }.get("page").sender().value
+    /// ```
     public var string: SerializedRequests<String> { serialized(by: StringSerializer()) }
 
     /// A factory of requests whose model is the body as bytes.

@@ -207,18 +207,24 @@ extension Unicode.Scalar {
 // MARK: - The name that a response suggests
 
 extension HTTPResponse {
+    /// The file name that the server suggests in `Content-Disposition` (RFC 6266); nil if there is none.
+    ///
+    /// The name is made safe, as for a download: it is a single path component that is not hidden and has no special
+    /// meaning to the system.
+    public var suggestedFileName: String? {
+        guard let name = ContentDisposition(of: self)?.fileName else { return nil }
+        let safe = SafeFileName(name).value
+        // A name that consists of unsafe characters only is ignored.
+        return safe == SafeFileName.fallback ? nil : safe
+    }
+
     /// Returns a safe file name for the body: the name in `Content-Disposition`, or the decoded last component of the
     /// request's path, or `download`.
     ///
     /// - Parameter path: The path or the URL of the request. Query and fragment are ignored.
     /// - Returns: A name that is a single path component.
-    func suggestedFileName(path: String) -> String {
-        if let name = ContentDisposition(of: self)?.fileName {
-            let safe = SafeFileName(name).value
-            // A name that consists of unsafe characters only is ignored.
-            if safe != SafeFileName.fallback { return safe }
-        }
-        return SafeFileName(Self.lastComponent(of: path)).value
+    func fileName(path: String) -> String {
+        suggestedFileName ?? SafeFileName(Self.lastComponent(of: path)).value
     }
 
     /// Returns the last component of a URL's path that is not empty, percent-decoded if the result is valid text.

@@ -106,7 +106,7 @@ extension RemoteResource {
             url: Self.withoutQuery(request.url),
             validator: isEncoded ? nil : ResourceValidator(of: head),
             length: isEncoded ? nil : head.bodyLength(of: request.method),
-            name: head.suggestedFileName(path: request.path)
+            name: head.fileName(path: request.path)
         )
     }
 

@@ -55,8 +55,15 @@ extension ReceivedResponse {
     /// Returns the response if its status is 200 to 299.
     public func filterSuccesses() throws(SluiceError) -> Self { try filter(statuses: 200..<300) }
 
-    /// Returns the body as text, decoded by the response's charset.
-    public func string() throws(SluiceError) -> String { try model(by: StringSerializer()) }
+    /// Returns the body as text, in the charset of the response: see ``APIClient/string``.
+    ///
+    /// - Parameter defaultCharset: The charset of a response that specifies none; UTF-8 by default.
+    /// - Returns: The text, without a byte order mark.
+    /// - Throws: ``SluiceError/Code/decodingFailed`` for invalid bytes or an unknown charset, or the error for which no
+    ///   response was received.
+    public func string(defaultCharset: String = "utf-8") throws(SluiceError) -> String {
+        try model(by: StringSerializer(defaultCharset: defaultCharset))
+    }
 
     /// Returns the body as an image.
     public func image() throws(SluiceError) -> ImageFile { try model(by: ImageSerializer()) }

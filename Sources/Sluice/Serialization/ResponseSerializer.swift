@@ -57,23 +57,12 @@ struct ClosureSerializer<Model: Sendable>: ResponseSerializer {
 ///
 /// Charsets such as UTF-7 and UTF-32 are not supported, because a server should not be able to select any converter of
 /// the system.
-public struct StringSerializer: ResponseSerializer {
-    private let defaultCharset: String
+struct StringSerializer: ResponseSerializer {
+    /// The charset for responses that specify none. If its name is unknown, those responses fail.
+    var defaultCharset = "utf-8"
 
-    /// Creates a serializer.
-    ///
-    /// - Parameter defaultCharset: The charset for responses that specify none. If its name is unknown, those responses
-    ///   fail.
-    public init(defaultCharset: String = "utf-8") {
-        self.defaultCharset = defaultCharset
-    }
-
-    /// Decodes the body. An empty body is an empty string.
-    ///
-    /// - Parameter response: A response that has passed validation.
-    /// - Returns: The text, without a byte order mark.
-    /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/decodingFailed``.
-    public func serialize(_ response: ServerResponse) throws(SluiceError) -> String {
+    /// Returns the text, without a byte order mark. An empty body is an empty string.
+    func serialize(_ response: ServerResponse) throws(SluiceError) -> String {
         do throws(TextFailure) {
             if let mark = ByteOrderMark(of: response.body) {
                 return try mark.charset.decode(response.body, from: mark.length)

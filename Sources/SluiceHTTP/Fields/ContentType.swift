@@ -79,13 +79,13 @@ extension ContentType: CustomStringConvertible {
 ///
 /// The name is exactly as the server sent it: it may contain slashes, or be a name with a special meaning to the
 /// system. A download makes it safe before it uses it.
-public struct ContentDisposition: Sendable, Hashable {
+package struct ContentDisposition: Sendable, Hashable {
     /// The type in lower case: `attachment`, `inline`, or an unknown type, which is treated as `attachment` (RFC 6266
     /// §4.2).
-    public let type: String
+    package let type: String
     /// The file name that the server suggests; `filename*` takes precedence over `filename` (RFC 6266 §4.3). Nil if
     /// there is none.
-    public let fileName: String?
+    package let fileName: String?
 
     /// Parses a field value; nil if the type is missing or not a token.
     ///
@@ -94,7 +94,7 @@ public struct ContentDisposition: Sendable, Hashable {
     /// only (RFC 8187), which may be in UTF-8 or ISO-8859-1.
     ///
     /// - Parameter text: The value of one `Content-Disposition`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var parser = FieldParser(text.utf8[...])
         let type = parser.take { $0 == UInt8(ascii: ";") }.trimmed
         guard type.isToken else { return nil }
@@ -116,7 +116,7 @@ public struct ContentDisposition: Sendable, Hashable {
     /// Parses the first readable value of a response; nil if there is none.
     ///
     /// - Parameter head: The response's head.
-    public init?(of head: HTTPResponse) {
+    package init?(of head: HTTPResponse) {
         guard let value = head.headers.values(for: .contentDisposition).lazy.compactMap(Self.init).first else {
             return nil
         }

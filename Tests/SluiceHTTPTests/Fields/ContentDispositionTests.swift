@@ -112,6 +112,16 @@ import Testing
     func suggestsAFileName(_ disposition: String?, _ path: String, _ name: String) {
         var head = HTTPResponse(status: .ok)
         if let disposition { head.headers["Content-Disposition"] = disposition }
-        #expect(head.suggestedFileName(path: path) == name)
+        #expect(head.fileName(path: path) == name)
+    }
+
+    @Test(arguments: [
+        (nil, nil), ("attachment", nil), ("attachment; filename=..", nil), ("attachment; filename=a.txt", "a.txt"),
+        ("inline; filename=\"../b.txt\"", "b.txt"),
+    ] as [(String?, String?)])
+    func headHasASafeNameIfTheServerSuggestsOne(_ disposition: String?, _ name: String?) {
+        var head = HTTPResponse(status: .ok)
+        if let disposition { head.headers["Content-Disposition"] = disposition }
+        #expect(head.suggestedFileName == name)
     }
 }

@@ -38,26 +38,26 @@ import Testing
 
     @Test(arguments: unicode)
     func prefersByteOrderMarkThenContentTypeThenUTF8(_ contentTypes: [String], _ body: Data) throws {
-        #expect(try StringSerializer().serialize(Self.response(contentTypes, body)) == Self.text)
+        #expect(try Self.response(contentTypes, body).string() == Self.text)
         let slice = (Data([1, 2]) + body)[2...]
-        #expect(try StringSerializer().serialize(Self.response(contentTypes, slice)) == Self.text)
+        #expect(try Self.response(contentTypes, slice).string() == Self.text)
     }
 
     @Test func usesDefaultCharsetIfResponseNamesNone() throws {
         let body = Data([0xCF, 0xF0, 0xE8])
-        let serializer = StringSerializer(defaultCharset: "windows-1251")
-        #expect(try serializer.serialize(Self.response(["text/plain"], body)) == "При")
-        #expect(try serializer.serialize(Self.response(["text/plain; charset=iso-8859-1"], body)) == "Ïðè")
-        #expect(try serializer.serialize(Self.response([], Self.marks.utf8 + Self.utf8)) == Self.text)
-        #expect(throws: SluiceError.self) {
-            try StringSerializer(defaultCharset: "klingon").serialize(Self.response([], body))
+        func text(_ contentTypes: [String], _ body: Data) throws -> String {
+            try Self.response(contentTypes, body).string(defaultCharset: "windows-1251")
         }
+        #expect(try text(["text/plain"], body) == "При")
+        #expect(try text(["text/plain; charset=iso-8859-1"], body) == "Ïðè")
+        #expect(try text([], Self.marks.utf8 + Self.utf8) == Self.text)
+        #expect(throws: SluiceError.self) { try Self.response([], body).string(defaultCharset: "klingon") }
     }
 
     @Test(arguments: [Data(), marks.utf8, marks.little, marks.big])
     func decodesEmptyBodyAsEmptyText(_ body: Data) throws {
-        #expect(try StringSerializer().serialize(Self.response(["text/plain"], body)) == "")
-        #expect(try StringSerializer().serialize(Self.response(["text/plain; charset=gbk"], body)) == "")
+        #expect(try Self.response(["text/plain"], body).string() == "")
+        #expect(try Self.response(["text/plain; charset=gbk"], body).string() == "")
     }
 
     static let failures: [(String, Data, String, Int?, String)] = [
@@ -87,9 +87,7 @@ import Testing
         _ offset: Int?,
         _ reason: String
     ) throws {
-        let error = #expect(throws: SluiceError.self) {
-            try StringSerializer().serialize(Self.response([contentType], body))
-        }
+        let error = #expect(throws: SluiceError.self) { try Self.response([contentType], body).string() }
         #expect(error?.code == .decodingFailed)
         #expect(error?.step == .serialization)
         #expect(error?.reason.hasPrefix("The response could not be decoded as text: ") == true)
