@@ -255,6 +255,19 @@ enum RoutePattern {
             .joined(separator: "/")
     }
 
+    /// Returns the text of a URI template without a query or a fragment that stands outside its expressions, and without
+    /// the user of an absolute URL.
+    static func route(ofTemplate template: String) -> String {
+        var isInExpression = false
+        let text = template.unicodeScalars.prefix { scalar in
+            if scalar == "{" { isInExpression = true }
+            if scalar == "}" { isInExpression = false }
+            return isInExpression || (scalar != "?" && scalar != "#")
+        }
+        let route = String(String.UnicodeScalarView(text))
+        return route.utf8.contains(UInt8(ascii: "@")) ? SecretRules.usual.url(route) : route
+    }
+
     private static func isID(_ segment: Substring.UnicodeScalarView) -> Bool {
         guard segment.contains(where: \.isDigit) else { return false }
         if segment.allSatisfy(\.isDigit) || segment.count >= 20 { return true }

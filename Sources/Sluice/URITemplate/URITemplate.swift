@@ -73,6 +73,8 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral, Custo
     /// The request fails with the errors of ``expand(_:)``, and with ``SluiceError/Code/invalidURL`` if a variable makes
     /// a segment `.` or `..`, which cannot be escaped and would change the path.
     ///
+    /// The route of the request, by which metrics and telemetry count it, is the text of the template.
+    ///
     /// - Parameter variables: The values by name, as for ``expand(_:)``.
     /// - Returns: The endpoint of a GET request.
     public func expanding(_ variables: Parameters) -> some Endpoint {
@@ -104,7 +106,9 @@ extension URITemplate {
             if Expansion.dotSegments(path) > Expansion.dotSegments(template.description) {
                 throw SluiceError.invalidURL("a template variable expands to a path segment of only dots")
             }
-            return RequestDraft(path: path)
+            var draft = RequestDraft(path: path)
+            draft.route = RoutePattern.route(ofTemplate: template.description)
+            return draft
         }
 
         private static func dotSegments(_ reference: String) -> Int {

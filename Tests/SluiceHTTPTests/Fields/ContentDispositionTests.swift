@@ -115,10 +115,12 @@ import Testing
         #expect(head.fileName(path: path) == name)
     }
 
-    @Test(arguments: [
-        (nil, nil), ("attachment", nil), ("attachment; filename=..", nil), ("attachment; filename=a.txt", "a.txt"),
-        ("inline; filename=\"../b.txt\"", "b.txt"),
-    ] as [(String?, String?)])
+    @Test(
+        arguments: [
+            (nil, nil), ("attachment", nil), ("attachment; filename=..", nil), ("attachment; filename=a.txt", "a.txt"),
+            ("inline; filename=\"../b.txt\"", "b.txt"),
+        ] as [(String?, String?)]
+    )
     func headHasASafeNameIfTheServerSuggestsOne(_ disposition: String?, _ name: String?) {
         var head = HTTPResponse(status: .ok)
         if let disposition { head.headers["Content-Disposition"] = disposition }

@@ -20,4 +20,33 @@ import Testing
     func showsNoSecret(_ path: String) {
         #expect(!RoutePattern.route(of: path).contains("hunter"))
     }
+
+    @Test(arguments: [
+        ("users/{id}", "users/{id}"), ("users/{id}{?page,size}", "users/{id}{?page,size}"),
+        ("users{?page}#top", "users{?page}"), ("users?key=hunter2{&page}", "users"), ("{+path}/4711", "{+path}/4711"),
+        ("https://ada:hunter2@h/users/{id}", "https://REDACTED@h/users/{id}"),
+    ])
+    func templateIsItsOwnRoute(template: String, route: String) throws {
+        #expect(RoutePattern.route(ofTemplate: template) == route)
+    }
+
+    @Test func requestOfATemplateHasItsRoute() async throws {
+        struct Noting: RequestInterceptor {
+            let routes: Locked<[String]>
+
+            func intercept(_ request: HTTPRequest, context: RequestContext) -> HTTPRequest {
+                routes.withLock { $0.append(context.route) }
+                return request
+            }
+        }
+        let routes = Locked<[String]>([])
+        let client = APIClient(baseURL: "https://h") {
+            $0.requestInterceptors = [Noting(routes: routes)]
+            $0.transport = AnsweringTransport()
+        }
+        let template = URITemplate("teams/{team}/users{?page}")
+        _ = await client.data.get(template.expanding(["team": "red", "page": 2])).sender().response
+        _ = await client.data.get(template.expanding(["team": "blue"])).route("other").sender().response
+        #expect(routes.withLock { $0 } == ["teams/{team}/users{?page}", "other"])
+    }
 }
