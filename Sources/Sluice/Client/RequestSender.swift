@@ -61,7 +61,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         get async throws(ErrorModel) {
             switch decoded(await flight.value()) {
             case .model(let box, _): return model(in: box)
-            case .response(let box): return try response(in: box).result.get()
+            case .response(let box): return try resultOfResponse(in: box).get()
             }
         }
     }
@@ -143,12 +143,12 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// before there was an outcome gets a cancellation error, which later callers do not get.
     private func decoded(_ callOutcome: CallOutcome?) -> DecodedOutcome {
         if let decoded { return decoded }
-        guard let callOutcome else { return .response(ResponseBox(APIResponse(failure: .cancelled, of: shared))) }
+        guard let callOutcome else { return failed(.cancelled) }
         let decoded = decode(callOutcome)
         self.decoded = decoded
         var failure: SluiceError?
         switch decoded {
-        case .response(let box): failure = response(in: box).failure
+        case .response(let box): failure = failureOfResponse(in: box)
         case .model(let box, let answer):
             if let dataSource, callOutcome.decoded == nil, !shared.reportsFailure(model(in: box)) {
                 dataSource.store(answer)
@@ -156,8 +156,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         }
         if let call = callOutcome.call {
             call.finish(failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
-            // Checked here, because a call with the generic result looks up metadata.
-            if !call.steps.plugins.isEmpty { call.notifyPlugins(response(from: decoded).result) }
+            if !call.steps.plugins.isEmpty { notifyPlugins(of: decoded, call) }
         }
         shared.leave()
         return decoded
@@ -165,15 +164,34 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     private nonisolated func decode(_ callOutcome: CallOutcome) -> DecodedOutcome {
         switch callOutcome.outcome {
-        case .failure(let error): return .response(ResponseBox(APIResponse(failure: error, of: shared)))
+        case .failure(let error): return failed(error)
         case .success(let answer):
             if let box = callOutcome.decoded { return .model(box, answer) }
             do throws(SluiceError) {
                 return .model(ModelBox(try shared.model(in: answer)), answer)
             } catch {
-                return .response(ResponseBox(APIResponse(failure: error, of: shared, answer)))
+                return failed(error, answer)
             }
         }
+    }
+
+    // A function with a response looks up its metadata as it begins, even if it does not create one. A request with a model calls none of
+    // these.
+
+    @inline(never)
+    private nonisolated func failed(_ error: SluiceError, _ answer: ServerResponse? = nil) -> DecodedOutcome {
+        .response(ResponseBox(APIResponse(failure: error, of: shared, answer)))
+    }
+
+    @inline(never)
+    private nonisolated func failureOfResponse(in box: AnyObject) -> SluiceError? { response(in: box).failure }
+
+    @inline(never)
+    private nonisolated func resultOfResponse(in box: AnyObject) -> Result<Model, ErrorModel> { response(in: box).result }
+
+    @inline(never)
+    private nonisolated func notifyPlugins(of decoded: DecodedOutcome, _ call: Call) {
+        call.notifyPlugins(response(from: decoded).result)
     }
 
     private nonisolated func response(from decoded: DecodedOutcome) -> APIResponse<Model, ErrorModel> {

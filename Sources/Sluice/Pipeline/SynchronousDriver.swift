@@ -187,25 +187,31 @@ struct SynchronousDriver: Sendable {
 
     /// Called by the transport, on its thread, with the response or an error.
     private func receive(_ result: Result<TransportResponse, SluiceError>) {
-        var machine = parts.machine
-        let outcome: TransportOutcome
         switch result {
+        case .success(let response): receive(response)
         case .failure(let error):
+            var machine = parts.machine
             machine.advance(.failed)
             if error.isCancellation, let call = parts.context?.call, call.hasTimedOut {
-                outcome = .failure(.totalTimedOut(call, at: .transport))
+                proceed(machine, .failure(.totalTimedOut(call, at: .transport)))
             } else {
-                outcome = .failure(error)
+                proceed(machine, .failure(error))
             }
-        case .success(let response):
-            machine.advance()
-            if machine.next == .redirect, response.head.status.class != .redirection { machine.advance() }
-            guard machine.next == .collect, let whole = response.body.whole else {
-                // The redirect must be followed, or the body collected.
-                return parts.caller { [self, machine] in handOver(machine, response) }
-            }
-            machine.advance()
-            outcome = .success(
+        }
+    }
+
+    private func receive(_ response: TransportResponse) {
+        var machine = parts.machine
+        machine.advance()
+        if machine.next == .redirect, response.head.status.class != .redirection { machine.advance() }
+        guard machine.next == .collect, let whole = response.body.whole else {
+            // The redirect must be followed, or the body collected.
+            return parts.caller { [self, machine] in handOver(machine, response) }
+        }
+        machine.advance()
+        proceed(
+            machine,
+            .success(
                 ServerResponse(
                     request: parts.request,
                     head: response.head,
@@ -214,9 +220,12 @@ struct SynchronousDriver: Sendable {
                     trailers: whole.trailers
                 )
             )
-        }
+        )
+    }
+
+    private func proceed(_ machine: CallMachine, _ outcome: TransportOutcome) {
         if machine.next == .end { return finish(outcome) }
-        parts.caller { [self, machine] in conclude(machine, outcome) }
+        parts.caller { [self] in conclude(machine, outcome) }
     }
 
     /// Performs the steps that follow the transport, which may be user code.
