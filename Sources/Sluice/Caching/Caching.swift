@@ -19,8 +19,8 @@ public struct Caching: Sendable {
     /// The default is empty, which is the shared partition. In the shared partition, a response to a request with
     /// credentials is served only to requests with the same credentials, unless the response is `public`. The
     /// credentials are `Authorization`, `Cookie` and the client's ``APIClient/Configuration/secretHeaders``, its
-    /// ``APIClient/Configuration/credentials`` and its cookie jar. A renewed token therefore starts with an empty
-    /// cache.
+    /// ``APIClient/Configuration/credentials``, its client certificate and its cookie jar. A renewed token therefore
+    /// starts with an empty cache. The path of a certificate stands for it, if it is a file.
     ///
     /// A ``DataSource`` is read before gates and interceptors, so it does not see credentials that they add. Clients
     /// whose users differ only in those credentials need partitions. With a partition, credentials are ignored.
@@ -215,14 +215,14 @@ struct CacheIdentity: Sendable {
     ///   - request: The request.
     ///   - credentials: The credentials for authentication challenges.
     ///   - cookies: The cookie jar of the client.
-    ///   - certificate: The certificate that the client presents to the server.
+    ///   - certificate: The digest of the certificate that the client presents to the server.
     ///   - secretHeaders: The client's header fields that hold secrets, besides `Authorization` and `Cookie`.
     ///   - partition: The partition; empty for none.
     init(
         _ request: HTTPRequest,
         credentials: ChallengeCredentials? = nil,
         cookies: CookieJar? = nil,
-        certificate: ClientCertificate? = nil,
+        certificate: [UInt8]? = nil,
         secretHeaders: [HTTPHeaderName] = [],
         partition: String
     ) {
@@ -241,7 +241,7 @@ struct CacheIdentity: Sendable {
         append(.cookie)
         for name in secretHeaders { append(name) }
         if let credentials { secrets.append(Array("credentials: \(credentials.user):\(credentials.password)".utf8)) }
-        if let certificate { secrets.append(Array("certificate: ".utf8) + certificate.identity) }
+        if let certificate { secrets.append(Array("certificate: ".utf8) + certificate) }
         if let cookies { secrets.append(Array("jar: \(cookies.id)".utf8)) }
         if secrets.isEmpty {
             digest = nil

@@ -50,7 +50,7 @@ struct Download: Sendable {
         do throws(SluiceError) {
             let built = try draft.build(for: pipeline)
             request = built
-            key = DownloadKey(of: built)
+            key = DownloadKey(of: built, pipeline.configuration.connection)
             try options.validate()
             part = try await PartialDownload.open(
                 key: key.text,
@@ -114,12 +114,11 @@ struct Download: Sendable {
                 case .done:
                     if let last { return last }
                     throw Failure(error: SluiceError(.internalFailure, "Nothing was downloaded.", step: .file))
-                case .whole: written = try await fetch(nil, part, upload, after: last, until: deadline)
-                case .probe(let range):
-                    written = try await fetch(DownloadSpan(range), part, upload, after: last, until: deadline)
+                case .whole: written = try await fetch(nil, part, upload, until: deadline)
+                case .probe(let range): written = try await fetch(DownloadSpan(range), part, upload, until: deadline)
                 case .rest(let first):
-                    written = try await fetch(DownloadSpan(first: first), part, upload, after: last, until: deadline)
-                case .segments(let ranges): written = try await fetch(ranges, part, after: last, until: deadline)
+                    written = try await fetch(DownloadSpan(first: first), part, upload, until: deadline)
+                case .segments(let ranges): written = try await fetch(ranges, part, until: deadline)
                 }
                 last?.finish()
                 let isFirst = last == nil
@@ -159,16 +158,13 @@ struct Download: Sendable {
     private func fetch(
         _ ranges: [Range<Int64>],
         _ part: PartialDownload,
-        after last: WrittenResponse?,
         until deadline: ContinuousClock.Instant?
     ) async throws(Failure) -> WrittenResponse {
         let results = await withTaskGroup(of: Result<WrittenResponse, Failure>.self) { group in
             for range in ranges {
                 group.addTask {
                     do throws(Failure) {
-                        return .success(
-                            try await fetch(DownloadSpan(range), part, nil, after: last, until: deadline)
-                        )
+                        return .success(try await fetch(DownloadSpan(range), part, nil, until: deadline))
                     } catch {
                         return .failure(error)
                     }
@@ -200,7 +196,6 @@ struct Download: Sendable {
         _ span: DownloadSpan?,
         _ part: PartialDownload,
         _ meter: TransferMeter?,
-        after last: WrittenResponse?,
         until deadline: ContinuousClock.Instant?
     ) async throws(Failure) -> WrittenResponse {
         var draft = draft
@@ -209,15 +204,7 @@ struct Download: Sendable {
             let left = max(.zero, pipeline.clock.now.duration(to: deadline))
             draft.options.timeouts.change { $0.total = left }
         }
-        let sink = DownloadSink(
-            span,
-            of: part,
-            progress,
-            options,
-            validation,
-            pipeline,
-            continues: last != nil
-        )
+        let sink = DownloadSink(span, of: part, progress, options, validation, pipeline)
         let callOutcome = await pipeline.callOutcome(of: draft, into: sink, meter)
         do throws(Failure) {
             return WrittenResponse(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)
@@ -262,10 +249,13 @@ struct DownloadKey {
     /// True if a later send can resume the download. Only a GET without a body is repeatable.
     let isRepeatable: Bool
 
-    init(of request: HTTPRequest) {
+    init(of request: HTTPRequest, _ connection: ConnectionOptions) {
         isRepeatable = request.method == .get && request.body.isNone
-        // The `Host` field selects another resource of the same server. No URL contains a line feed.
-        text = "\(request.method) \(request.url)" + (request.headers[.host].map { "\nhost: \($0)" } ?? "")
+        var text = "\(request.method) \(request.url)"
+        // The `Host` field selects another resource of the same server. No URL and no field contains a line feed.
+        if let host = request.headers[.host] { text += "\nhost: \(host)" }
+        if let server = connection.replacedServer(of: request) { text += "\nserver: \(server)" }
+        self.text = text
     }
 }
 

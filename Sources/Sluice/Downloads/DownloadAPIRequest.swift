@@ -43,7 +43,8 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
     /// - Throws: The request's error model if the request cannot be built or the folder cannot be used.
     public func discardPartialFile() async throws(ErrorModel) {
         do throws(SluiceError) {
-            let key = DownloadKey(of: try draft.build(for: client.pipeline))
+            let pipeline = client.pipeline
+            let key = DownloadKey(of: try draft.build(for: pipeline), pipeline.configuration.connection)
             guard key.isRepeatable else { return }
             // An existing file with the final name is not an error here.
             let destination = DownloadDestination(

@@ -33,8 +33,6 @@ final class DownloadSink: ResponseSink {
     private let expectedLength: Int64?
     private let validation: Validation
     private let pipeline: Pipeline
-    /// True if an earlier request of the same send has received bytes.
-    private let continues: Bool
     private let state: Locked<State>
 
     /// Creates a sink.
@@ -47,17 +45,14 @@ final class DownloadSink: ResponseSink {
     ///   - options: The options of the download.
     ///   - validation: The rules by which a response is accepted, without its body.
     ///   - pipeline: Supplies the clock and the random numbers.
-    ///   - continues: True if an earlier request of the same send has received bytes.
     init(
         _ span: DownloadSpan?,
         of part: PartialDownload,
         _ progress: DownloadProgress,
         _ options: DownloadOptions,
         _ validation: Validation,
-        _ pipeline: Pipeline,
-        continues: Bool = false
+        _ pipeline: Pipeline
     ) {
-        self.continues = continues
         self.part = part
         self.progress = progress
         expectedLength = options.length
@@ -225,7 +220,7 @@ final class DownloadSink: ResponseSink {
             part.resource?.validator != nil, !part.completed.isEmpty
         else { return nil }
         let pause: ResumptionLimit.Pause? = state.withLock { state in
-            guard state.hasReceived || continues, !state.isChanged else { return nil }
+            guard state.hasReceived || part.hasReceived, !state.isChanged else { return nil }
             return state.limit.pause()
         }
         switch pause {

@@ -50,7 +50,8 @@ enum RangeAnswer: Equatable {
             let length = head.headers[.contentRange].flatMap(ContentRange.init)?.length
             // Without a known resource, an empty file is requested again as a whole, which gives its properties.
             let isWhole = length == requested.completed && length == requested.resource.flatMap { $0.length ?? length }
-            self = isWhole ? .complete : .changed
+            let isTarget = requested.resource?.mayBeTarget(of: request) ?? true
+            self = isWhole && isTarget ? .complete : .changed
         case let status where status.class == .success:
             let isSegment = requested.end != nil && requested.resource != nil
             self = isSegment ? .changed : .whole(RemoteResource(head, by: request))
@@ -111,15 +112,14 @@ extension RemoteResource {
     }
 
     /// True if a request, after its redirects, may be for this resource. A validator tells the versions of one resource
-    /// apart, not two resources (RFC 9110 §8.8.3). On another server, a mirror, the file's name must be the same.
+    /// apart, not two resources (RFC 9110 §8.8.3). Mirrors and signed paths differ in the host and the folders, so the name
+    /// of the file decides.
     func mayBeTarget(of request: HTTPRequest) -> Bool {
-        let (known, target) = (URIReference(url), URIReference(request.url))
-        let origin = HTTPOrigin(scheme: known.scheme ?? "", authority: known.authority ?? "")
-        if origin == request.origin { return known.path == target.path }
-        return known.path.split(separator: "/").last == target.path.split(separator: "/").last
+        URIReference(url).path.split(separator: "/").last
+            == URIReference(request.path).path.split(separator: "/").last
     }
 
-    private static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" }) }
+    static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" }) }
 }
 
 // MARK: - Download plan

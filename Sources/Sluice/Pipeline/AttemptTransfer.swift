@@ -54,7 +54,7 @@ struct AttemptTransfer: Sendable {
             while true {
                 switch machine.next {
                 case .cache, .send:
-                    if machine.next == .cache, let cache = call?.cache {
+                    if machine.next == .cache, let cache = call?.cache(for: request) {
                         let step = CacheStep(cache: cache, attempt: self, transfer: transfer)
                         response = try await step.response(to: request)
                     } else {
@@ -203,7 +203,7 @@ struct AttemptTransfer: Sendable {
     ) async throws(SluiceError) -> ServerResponse {
         let isTaken = try await call?.sink?.receive(response, to: request) ?? false
         let body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
-        return ServerResponse(
+        var collected = ServerResponse(
             request: request,
             head: response.head,
             body: body,
@@ -211,6 +211,8 @@ struct AttemptTransfer: Sendable {
             source: source,
             trailers: response.body.trailers ?? [:]
         )
+        if isTaken { collected.isBodyInSink = true }
+        return collected
     }
 }
 

@@ -233,6 +233,12 @@ final class Call: Sendable {
         request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
     }
 
+    /// Returns the cache for a request that the call leads to; nil if it does not use one. The request after a redirect may
+    /// be a GET whose body belongs to a download.
+    func cache(for request: HTTPRequest) -> HTTPCache? {
+        sink?.isCacheable == false && request.method.isSafe ? nil : cache
+    }
+
     /// Records that an attempt got further than all before it, for which the server has accepted the request. In a long
     /// download, gates may then send it again once more.
     func recordProgress() {

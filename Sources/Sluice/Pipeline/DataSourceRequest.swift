@@ -216,7 +216,7 @@ struct DataSourceLookup: Sendable {
             request,
             credentials: transfer.credentials,
             cookies: transfer.cookies,
-            certificate: transfer.connection.clientCertificate(for: request),
+            certificate: transfer.connection.certificateDigest(for: request),
             secretHeaders: pipeline.steps.secretHeaders,
             partition: caching.partition
         )

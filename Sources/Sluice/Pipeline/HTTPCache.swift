@@ -39,9 +39,9 @@ final class HTTPCache: Sendable {
 
     /// Returns the cache key of a resource of the server that a request connects to.
     private func key(_ name: String, for request: HTTPRequest) -> CacheKey {
-        // A number sign occurs in no URL of a name, so that another server cannot fill the entries of this one.
+        // No URL and no field contains a line feed, so that another server cannot fill the entries of this one.
         let server = connection.replacedServer(of: request)
-        return CacheKey(server.map { "\(name)#\($0)" } ?? name, in: .http, partition: partition)
+        return CacheKey(server.map { "\(name)\nserver: \($0)" } ?? name, in: .http, partition: partition)
     }
 
     /// Returns the digest of the credentials that the response to a request is for; nil for anyone in the partition.
@@ -55,7 +55,7 @@ final class HTTPCache: Sendable {
             request,
             credentials: credentials,
             cookies: cookies,
-            certificate: connection.clientCertificate(for: request),
+            certificate: partition.isEmpty ? connection.certificateDigest(for: request) : nil,
             secretHeaders: secretHeaders,
             partition: partition
         ).digest
@@ -104,11 +104,16 @@ final class HTTPCache: Sendable {
     func keep(_ storing: StorableResponse, of request: HTTPRequest, received: Data?, by ticket: FetchTicket)
         -> CacheEntry?
     {
-        guard ticket.isCurrent(key(of: request), tags: tags(of: storing)) else { return nil }
+        let tags = tags(of: storing)
+        guard tags.count <= Self.tagLimit, ticket.isCurrent(key(of: request), tags: tags) else { return nil }
         if let count = storing.receivedCount, count != Int64(received?.count ?? 0) { return nil }
         let entry = entry(storing, of: request, body: storing.body.bytes(received: received ?? Data()))
         return store.insert(entry, of: ticket) ? entry : nil
     }
+
+    /// The maximum number of tags of an entry that requests with different tags revalidate. Beyond it, the entry keeps its
+    /// state.
+    private static let tagLimit = 64
 
     /// Returns the tags of a response. It keeps those of the entry whose body it contains.
     private func tags(of storing: StorableResponse) -> Set<String> {
@@ -122,7 +127,7 @@ final class HTTPCache: Sendable {
             response: storing.response,
             body: body,
             tags: tags(of: storing),
-            isMemoryOnly: storesInMemoryOnly
+            isMemoryOnly: storesInMemoryOnly || storing.body.entry?.isMemoryOnly == true
         )
     }
 }

@@ -164,8 +164,9 @@ extension StreamRequest {
             callOutcome.call?.finish(.failure(error))
             throw StreamFailure(error: error, body: response.body)
         }
-        // An interceptor may have provided the response, with its body.
-        let body = response.body.isEmpty ? sink.body() : nil
+        // An interceptor may have provided the response, with its body. The server's is then dropped.
+        let streamed = sink.body()
+        let body = response.isBodyInSink ? streamed : nil
         return StreamedBody(body ?? ResponseBody(response.body), response, callOutcome.call, running)
     }
 

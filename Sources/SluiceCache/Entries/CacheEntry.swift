@@ -25,7 +25,7 @@ public final class CacheEntry: Sendable {
     /// The expiration in memory; nil if it is the same as in storage.
     let memory: CacheExpiration.TierExpiration?
     /// True if the entry is never written to storage.
-    let isMemoryOnly: Bool
+    package let isMemoryOnly: Bool
     /// The model decoded from the body last. Only responses have one, because serializers never decode values.
     package let storedModel: StoredModel?
 

@@ -131,22 +131,17 @@ public struct ConnectionOptions: Sendable {
     }
 
     /// Returns the text that tells the server of a request from the one that its URL names: the socket or the addresses
-    /// that the options connect to instead; nil if DNS decides.
+    /// that the options connect to instead; nil if DNS or a proxy decides.
     package func replacedServer(of request: HTTPRequest) -> String? {
         if storage === ConnectionOptions.standard { return nil }
-        if let unixSocket = values.unixSocket { return "socket:\(unixSocket)" }
-        if values.hostAddresses.isEmpty { return nil }
-        let host = HostPattern.normalized(request.origin.host)
-        guard let addresses = HostPattern.value(for: host, in: values.hostAddresses) else { return nil }
-        return "addresses:\(addresses.map(\.description).joined(separator: ","))"
+        return (try? plan(for: request.origin))?.server
     }
 
-    /// Returns the certificate that the client presents to the server of a request; nil if there is none.
-    package func clientCertificate(for request: HTTPRequest) -> ClientCertificate? {
+    /// Returns a digest of the certificate that the client presents to the server of a request; nil if there is none. The
+    /// path of a file stands for its contents.
+    package func certificateDigest(for request: HTTPRequest) -> [UInt8]? {
         if storage === ConnectionOptions.standard { return nil }
-        if values.tlsByHost.isEmpty { return values.tls.clientCertificate }
-        let host = HostPattern.normalized(request.origin.host)
-        return (HostPattern.value(for: host, in: values.tlsByHost) ?? values.tls).clientCertificate
+        return (try? plan(for: request.origin))?.certificateDigest
     }
 
     /// Returns the connection plan for an origin, cached so that repeated calls return the same object.
@@ -193,6 +188,10 @@ package final class ConnectionPlan: Sendable {
     package let port: Int
     package let httpVersion: HTTPVersionPolicy
     package let addresses: AddressPolicy
+    /// The text of the socket or the addresses to connect to; nil if DNS or a proxy decides.
+    let server: String?
+    /// The digest of the client certificate, or of its path; nil if there is none.
+    let certificateDigest: [UInt8]?
 
     /// The plan of a client with default options and no proxy.
     package static let standard = ConnectionPlan()
@@ -205,6 +204,8 @@ package final class ConnectionPlan: Sendable {
         port = 0
         httpVersion = .automatic
         addresses = .any
+        server = nil
+        certificateDigest = nil
     }
 
     init(_ options: ConnectionOptions, for origin: HTTPOrigin) throws(SluiceError) {
@@ -217,6 +218,10 @@ package final class ConnectionPlan: Sendable {
         port = origin.port
         httpVersion = options.httpVersion
         addresses = options.addresses
+        let addressTexts = hostAddresses.map(\.description).sorted().joined(separator: ", ")
+        server =
+            options.unixSocket.map { "socket \($0)" } ?? (addressTexts.isEmpty ? nil : "addresses \(addressTexts)")
+        certificateDigest = tls.clientCertificate.map { SystemSHA256.digest(of: $0.identity) ?? $0.identity }
         try check()
         if let proxy, [.http, .https].contains(proxy.scheme), httpVersion == .http2PriorKnowledge,
             origin.scheme == "http"
@@ -236,6 +241,8 @@ package final class ConnectionPlan: Sendable {
         port = plan.port
         self.httpVersion = httpVersion
         addresses = plan.addresses
+        server = plan.server
+        certificateDigest = plan.certificateDigest
     }
 
     /// Returns the same plan with another HTTP version.

@@ -138,7 +138,7 @@ public struct ClientCertificate: Sendable, Hashable {
     package let password: Secret?
 
     /// The bytes or the path of the certificate, which tell its user from others.
-    package var identity: [UInt8] {
+    var identity: [UInt8] {
         let source =
             switch form {
             case .pem(let certificate, _): certificate

@@ -171,6 +171,26 @@ final class CachePrivacyTests: XCTestCase {
         }
     }
 
+    func testRevalidationKeepsAResponseOffTheDisk() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try LoopbackServer()
+        let page = LoopbackResource(Data("page".utf8), eTag: "\"1\"", headers: ["Cache-Control": "no-cache"])
+        server.on("/page", .resource(page))
+        let store = CacheStore(directory: folder)
+        for storesInMemoryOnly in [true, false] {
+            let client = APIClient(baseURL: server.url) {
+                $0.cache = store
+                $0.caching.storesInMemoryOnly = storesInMemoryOnly
+            }
+            _ = try await client.data.get("page").sender().value
+        }
+        await store.flush()
+        let count = try await store.size.disk.count
+        XCTAssertEqual(count, 0)
+        XCTAssertEqual(server.requests.map { $0.headers["If-None-Match"] }, [nil, "\"1\""])
+    }
+
     func testRevalidationByAnotherClientKeepsTags() async throws {
         let server = try LoopbackServer()
         let page = LoopbackResource(Data("page".utf8), eTag: "\"1\"", headers: ["Cache-Control": "no-cache"])

@@ -253,6 +253,18 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.map { $0.headers["Range"] }, ["bytes=0-399", nil])
     }
 
+    func testDownloadAfterARedirectOfAPOSTIsNotStored() async throws {
+        let client = try client()
+        server?.on(.post, "/exports", .status(.seeOther, headers: ["Location": "/export"]))
+        server?.on("/export", .text("1", headers: ["Cache-Control": "max-age=60"]), .text("2"))
+        for text in ["1", "2"] {
+            let file = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: file) }
+            _ = try await client.data.post("exports").download(to: .file(file)).sender().value
+            XCTAssertEqual(try String(contentsOf: file, encoding: .utf8), text)
+        }
+    }
+
     func testUnsafeDownloadsAndEventsInvalidateStoredResponses() async throws {
         let client = try client()
         let headers: HTTPHeaders = ["Cache-Control": "max-age=3600"]

@@ -61,6 +61,26 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(parts.read, 4)
     }
 
+    func testRedirectToAnotherResourceStartsAgain() async throws {
+        let fixture = try DownloadFixture()
+        let other = Data(fixture.contents.reversed())
+        fixture.server.on("/file", .redirect(to: "/v1.bin"), .redirect(to: "/v2.bin"))
+        fixture.server.on("/v1.bin", .resource(fixture.resource).interrupted(after: 300_000))
+        fixture.server.on("/v2.bin", .resource(LoopbackResource(other, eTag: "\"1\"")))
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, other)
+    }
+
+    func testRedirectToAnotherFolderResumes() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on("/file", .redirect(to: "/signed-1/file.bin"), .redirect(to: "/signed-2/file.bin"))
+        fixture.server.on("/signed-1/file.bin", .resource(fixture.resource).interrupted(after: 300_000))
+        fixture.server.on("/signed-2/file.bin", .resource(fixture.resource))
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+        XCTAssertEqual(fixture.ranges, [nil, nil, "bytes=300000-", "bytes=300000-"])
+    }
+
     func testDiscardingWithoutAFolderDoesNothing() async throws {
         let fixture = try DownloadFixture()
         let file = fixture.folder.appending(path: "missing/file.bin")

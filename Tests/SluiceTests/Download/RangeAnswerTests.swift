@@ -239,7 +239,7 @@ import Testing
     // RFC 9110 §8.8.3: a validator tells the versions of one resource apart, not two resources.
     @Test(arguments: [
         ("http://h/f.bin", true), ("http://h/f.bin?signature=2", true), ("http://h/g.bin", false),
-        ("http://h/v2/f.bin", false), ("http://mirror.h/pub/f.bin", true), ("http://mirror.h/g.bin", false),
+        ("http://h/signed-2/f.bin", true), ("http://h/", false), ("http://mirror.h/pub/f.bin", true), ("http://mirror.h/g.bin", false),
         ("http://h:8080/f.bin", true),
     ])
     func bytesOfTwoResourcesAreNotCombined(url: String, isSame: Bool) throws {
@@ -254,6 +254,10 @@ import Testing
         let question = RangeAnswer.RequestedRange(first: 50, resource: Self.known, completed: 50)
         let answer = RangeAnswer(head, to: question, by: request)
         #expect(answer == (isSame ? .part(50..<100, of: Self.known) : .changed))
+        // RFC 9110 §15.5.17: the end of one resource is not that of the other.
+        let end = HTTPResponse(status: 416, headers: ["Content-Range": "bytes */100"])
+        let whole = RangeAnswer.RequestedRange(first: 100, resource: Self.known, completed: 100)
+        #expect(RangeAnswer(end, to: whole, by: request) == (isSame ? .complete : .changed))
     }
 
     @Test func signatureOfAURLIsNotKept() {
@@ -261,10 +265,14 @@ import Testing
         #expect(RemoteResource(HTTPResponse(status: .ok), by: request).url == "http://h/f.bin")
     }
 
-    @Test func hostFieldSelectsAnotherPartialFile() {
+    @Test func hostAndServerSelectAnotherPartialFile() {
         var requests = [Self.request, Self.request, Self.request]
         requests[1].headers["Host"] = "a"
         requests[2].headers["Host"] = "b"
-        #expect(Set(requests.map { DownloadKey(of: $0).text }).count == 3)
+        var options = [ConnectionOptions(), ConnectionOptions(), ConnectionOptions()]
+        options[1].unixSocket = "/run/a.sock"
+        options[2].hostAddresses["h"] = [IPAddress(192, 0, 2, 1)]
+        let keys = requests.flatMap { request in options.map { DownloadKey(of: request, $0).text } }
+        #expect(Set(keys).count == 9)
     }
 }

@@ -30,15 +30,17 @@ final class StreamedResponseTests: XCTestCase {
     func testResponseOfAnInterceptorHasItsBody() async throws {
         let server = try LoopbackServer()
         server.on("/log", .text("server"))
-        let replacing = Replacing { outcome in
-            guard case .success(var response) = outcome else { return outcome }
-            response.body = Data("interceptor".utf8)
-            return .success(response)
+        for (body, expected) in [("interceptor", ["interceptor"]), ("", [])] {
+            let replacing = Replacing { outcome in
+                guard case .success(var response) = outcome else { return outcome }
+                response.body = Data(body.utf8)
+                return .success(response)
+            }
+            let client = APIClient(baseURL: server.url) { $0.responseInterceptors = [replacing] }
+            var lines: [String] = []
+            for try await line in client.stream("log").lines { lines.append(line) }
+            XCTAssertEqual(lines, expected)
         }
-        let client = APIClient(baseURL: server.url) { $0.responseInterceptors = [replacing] }
-        var lines: [String] = []
-        for try await line in client.stream("log").lines { lines.append(line) }
-        XCTAssertEqual(lines, ["interceptor"])
     }
 
     func testDecodesWithDecoderOfClientAndReturnsRawChunks() async throws {

@@ -72,6 +72,9 @@ final class PartialDownload: Sendable {
     /// The bytes that are there.
     var completed: ByteRanges { state.withLock { $0.completed } }
 
+    /// True if this send has received bytes, by any of its requests.
+    var hasReceived: Bool { state.withLock { $0.completed.count > $0.resumed } }
+
     /// The generation of the partial file, which increases whenever it starts again.
     var generation: Int { state.withLock { $0.generation } }
 
@@ -214,7 +217,8 @@ final class PartialDownload: Sendable {
     }
 
     private var isResumable: Bool {
-        lease != nil
+        // A later send does not trust the file of another owner.
+        lease != nil && descriptor.isOwn
             && state.withLock { $0.failure == 0 && $0.resource?.validator != nil && !$0.completed.isEmpty }
     }
 

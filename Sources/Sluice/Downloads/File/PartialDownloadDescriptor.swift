@@ -99,11 +99,17 @@ struct PartialDownloadDescriptor: Sendable {
     /// file systems replace the owner.
     private func pathState(at path: String, isCreated: Bool = false) -> PathState {
         var opened = stat()
-        guard fstat(number, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG,
-            isCreated || opened.st_uid == geteuid()
-        else { return .foreign }
+        guard fstat(number, &opened) == 0, opened.st_mode & S_IFMT == S_IFREG, isCreated || isOwn else {
+            return .foreign
+        }
         guard holder(of: path) == .thisFile else { return .moved }
         return opened.st_nlink > 1 ? .linked : .sole
+    }
+
+    /// True if this user owns the file.
+    var isOwn: Bool {
+        var opened = stat()
+        return fstat(number, &opened) == 0 && opened.st_uid == geteuid()
     }
 
     /// The file that a path leads to.

@@ -108,6 +108,8 @@ extension PartialDownload {
                 let isSameBoot = journal.bootID == BootID.current
                 state.withLock { state in
                     state.resource = journal.resource
+                    // The journal of an earlier version has the query.
+                    state.resource?.url = RemoteResource.withoutQuery(journal.resource.url)
                     state.completed = completed
                     state.synced = isSameBoot ? journal.synced : completed
                     state.resumed = completed.count
