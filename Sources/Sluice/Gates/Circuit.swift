@@ -30,6 +30,8 @@ struct Circuit: Sendable {
     /// The number of state changes so far.
     private(set) var generation = 0
     private var timesOpened = 0
+    /// The time of the last trial while the circuit is half-open.
+    private var lastTrial: Instant
     private var admitted = 0
     private var window: FailureWindow
     /// The current time slice and its end. Comparing with the end is cheaper than computing the slice.
@@ -41,6 +43,7 @@ struct Circuit: Sendable {
         slice = policy.slice(of: now)
         sliceEnd = policy.end(of: slice)
         window = FailureWindow(at: slice)
+        lastTrial = now
     }
 
     var state: CircuitBreaker.State {
@@ -52,12 +55,12 @@ struct Circuit: Sendable {
     }
 
     /// True if the circuit is not needed any longer: closed, without running requests and outcomes, or open until a time
-    /// before the given one.
+    /// before the given one, or half-open without a trial since then.
     func isFresh(at slice: Int64, openBefore time: Instant) -> Bool {
         switch phase {
         case .closed: admitted == 0 && window.isOver(at: slice)
         case .open(let until): admitted == 0 && until < time
-        case .halfOpen: false
+        case .halfOpen: admitted == 0 && lastTrial < time
         }
     }
 
@@ -68,9 +71,11 @@ struct Circuit: Sendable {
         case .open(let until):
             if now < until { return .refused(after: until - now) }
             change(to: .halfOpen(running: 1, succeeded: 0))
+            lastTrial = now
         case .halfOpen(let running, let succeeded):
             if running + succeeded >= policy.trials { return .refused(after: nil) }
             phase = .halfOpen(running: running + 1, succeeded: succeeded)
+            lastTrial = now
         }
         admitted += 1
         return .admitted(Ticket(generation: generation))

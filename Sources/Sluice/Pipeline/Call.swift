@@ -25,6 +25,8 @@ final class Call: Sendable {
         var redirectedRequests: [Int: HTTPRequest] = [:]
         /// True if a hedged request was sent with an unsafe method.
         var isUnsafe = false
+        /// True if a server has answered a request that is not idempotent with a redirect to the result.
+        var hasTakenEffect = false
         var hasNotifiedPlugins = false
         /// The trace of the request; nil until an interceptor begins it.
         var trace: CallTrace?
@@ -128,8 +130,13 @@ final class Call: Sendable {
     /// - Parameter sent: The request as it was sent. An interceptor or a redirect may have changed its method.
     /// - Returns: True if the request may be sent again.
     func isIdempotent(sentAs sent: HTTPRequest?) -> Bool {
-        draft.options.isIdempotent ?? (request.method.isIdempotent && sent?.method.isIdempotent != false)
+        draft.options.isIdempotent
+            ?? (request.method.isIdempotent && sent?.method.isIdempotent != false && !hasTakenEffect)
     }
+
+    /// True if a server has answered a request that is not idempotent with a redirect to the result (RFC 9110 §15.4.4).
+    /// Only the request for the result has failed then, but an attempt begins with the first.
+    private var hasTakenEffect: Bool { state.withLock { $0.hasTakenEffect } }
 
     /// True if a second attempt may run in parallel with the first.
     var isHedged: Bool {
@@ -187,6 +194,7 @@ final class Call: Sendable {
         state.withLock { state in
             state.redirected = next
             if state.redirectedRequests[attempt] == nil { state.redirectedRequests[attempt] = request }
+            if !request.method.isIdempotent, next.method != request.method { state.hasTakenEffect = true }
         }
     }
 
@@ -228,9 +236,11 @@ final class Call: Sendable {
     /// The host and port that gates limit requests by.
     var host: String { knownHost ?? request.hostAndPort }
 
-    /// Returns true if a gate may ask to send the request again: once per gate, and only if the body can be replayed.
+    /// Returns true if a gate may ask to send the request again: once per gate, only if the body can be replayed, and not
+    /// if a request that is not idempotent has taken effect.
     func mayReplay(for gate: Int) -> Bool {
-        request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
+        guard request.body.isReplayable, draft.options.isIdempotent == true || !hasTakenEffect else { return false }
+        return state.withLock { $0.replayed.insert(gate).inserted }
     }
 
     /// Returns the cache for a request that the call leads to; nil if it does not use one. The request after a redirect may

@@ -55,11 +55,11 @@ final class DataSourceRequest: Sendable {
                 decided = try await lookup.withinTotalTime { [decision] in await decision.value() }
             } catch {
                 let call = lookup.begun.withLock { $0.take() }
-                return completion(error.isCancellation ? .cancelled : CallOutcome(.failure(error), call))
+                return completion(CallOutcome(.failure(error), call))
             }
-            lookup.begun.withLock { $0 = nil }
+            let call = lookup.begun.withLock { $0.take() }
             switch decided {
-            case nil: completion(.cancelled)
+            case nil: completion(CallOutcome(.failure(.cancelled), call))
             case .answered(let callOutcome): completion(callOutcome)
             case .sent(let call, _):
                 let outcome = await lookup.pipeline.outcome(of: call)

@@ -40,6 +40,7 @@ extension Pipeline {
                 elapsed: (call.sink?.lastProgress ?? call.began).duration(to: now),
                 left: call.deadline.map { now.duration(to: $0) },
                 isIdempotent: call.isIdempotent(sentAs: outcome.request),
+                isDeclaredUnsafe: call.draft.options.isIdempotent == false,
                 date: clock.date,
                 random: configuration.randomness()
             )
@@ -163,16 +164,20 @@ extension Pipeline {
             wait()
             var running = 1
             var extra = 0
-            // A stale response in place of a failure, which is returned if all other attempts fail.
+            // A response that the policy retries, and a stale one in place of a failure. They are returned if all other
+            // attempts fail.
+            var answered: AttemptEnd?
             var stale: AttemptEnd?
             while let event = await group.next() {
                 switch event {
                 case .ended(let end):
                     running -= 1
-                    if case .success(let response) = end.outcome, response.failure != nil { stale = end }
+                    if case .success(let response) = end.outcome {
+                        if response.failure == nil { answered = end } else { stale = end }
+                    }
                     guard running == 0 || end.isFinal(by: call.retry) else { continue }
                     group.cancelAll()
-                    if case .failure = end.outcome, !end.isReplayed, let stale { return stale }
+                    if case .failure = end.outcome, !end.isReplayed, let earlier = stale ?? answered { return earlier }
                     return end
                 case .delayElapsed:
                     guard !Task.isCancelled, extra < policy.maximumExtra, call.isSentSafely, withdraw() else {

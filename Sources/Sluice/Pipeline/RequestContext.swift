@@ -29,9 +29,15 @@ public struct RequestContext: Sendable {
     /// they have set. Their total time ends with that of the attempt at the latest.
     func transfer(of request: HTTPRequest) -> TransferContext {
         var transfer = transfer
-        if request.timeoutChanges.isEmpty { return transfer }
-        transfer.timeouts = transfer.timeouts.changed(by: request)
-        transfer.timeouts.total = [transfer.timeouts.total, total].compactMap(\.self).min()
+        if !request.timeoutChanges.isEmpty {
+            transfer.timeouts = transfer.timeouts.changed(by: request)
+            transfer.timeouts.total = [transfer.timeouts.total, total].compactMap(\.self).min()
+        }
+        // The body of a stream arrives after the attempt, so its transfer alone ends with the total time, of which gates
+        // and interceptors may have used a part.
+        if call.sink != nil, let deadline = call.deadline, let total = transfer.timeouts.total {
+            transfer.timeouts.total = min(total, max(.zero, call.client.pipeline.clock.now.duration(to: deadline)))
+        }
         return transfer
     }
 

@@ -18,6 +18,8 @@ struct Retry: Sendable {
         var left: Duration?
         /// True if the request may be sent more than once, by its own option or its method.
         var isIdempotent: Bool
+        /// True if the request's own option says that it must not be sent more than once.
+        var isDeclaredUnsafe = false
         /// The current date, for a `Retry-After` that is a date.
         var date: Date
         /// 64 random bits.
@@ -63,7 +65,8 @@ struct Retry: Sendable {
     private func mayBeRepeated(_ outcome: TransportOutcome, _ circumstances: Circumstances) -> Bool {
         let sent = outcome.request
         if let sent, !sent.body.isReplayable { return false }
-        return circumstances.isIdempotent || sent?.headers.contains("Idempotency-Key") == true
+        return circumstances.isIdempotent
+            || !circumstances.isDeclaredUnsafe && sent?.headers.contains("Idempotency-Key") == true
     }
 }
 

@@ -31,6 +31,29 @@ final class HedgingTests: XCTestCase {
         await server.waitForOpenConnections { $0 <= 1 }
     }
 
+    func testFailureOfAHedgeDoesNotReplaceTheResponse() async throws {
+        let server = try LoopbackServer()
+        let clock = TestClock()
+        let signals = (LoopbackSignal(), LoopbackSignal())
+        server.on(
+            "/",
+            .after(signals.0, .status(.tooManyRequests)),
+            .after(signals.1, .text("").interrupted(afterBytesOnWire: 0))
+        )
+        let observer = NotingObserver(.received)
+        let client = client(server, clock) { $0.observers = [observer] }
+        let request = Task { await client.string.request("").sender().response }
+        await server.waitForRequests(1)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+        await server.waitForRequests(2)
+        signals.0.fire()
+        await eventually { observer.events.count == 1 }
+        signals.1.fire()
+        let response = await request.value
+        XCTAssertEqual(response.status, .tooManyRequests)
+    }
+
     func testUnsafeMethodSetByInterceptorIsNotHedged() async throws {
         struct Override: RequestAdapter {
             func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.method = .post }

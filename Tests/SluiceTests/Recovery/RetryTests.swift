@@ -100,6 +100,79 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/").map(\.method), [.post])
     }
 
+    /// Asks to send a request again after 401.
+    private struct Replaying: Gate {
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+            Permit { outcome in
+                if case .success(let response) = outcome, response.status == .unauthorized { .replay } else { .settled }
+            }
+        }
+    }
+
+    func testPOSTThatHasLedToAResultIsNotSentAgain() async throws {
+        struct Posting: RequestAdapter {
+            func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.method = .post }
+        }
+        let server = try LoopbackServer()
+        server.on(.post, "/orders", .status(.seeOther, headers: ["Location": "/orders/7"]))
+        let client = client(server, TestClock()) { $0.gates = [Replaying()] }
+        // A gate refuses the request for the result.
+        server.on("/orders/7", .status(.unauthorized), .status(.serviceUnavailable))
+        let refused = await client.string.post("orders").sender().response
+        XCTAssertEqual(refused.status, .unauthorized)
+        // The server is not available for the result of a request that an interceptor has made a POST.
+        let posting = self.client(server, TestClock()) { $0.requestInterceptors = [Posting()] }
+        let unavailable = await posting.string.get("orders").sender().response
+        XCTAssertEqual(unavailable.status, .serviceUnavailable)
+        XCTAssertEqual(server.requests.map(\.method), [.post, .get, .post, .get])
+    }
+
+    func testRepeatablePOSTIsReplayedAfterItsResult() async throws {
+        let server = try LoopbackServer()
+        server.on(.post, "/orders", .status(.seeOther, headers: ["Location": "/orders/7"]))
+        server.on("/orders/7", .status(.unauthorized), .text("ok"))
+        let client = client(server, TestClock()) { $0.gates = [Replaying()] }
+        let text = try await client.string.post("orders").idempotent().sender().value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requests.map(\.method), [.post, .get, .post, .get])
+    }
+
+    func testRequestDeclaredUnsafeIsNotRetriedForItsKey() async throws {
+        let server = try LoopbackServer()
+        server.on("/pay", .status(.serviceUnavailable))
+        let client = client(server, TestClock()) { $0.requestInterceptors = [IdempotencyKey()] }
+        _ = await client.string.post("pay").idempotent(false).sender().response
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
+    func testStreamEndsWithItsTotalTimeAfterAGate() async throws {
+        struct Slow: Gate {
+            let clock: TestClock
+
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+                clock.advance(by: .seconds(4))
+                return Permit()
+            }
+        }
+        struct Noting: Transport {
+            let totals: Shared<[Duration?]>
+
+            func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
+                totals.change { $0.append(context.timeouts.total) }
+                return TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
+            }
+        }
+        let totals = Shared<[Duration?]>([])
+        let clock = TestClock()
+        let client = APIClient(baseURL: "http://h") {
+            $0.clock = clock
+            $0.gates = [Slow(clock: clock)]
+            $0.transport = Noting(totals: totals)
+        }
+        for try await _ in client.stream("log").timeout(total: .seconds(5)).lines {}
+        XCTAssertEqual(totals.read, [.seconds(1)])
+    }
+
     func testLastOutcomeIsOutcomeOfRequest() async throws {
         let server = try LoopbackServer()
         let clock = TestClock()

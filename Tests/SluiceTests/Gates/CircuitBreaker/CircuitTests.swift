@@ -210,5 +210,13 @@ import Testing
         #expect(!circuit.value.isFresh(at: 1000, openBefore: Self.start))
         // A host that failed and was never asked again.
         #expect(circuit.value.isFresh(at: 1000, openBefore: Self.start + .seconds(3600)))
+        // One of two trials has succeeded, and the host was never asked again.
+        circuit.seconds = 60
+        circuit.run("f")
+        circuit.seconds = 600
+        circuit.run("s")
+        #expect(circuit.value.state == .halfOpen)
+        #expect(!circuit.value.isFresh(at: 1000, openBefore: Self.start + .seconds(600)))
+        #expect(circuit.value.isFresh(at: 1000, openBefore: Self.start + .seconds(601)))
     }
 }
