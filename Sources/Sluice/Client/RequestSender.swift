@@ -187,7 +187,9 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     private nonisolated func failureOfResponse(in box: AnyObject) -> SluiceError? { response(in: box).failure }
 
     @inline(never)
-    private nonisolated func resultOfResponse(in box: AnyObject) -> Result<Model, ErrorModel> { response(in: box).result }
+    private nonisolated func resultOfResponse(in box: AnyObject) -> Result<Model, ErrorModel> {
+        response(in: box).result
+    }
 
     @inline(never)
     private nonisolated func notifyPlugins(of decoded: DecodedOutcome, _ call: Call) {

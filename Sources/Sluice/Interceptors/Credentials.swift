@@ -60,9 +60,10 @@ public struct BasicCredentials: RequestAdapter {
 ///
 /// The token is sent only to the origins of its scope. Use ``SuppliedToken`` for a token that must be fetched first,
 /// and an ``OAuth2`` gate for one that expires.
-public struct BearerToken: RequestAdapter {
+public struct BearerToken: RequestAdapter, TokenSupplying {
     private let field: CredentialField
     private let value: @Sendable (RequestContext) -> Secret?
+    let suppliesTokens: Bool
 
     /// Creates an adapter for a constant token.
     ///
@@ -78,6 +79,7 @@ public struct BearerToken: RequestAdapter {
         let value = CredentialField.value(token, scheme: "Bearer")
         field = CredentialField(name: .authorization, scope: scope, condition: condition)
         self.value = { _ in value }
+        suppliesTokens = false
     }
 
     /// Creates an adapter that asks for the token with each request.
@@ -93,6 +95,7 @@ public struct BearerToken: RequestAdapter {
     ) {
         field = CredentialField(name: .authorization, scope: scope, condition: condition)
         value = { context in token(context).flatMap { CredentialField.value($0, scheme: "Bearer") } }
+        suppliesTokens = true
     }
 
     /// Adds the header if the request needs it.
@@ -116,9 +119,10 @@ public struct BearerToken: RequestAdapter {
 /// ```
 ///
 /// The header is treated as one of the client's secret headers: a redirect does not send it to another origin.
-public struct CustomToken: RequestAdapter, SecretBearing {
+public struct CustomToken: RequestAdapter, SecretBearing, TokenSupplying {
     private let field: CredentialField
     private let value: @Sendable (RequestContext) -> Secret?
+    let suppliesTokens: Bool
 
     var secretHeader: HTTPHeaderName { field.name }
 
@@ -141,6 +145,7 @@ public struct CustomToken: RequestAdapter, SecretBearing {
         let value = CredentialField.value(token, scheme: scheme)
         field = CredentialField(name: header, scope: scope, condition: condition)
         self.value = { _ in value }
+        suppliesTokens = false
     }
 
     /// Creates an adapter that asks for the token with each request.
@@ -161,6 +166,7 @@ public struct CustomToken: RequestAdapter, SecretBearing {
     ) {
         field = CredentialField(name: header, scope: scope, condition: condition)
         value = { context in token(context).flatMap { CredentialField.value($0, scheme: scheme) } }
+        suppliesTokens = true
     }
 
     /// Adds the header if the request needs it.
@@ -185,12 +191,13 @@ public struct CustomToken: RequestAdapter, SecretBearing {
 ///
 /// The closure is called for each request that gets the token, and its result is not stored. If many requests should
 /// wait for the same result, use a ``Constraint``.
-public struct SuppliedToken: RequestInterceptor, SecretBearing {
+public struct SuppliedToken: RequestInterceptor, SecretBearing, TokenSupplying {
     private let field: CredentialField
     private let scheme: String?
     private let token: @Sendable (RequestContext) async throws -> (any SecretConvertible)?
 
     var secretHeader: HTTPHeaderName { field.name }
+    var suppliesTokens: Bool { true }
 
     /// Creates an interceptor.
     ///
@@ -289,6 +296,12 @@ struct CredentialField: Sendable {
         if token.isEmpty { return nil }
         return scheme.map { Secret("\($0) \(token.reveal())") } ?? token
     }
+}
+
+/// A step that adds a token to requests.
+protocol TokenSupplying {
+    /// True if a closure returns the token of each request.
+    var suppliesTokens: Bool { get }
 }
 
 /// A step that puts a secret into a header. The header must not be sent to another origin by a redirect, or logged.

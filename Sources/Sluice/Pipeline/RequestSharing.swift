@@ -12,23 +12,26 @@ import SluiceHTTP
 /// bytes and can be cancelled on its own; the transfer stops when the last caller is cancelled. Requests that join
 /// later use the time-outs of the first, counted from when it was sent, and observers see one request.
 ///
-/// The options for time-outs, limits, cookies, credentials, priority, networks, tags and gates must be equal too. The
-/// following are never shared: requests with their own interceptors, plugins, observers, retries, hedging, redirects or
-/// caching; requests answered by a stub, or by a ``DataSource`` that reads the cache first; bodies from files and
-/// streams; downloads; and streamed responses. When a request with an unsafe method ends, later requests do not join
+/// The endpoint, the route, the headers to compare and the options for time-outs, limits, cookies, credentials, priority,
+/// networks, tags, idempotency and gates must be equal too. The following are never shared: requests with their own
+/// interceptors, plugins, observers, retries, hedging, redirects or caching; requests whose token a closure supplies,
+/// such as ``SuppliedToken``; requests answered by a stub, or by a ``DataSource`` that reads the cache first; bodies from
+/// files and streams; downloads; and streamed responses. Requests before and after a sign-in or sign-out of an
+/// ``OAuth2`` gate do not share. When a request with an unsafe method ends, later requests do not join
 /// transfers that started before, so they see its changes.
 public struct RequestSharing: Sendable, Hashable {
     private enum Methods: Sendable, Hashable {
         case none, safe, all
     }
 
-    private enum Fields: Sendable, Hashable {
+    fileprivate enum Fields: Sendable, Hashable {
         case only(Set<HTTPHeaderName>)
         case except(Set<HTTPHeaderName>)
     }
 
     private let methods: Methods
-    private var fields = Fields.except([])
+    /// The headers to compare.
+    fileprivate var fields = Fields.except([])
 
     private init(_ methods: Methods) {
         self.methods = methods
@@ -112,12 +115,17 @@ struct SharedTransferKey: Hashable {
     private let body: Data?
     private let timeoutChanges: [TimeoutChange]
     private let rules: Rules
+    /// The headers that both callers compare.
+    private let fields: RequestSharing.Fields
+    /// The numbers of sign-ins and sign-outs of the gates that add tokens.
+    private let owners: [Int]
 
     /// The options of a request that affect its transfer.
     private struct Rules: Hashable {
         let tags: Set<String>
         let userInfo: ComparableUserInfo
         let route: String?
+        let endpoint: ComparableEndpoint
         let priority: RequestPriority
         let networkAccess: NetworkAccess
         let usesCookies: Bool
@@ -136,6 +144,7 @@ struct SharedTransferKey: Hashable {
             self.userInfo = userInfo
             tags = options.tags
             route = options.route
+            endpoint = ComparableEndpoint(options.endpoint)
             priority = options.priority
             networkAccess = options.networkAccess
             usesCookies = options.usesCookies
@@ -158,7 +167,7 @@ struct SharedTransferKey: Hashable {
     init?(_ request: HTTPRequest, _ draft: RequestDraft, _ pipeline: Pipeline) {
         let sharing = draft.options.sharing ?? pipeline.sharing
         guard sharing.covers(request.method), !draft.options.changesSteps, !draft.options.caching.isChanged,
-            !pipeline.isStubbed(draft)
+            !pipeline.isStubbed(draft), !pipeline.steps.suppliesTokens
         else { return nil }
         switch request.body.source {
         case .none: body = nil
@@ -175,6 +184,8 @@ struct SharedTransferKey: Hashable {
         path = request.path
         timeoutChanges = request.timeoutChanges
         headers = sharing.significant(of: request.headers, secrets: pipeline.steps.secretHeaders).bytes
+        fields = sharing.fields
+        owners = pipeline.steps.tokenGates.map(\.owner)
         guard let rules = Rules(draft.options, pipeline.configuration) else { return nil }
         self.rules = rules
     }
@@ -186,6 +197,29 @@ struct SharedTransferKey: Hashable {
         hasher.combine(method)
         headers.withUnsafeBytes { hasher.combine(bytes: $0) }
         hasher.combine(body)
+    }
+}
+
+/// The endpoint of a request, which steps may read. Two endpoints of a type that cannot be compared are equal if their
+/// requests are.
+private struct ComparableEndpoint: Hashable, Sendable {
+    private let endpoint: (any Endpoint)?
+
+    init(_ endpoint: (any Endpoint)?) {
+        self.endpoint = endpoint
+    }
+
+    static func == (one: Self, other: Self) -> Bool {
+        guard let first = one.endpoint, let second = other.endpoint else {
+            return one.endpoint == nil && other.endpoint == nil
+        }
+        guard type(of: first) == type(of: second) else { return false }
+        guard let value = first as? any Hashable, let otherValue = second as? any Hashable else { return true }
+        return AnyHashable(value) == AnyHashable(otherValue)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(endpoint == nil)
     }
 }
 

@@ -99,4 +99,48 @@ import Testing
             }
         }
     }
+
+    @Test func callersMustCompareTheSameHeaders() throws {
+        // The first ignores the header, the second has none.
+        let ignoring = page.shared(.safeMethods.ignoring("Accept-Language")).header("Accept-Language", "de")
+        #expect(try #require(try key(ignoring)) != #require(try key(page)))
+    }
+
+    @Test func endpointsThatStepsReadAreCompared() throws {
+        let template = URITemplate("users/{id}")
+        let plain = Self.client.string.get("users/7").route(template.description)
+        let expanded = Self.client.string.get(template.expanding(["id": 7]))
+        #expect(try #require(try key(expanded)) != #require(try key(plain)))
+        #expect(try key(expanded) == key(expanded))
+    }
+
+    @Test func suppliedTokensPreventSharing() throws {
+        let interceptors: [(any RequestInterceptor, isShared: Bool)] = [
+            (BearerToken("t"), true), (CustomToken("t", header: "X-Key"), true),
+            (BasicCredentials(user: "u", password: "p"), true),
+            (BearerToken { _ in "t" }, false), (CustomToken { _ in "t" }, false), (SuppliedToken { _ in "t" }, false),
+        ]
+        for (interceptor, isShared) in interceptors {
+            let client = APIClient(baseURL: "http://a.example") {
+                $0.sharing = .safeMethods
+                $0.requestInterceptors = [interceptor]
+            }
+            #expect(try (key(client.string.get("me")) != nil) == isShared)
+        }
+    }
+
+    @Test func anotherOwnerOfTheTokenDoesNotShare() async throws {
+        let oauth = OAuth2(.clientCredentials(id: "i", secret: "s"), tokenURL: "https://a.example/token")
+        let client = APIClient(baseURL: "http://a.example") {
+            $0.sharing = .safeMethods
+            $0.gates = [oauth]
+        }
+        var keys = [try #require(try key(client.string.get("me")))]
+        try await oauth.signIn(with: OAuth2.Token(accessToken: "t"))
+        keys.append(try #require(try key(client.string.get("me"))))
+        try await oauth.signOut()
+        keys.append(try #require(try key(client.string.get("me"))))
+        #expect(Set(keys).count == 3)
+        #expect(try key(client.string.get("me")) == keys[2])
+    }
 }

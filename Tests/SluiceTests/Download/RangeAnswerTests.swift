@@ -239,8 +239,8 @@ import Testing
     // RFC 9110 §8.8.3: a validator tells the versions of one resource apart, not two resources.
     @Test(arguments: [
         ("http://h/f.bin", true), ("http://h/f.bin?signature=2", true), ("http://h/g.bin", false),
-        ("http://h/signed-2/f.bin", true), ("http://h/", false), ("http://mirror.h/pub/f.bin", true), ("http://mirror.h/g.bin", false),
-        ("http://h:8080/f.bin", true),
+        ("http://h/signed-2/f.bin", true), ("http://h/", false), ("http://mirror.h/pub/f.bin", true),
+        ("http://mirror.h/g.bin", false), ("http://h:8080/f.bin", true),
     ])
     func bytesOfTwoResourcesAreNotCombined(url: String, isSame: Bool) throws {
         let head = HTTPResponse(status: 206, headers: ["Content-Range": "bytes 50-99/100", "ETag": "\"1\""])
