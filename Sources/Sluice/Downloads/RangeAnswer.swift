@@ -112,11 +112,13 @@ extension RemoteResource {
     }
 
     /// True if a request, after its redirects, may be for this resource. A validator tells the versions of one resource
-    /// apart, not two resources (RFC 9110 §8.8.3). Mirrors and signed paths differ in the host and the folders, so the name
-    /// of the file decides.
+    /// apart, not two resources (RFC 9110 §8.8.3). Mirrors and signed paths differ in the host or the folders, but not in
+    /// the name of the file. In another folder of the same server, a date of modification says too little.
     func mayBeTarget(of request: HTTPRequest) -> Bool {
-        URIReference(url).path.split(separator: "/").last
-            == URIReference(request.path).path.split(separator: "/").last
+        let (known, path) = (URIReference(url), URIReference(request.path).path)
+        if known.path.split(separator: "/").last != path.split(separator: "/").last { return false }
+        guard known.path != path, case .lastModified? = validator else { return true }
+        return HTTPOrigin(scheme: known.scheme ?? "", authority: known.authority ?? "") != request.origin
     }
 
     static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" }) }

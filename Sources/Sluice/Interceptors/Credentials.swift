@@ -298,12 +298,6 @@ struct CredentialField: Sendable {
     }
 }
 
-/// A step that adds a token to requests.
-protocol TokenSupplying {
-    /// True if a closure returns the token of each request.
-    var suppliesTokens: Bool { get }
-}
-
 /// A step that puts a secret into a header. The header must not be sent to another origin by a redirect, or logged.
 protocol SecretBearing {
     /// The name of the header.

@@ -203,7 +203,7 @@ struct AttemptTransfer: Sendable {
     ) async throws(SluiceError) -> ServerResponse {
         let isTaken = try await call?.sink?.receive(response, to: request) ?? false
         let body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
-        var collected = ServerResponse(
+        return ServerResponse(
             request: request,
             head: response.head,
             body: body,
@@ -211,8 +211,6 @@ struct AttemptTransfer: Sendable {
             source: source,
             trailers: response.body.trailers ?? [:]
         )
-        if isTaken { collected.isBodyInSink = true }
-        return collected
     }
 }
 

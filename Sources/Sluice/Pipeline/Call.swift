@@ -134,9 +134,10 @@ final class Call: Sendable {
             ?? (request.method.isIdempotent && sent?.method.isIdempotent != false && !hasTakenEffect)
     }
 
-    /// True if a server has answered a request that is not idempotent with a redirect to the result (RFC 9110 §15.4.4).
-    /// Only the request for the result has failed then, but an attempt begins with the first.
-    private var hasTakenEffect: Bool { state.withLock { $0.hasTakenEffect } }
+    /// True if a server has answered a request that is not idempotent with a redirect that changes the method, to its
+    /// result in general (RFC 9110 §15.4.4). Only the request for the result has failed then, but an attempt begins with
+    /// the first.
+    var hasTakenEffect: Bool { state.withLock { $0.hasTakenEffect } }
 
     /// True if a second attempt may run in parallel with the first.
     var isHedged: Bool {
@@ -191,10 +192,13 @@ final class Call: Sendable {
 
     /// Records a redirect that is followed.
     func recordRedirect(of request: HTTPRequest, to next: HTTPRequest, in attempt: Int) {
+        let isRepeatableByKey = draft.options.isIdempotent != false && request.headers.contains("Idempotency-Key")
         state.withLock { state in
             state.redirected = next
             if state.redirectedRequests[attempt] == nil { state.redirectedRequests[attempt] = request }
-            if !request.method.isIdempotent, next.method != request.method { state.hasTakenEffect = true }
+            if !request.method.isIdempotent, next.method != request.method, !isRepeatableByKey {
+                state.hasTakenEffect = true
+            }
         }
     }
 
@@ -236,11 +240,9 @@ final class Call: Sendable {
     /// The host and port that gates limit requests by.
     var host: String { knownHost ?? request.hostAndPort }
 
-    /// Returns true if a gate may ask to send the request again: once per gate, only if the body can be replayed, and not
-    /// if a request that is not idempotent has taken effect.
+    /// Returns true if a gate may ask to send the request again: once per gate, and only if the body can be replayed.
     func mayReplay(for gate: Int) -> Bool {
-        guard request.body.isReplayable, draft.options.isIdempotent == true || !hasTakenEffect else { return false }
-        return state.withLock { $0.replayed.insert(gate).inserted }
+        request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
     }
 
     /// Returns the cache for a request that the call leads to; nil if it does not use one. The request after a redirect may

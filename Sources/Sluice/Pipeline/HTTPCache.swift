@@ -105,7 +105,9 @@ final class HTTPCache: Sendable {
         -> CacheEntry?
     {
         let tags = tags(of: storing)
-        guard tags.count <= Self.tagLimit, ticket.isCurrent(key(of: request), tags: tags) else { return nil }
+        guard tags.count <= max(Self.tagLimit, self.tags.count), ticket.isCurrent(key(of: request), tags: tags) else {
+            return nil
+        }
         if let count = storing.receivedCount, count != Int64(received?.count ?? 0) { return nil }
         let entry = entry(storing, of: request, body: storing.body.bytes(received: received ?? Data()))
         return store.insert(entry, of: ticket) ? entry : nil

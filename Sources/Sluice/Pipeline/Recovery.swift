@@ -177,7 +177,11 @@ extension Pipeline {
                     }
                     guard running == 0 || end.isFinal(by: call.retry) else { continue }
                     group.cancelAll()
-                    if case .failure = end.outcome, !end.isReplayed, let earlier = stale ?? answered { return earlier }
+                    if case .failure(let error) = end.outcome, !error.isCancellation, !end.isReplayed,
+                        let earlier = stale ?? answered
+                    {
+                        return earlier
+                    }
                     return end
                 case .delayElapsed:
                     guard !Task.isCancelled, extra < policy.maximumExtra, call.isSentSafely, withdraw() else {

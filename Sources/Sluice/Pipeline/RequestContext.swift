@@ -36,7 +36,9 @@ public struct RequestContext: Sendable {
         // The body of a stream arrives after the attempt, so its transfer alone ends with the total time, of which gates
         // and interceptors may have used a part.
         if call.sink != nil, let deadline = call.deadline, let total = transfer.timeouts.total {
-            transfer.timeouts.total = min(total, max(.zero, call.client.pipeline.clock.now.duration(to: deadline)))
+            let left = max(.zero, call.client.pipeline.clock.now.duration(to: deadline))
+            // The error of a time-out has the total time as it was set, unless it was really used.
+            if left + .milliseconds(10) < total { transfer.timeouts.total = left }
         }
         return transfer
     }
@@ -96,6 +98,9 @@ public struct RequestContext: Sendable {
 
     /// The number of attempts that got further with the response than all before them.
     var progress: Int { call.progress }
+
+    /// False if a request that is not idempotent has led to a result, for which alone a server has failed.
+    var mayBeRepeated: Bool { call.draft.options.isIdempotent == true || !call.hasTakenEffect }
 
     /// Returns a value that is created once for all attempts of the request, for example a key or a trace.
     ///

@@ -265,7 +265,8 @@ enum RoutePattern {
             return isInExpression || (scalar != "?" && scalar != "#")
         }
         let route = String(String.UnicodeScalarView(text))
-        return route.utf8.contains(UInt8(ascii: "@")) ? SecretRules.usual.url(route) : route
+        let isPlain = !route.utf8.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: ";") }
+        return isPlain ? route : SecretRules.usual.url(route)
     }
 
     private static func isID(_ segment: Substring.UnicodeScalarView) -> Bool {

@@ -117,7 +117,7 @@ struct SharedTransferKey: Hashable {
     private let rules: Rules
     /// The headers that both callers compare.
     private let fields: RequestSharing.Fields
-    /// The numbers of sign-ins and sign-outs of the gates that add tokens.
+    /// The owners of the tokens that gates add.
     private let owners: [Int]
 
     /// The options of a request that affect its transfer.
@@ -244,6 +244,18 @@ private struct ComparableUserInfo: Hashable, Sendable {
     private static func hashable(_ value: any Sendable) -> AnyHashable? {
         (value as? any Hashable).map { AnyHashable($0) }
     }
+}
+
+/// An interceptor that adds a token to requests.
+protocol TokenSupplying {
+    /// True if a closure returns the token of each request, so that equal requests may be those of different users.
+    var suppliesTokens: Bool { get }
+}
+
+/// A gate whose token belongs to a user who can sign out.
+protocol TokenOwning: Sendable {
+    /// The number of times that the token may have got another owner.
+    var owner: Int { get }
 }
 
 // MARK: - Shared transfers

@@ -21,9 +21,8 @@ final class Steps: Sendable {
     let informationalPlugins: [any Plugin]
     /// The client's secret headers, and the headers into which interceptors put secrets.
     let secretHeaders: [HTTPHeaderName]
-    /// The gates whose tokens belong to a user who can sign out.
-    let tokenGates: [OAuth2]
-    /// True if a closure supplies a token for each request, so that equal requests may be those of different users.
+    let tokenGates: [any TokenOwning]
+    /// True if a closure supplies a token for each request.
     let suppliesTokens: Bool
     /// The error with which every request fails at the gates; nil if the gates are consistent.
     let failure: SluiceError?
@@ -55,7 +54,7 @@ final class Steps: Sendable {
         let immediate = gates.compactMap { $0 as? any ImmediateGate }
         requestAdapters = requestInterceptors.compactMap { $0 as? any RequestAdapter }
         outcomeAdapters = responseInterceptors.compactMap { $0 as? any OutcomeAdapter }
-        tokenGates = gates.compactMap { $0 as? OAuth2 }
+        tokenGates = gates.compactMap { $0 as? any TokenOwning }
         suppliesTokens = requestInterceptors.contains { ($0 as? any TokenSupplying)?.suppliesTokens == true }
         let isImmediate =
             immediate.count == gates.count && plugins.isEmpty && failure == nil

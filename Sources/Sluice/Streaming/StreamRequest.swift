@@ -166,7 +166,7 @@ extension StreamRequest {
         }
         // An interceptor may have provided the response, with its body. The server's is then dropped.
         let streamed = sink.body()
-        let body = response.isBodyInSink ? streamed : nil
+        let body = response.body.isEmpty ? streamed : nil
         return StreamedBody(body ?? ResponseBody(response.body), response, callOutcome.call, running)
     }
 

@@ -14,7 +14,6 @@ public struct ServerResponse: Sendable {
         var storedModel: StoredModel?
         var serverHead: HTTPResponse?
         var isRedirected = false
-        var isBodyInSink = false
     }
 
     /// One element, in an array for the reason given in ``HTTPRequest``.
@@ -33,10 +32,7 @@ public struct ServerResponse: Sendable {
     /// The body, decompressed.
     public var body: Data {
         get { storage[0].body }
-        _modify {
-            storage[0].isBodyInSink = false
-            yield &storage[0].body
-        }
+        _modify { yield &storage[0].body }
     }
     /// The metrics of the transfer; of the last one if there were redirects.
     public var metrics: TransferMetrics {
@@ -68,12 +64,6 @@ public struct ServerResponse: Sendable {
     package var isRedirected: Bool {
         get { storage[0].isRedirected }
         _modify { yield &storage[0].isRedirected }
-    }
-
-    /// True if the body was not collected in memory but taken by the sink of the request, and nothing has replaced it.
-    package var isBodyInSink: Bool {
-        get { storage[0].isBodyInSink }
-        _modify { yield &storage[0].isBodyInSink }
     }
 
     /// The head of the server's 304 if this is a stored response that it has confirmed; nil otherwise.

@@ -260,6 +260,17 @@ import Testing
         #expect(RangeAnswer(end, to: whole, by: request) == (isSame ? .complete : .changed))
     }
 
+    @Test func dateOfModificationCountsOnlyForOnePathOfAServer() {
+        let date = ResourceValidator.lastModified("Mon, 23 Nov 2026 10:00:00 GMT")
+        let known = Self.resource(date, 100)
+        for (url, isSame) in [("/f.bin", true), ("/v2/f.bin", false)] {
+            let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: url)
+            #expect(known.mayBeTarget(of: request) == isSame)
+        }
+        let mirror = HTTPRequest(method: .get, scheme: "http", authority: "mirror", path: "/pub/f.bin")
+        #expect(known.mayBeTarget(of: mirror))
+    }
+
     @Test func signatureOfAURLIsNotKept() {
         let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/f.bin?signature=1")
         #expect(RemoteResource(HTTPResponse(status: .ok), by: request).url == "http://h/f.bin")

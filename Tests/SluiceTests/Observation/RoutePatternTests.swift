@@ -24,6 +24,7 @@ import Testing
     @Test(arguments: [
         ("users/{id}", "users/{id}"), ("users/{id}{?page,size}", "users/{id}{?page,size}"),
         ("users{?page}#top", "users{?page}"), ("users?key=hunter2{&page}", "users"), ("{+path}/4711", "{+path}/4711"),
+        ("cart{;x}/{id}", "cart{;x}/{id}"),
         ("https://ada:hunter2@h/users/{id}", "https://REDACTED@h/users/{id}"),
     ])
     func templateIsItsOwnRoute(template: String, route: String) throws {

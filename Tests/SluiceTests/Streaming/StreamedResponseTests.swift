@@ -30,7 +30,7 @@ final class StreamedResponseTests: XCTestCase {
     func testResponseOfAnInterceptorHasItsBody() async throws {
         let server = try LoopbackServer()
         server.on("/log", .text("server"))
-        for (body, expected) in [("interceptor", ["interceptor"]), ("", [])] {
+        for (body, expected) in [("interceptor", ["interceptor"]), ("", ["server"])] {
             let replacing = Replacing { outcome in
                 guard case .success(var response) = outcome else { return outcome }
                 response.body = Data(body.utf8)

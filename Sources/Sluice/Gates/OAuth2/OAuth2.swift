@@ -212,8 +212,13 @@ private final class TokenPermit: Sendable {
         guard context.attempt == first else { return .settled }
         let moment = ClockReading((gate.configuration.client?.pipeline ?? pipeline).clock)
         let isReplayed = gate.shared.withLock { $0.state.refused(version: credential.version, at: moment) }
-        return isReplayed ? .replay : .settled
+        // The result of a POST is refused, not the POST. The token is renewed for later requests.
+        return isReplayed && context.mayBeRepeated ? .replay : .settled
     }
+}
+
+extension OAuth2: TokenOwning {
+    var owner: Int { shared.withLock { $0.state.owner } }
 }
 
 extension TokenState {

@@ -111,7 +111,6 @@ extension OAuth2 {
             let known = shared.withLock { shared in
                 // The store has an older token, which the server may have replaced.
                 if shared.state.isUnsaved { stored = nil }
-                shared.owner += 1
                 return shared.state.signOut()
             }
             if case .failure(let error) = await self.callStore(for: work, { try await $0.delete() }) {
@@ -152,16 +151,11 @@ extension OAuth2 {
             return await run(work, step, by: client)
         }
         switch outcome {
-        case .admitted(let credential):
-            shared.withLock { $0.owner += 1 }
-            return credential.token
+        case .admitted(let credential): return credential.token
         case .failed(let error): throw SluiceError(error)
         case nil: throw .cancelled
         }
     }
-
-    /// The number of sign-ins and sign-outs. A request does not share the transfer of another owner of the token.
-    var owner: Int { shared.withLock { $0.owner } }
 
     /// Runs work to its end, even if the calling task is cancelled or its deadline passes.
     private func completing<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {

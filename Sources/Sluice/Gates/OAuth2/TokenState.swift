@@ -114,6 +114,8 @@ struct TokenState: Sendable {
     private(set) var lastFailure: OAuth2Error?
     private var version = 0
     private var lastWork = 0
+    /// The number of times that the token may have got another owner: sign-ins, sign-outs and tokens of other processes.
+    private(set) var owner = 0
 
     init(_ rules: Rules, initialRefreshToken: Secret? = nil) {
         self.rules = rules
@@ -203,6 +205,7 @@ extension TokenState {
         defer {
             status = .absent
             initialRefreshToken = nil
+            owner += 1
         }
         return (token?.access, token?.refresh ?? initialRefreshToken)
     }
@@ -340,6 +343,7 @@ extension TokenState {
             guard let current, !current.isDeleted else { return }
             status = .absent
         }
+        owner += 1
         // The other process may have used it, or has signed out.
         initialRefreshToken = nil
     }
@@ -369,6 +373,8 @@ extension TokenState {
             setToken(token, isRefused: isRefused ?? false, isUnsaved: true, at: moment.date)
             work?.hasReceived = true
             work?.stage = .saving
+            // The token of a sign-in is used even if it cannot be saved.
+            if work?.isExclusive == true { owner += 1 }
             return .save(token)
         }
     }

@@ -13,8 +13,6 @@ extension OAuth2 {
         /// The task that obtains a token, while it can be cancelled.
         var task: Task<Void, Never>?
         var answered = AnsweredRequests()
-        /// The number of sign-ins and sign-outs.
-        var owner = 0
         /// The lock of a store that other processes share. It is held while work may replace the token, and then until
         /// the new token is saved: the store holds a spent refresh token until then.
         var lock: (any TokenLock)?
