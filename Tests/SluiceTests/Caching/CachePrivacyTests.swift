@@ -171,6 +171,32 @@ final class CachePrivacyTests: XCTestCase {
         }
     }
 
+    func testTagsOfRevalidationsAreLimitedButNotThoseOfAClient() async throws {
+        let server = try LoopbackServer()
+        let page = LoopbackResource(Data("page".utf8), eTag: "\"1\"", headers: ["Cache-Control": "no-cache"])
+        server.on("/page", .resource(page))
+        server.on("/tagged", .text("tagged", headers: ["Cache-Control": "max-age=60"]))
+        func client(_ tags: Set<String>) -> APIClient {
+            APIClient(baseURL: server.url) {
+                $0.cache = store
+                $0.caching.tags = tags
+            }
+        }
+        let count = 70
+        for number in 0..<count { _ = try await client(["tag \(number)"]).data.get("page").sender().value }
+        // The last tags were not added. The first one is still there.
+        for (tag, condition) in [("tag \(count - 1)", "\"1\""), ("tag 0", nil)] {
+            try await store.remove(tag: tag)
+            _ = try await client([]).data.get("page").sender().value
+            XCTAssertEqual(server.requests.last?.headers["If-None-Match"], condition)
+        }
+        let many = client(Set((0..<count).map { "own \($0)" }))
+        for isCache in [false, true] {
+            let response = await many.string.get("tagged").sender().response
+            XCTAssertEqual(response.source.isCache, isCache)
+        }
+    }
+
     func testRevalidationKeepsAResponseOffTheDisk() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -130,6 +130,41 @@ final class PluginTests: XCTestCase {
         XCTAssertEqual(analytics.notes.read, ["cancelled"])
     }
 
+    /// A storage whose reads wait.
+    private struct SlowStorage: CacheStorage {
+        let isRead = AsyncSignal()
+        let isReady = AsyncSignal()
+
+        func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
+            isRead.open()
+            await isReady.wait()
+            return []
+        }
+        func size() async throws(SluiceError) -> CacheSize { CacheSize() }
+        func evict(to limits: CacheLimits, at now: Date) async throws(SluiceError) -> Int { 0 }
+        func apply(_ changes: [CacheChange]) async throws(SluiceError) {}
+        func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter {
+            throw SluiceError(.cacheFailed, "The storage takes no bodies.")
+        }
+    }
+
+    func testPluginSeesACancellationWhileStorageIsRead() async throws {
+        let server = try LoopbackServer()
+        let storage = SlowStorage()
+        let client = client(server) { $0.cache = CacheStore(storage: storage) }
+        let request: APIRequest<User, ShopError> = client.codable.get("users/1").dataSource(.cacheElseServer)
+        let sender = request.sender()
+        let task = Task { await sender.result }
+        await storage.isRead.wait()
+        sender.cancel()
+        let failure = await task.value.failure
+        XCTAssertEqual(failure?.isCancellation, true)
+        storage.isReady.open()
+        await eventually { [analytics] in !analytics.notes.read.isEmpty }
+        XCTAssertEqual(analytics.notes.read, ["cancelled"])
+        XCTAssertEqual(server.requestCount, 0)
+    }
+
     func testPluginSeesDownloads() async throws {
         let server = try LoopbackServer()
         server.on("/file", .text("12345"))
