@@ -174,14 +174,15 @@ public struct CacheKeyRule: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - identity: The owner of the response.
-    ///   - server: The server in place of the one that the URL names; nil if the URL decides.
+    ///   - connection: The options of the client, which may replace the server that the URL names.
     /// - Returns: The key.
-    func key(for request: HTTPRequest, _ identity: CacheIdentity, at server: String? = nil) -> CacheKey? {
+    func key(
+        for request: HTTPRequest,
+        _ identity: CacheIdentity,
+        _ connection: ConnectionOptions = ConnectionOptions()
+    ) -> CacheKey? {
         guard var name = name(request) else { return nil }
-        if let server { name += "\nserver: \(server)" }
-        // The `Host` field selects another resource of the same server. Lines, which no URL and no field contains, separate
-        // it from the digest.
-        if let host = request.headers["Host"] { name += "\nhost: \(host)" }
+        name += connection.selection(of: request)
         if let digest = identity.digest { name += "\nidentity: \(digest)" }
         return CacheKey(name, in: .responses, partition: identity.partition)
     }

@@ -175,8 +175,8 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         }
     }
 
-    // A function with a response looks up its metadata as it begins, even if it does not create one. A request with a model calls none of
-    // these.
+    // A function that may create an `APIResponse` looks up the metadata of its type as it begins. These are functions of
+    // their own, because a request that ends with a model needs none of them.
 
     @inline(never)
     private nonisolated func failed(_ error: SluiceError, _ answer: ServerResponse? = nil) -> DecodedOutcome {

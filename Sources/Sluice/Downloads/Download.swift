@@ -251,11 +251,7 @@ struct DownloadKey {
 
     init(of request: HTTPRequest, _ connection: ConnectionOptions) {
         isRepeatable = request.method == .get && request.body.isNone
-        var text = "\(request.method) \(request.url)"
-        // The `Host` field selects another resource of the same server. No URL and no field contains a line feed.
-        if let host = request.headers[.host] { text += "\nhost: \(host)" }
-        if let server = connection.replacedServer(of: request) { text += "\nserver: \(server)" }
-        self.text = text
+        text = "\(request.method) \(request.url)" + connection.selection(of: request)
     }
 }
 

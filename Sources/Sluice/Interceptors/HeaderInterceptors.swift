@@ -76,8 +76,8 @@ public struct UserAgent: RequestAdapter {
 /// §2.1.
 ///
 /// With the default header, a ``RetryPolicy`` may send a POST again, as if the request were marked with
-/// ``ModifiableRequest/idempotent(_:)``, which can also exclude a request. Use the adapter only with servers that honour the key. With another header,
-/// mark the requests that may be sent again.
+/// ``ModifiableRequest/idempotent(_:)``, which can also exclude a request. Use the adapter only with servers that honour
+/// the key. With another header, mark the requests that may be sent again.
 public struct IdempotencyKey: RequestAdapter {
     private let header: HTTPHeaderName
     private let isQuoted: Bool

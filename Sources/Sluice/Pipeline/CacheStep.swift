@@ -14,7 +14,7 @@ struct CacheStep: Sendable {
         self.cache = cache
         self.attempt = attempt
         self.transfer = transfer
-        self.ticket = ticket ?? cache.store.beginFetch()
+        self.ticket = ticket ?? attempt.call?.foundTicket ?? cache.store.beginFetch()
     }
 
     /// Returns the response to a request, from the cache or from the server.
@@ -24,17 +24,7 @@ struct CacheStep: Sendable {
     /// - Throws: The error of the transport or the cache.
     func response(to request: HTTPRequest) async throws(SluiceError) -> ServerResponse {
         let lookup = CacheLookup(cache, request, transfer, attempt.call?.steps ?? attempt.pipeline.steps)
-        let found = attempt.call?.takeFound(for: lookup.key)
-        let step = CacheStep(cache: cache, attempt: attempt, transfer: transfer, ticket: found?.ticket ?? ticket)
-        return try await step.response(to: request, lookup, found?.entries)
-    }
-
-    private func response(
-        to request: HTTPRequest,
-        _ lookup: CacheLookup,
-        _ known: [CacheEntry]?
-    ) async throws(SluiceError) -> ServerResponse {
-        switch await lookup.plan(with: known) {
+        switch await lookup.plan(with: attempt.call?.takeFound(for: lookup.key)) {
         case .serve(let serving):
             return try await deliver(serving, to: request)
         case .serveWhileRevalidating(let serving, let forwarding):

@@ -134,9 +134,8 @@ final class Call: Sendable {
             ?? (request.method.isIdempotent && sent?.method.isIdempotent != false && !hasTakenEffect)
     }
 
-    /// True if a server has answered a request that is not idempotent with a redirect that changes the method, to its
-    /// result in general (RFC 9110 §15.4.4). Only the request for the result has failed then, but an attempt begins with
-    /// the first.
+    /// True if a server has answered a request that is not idempotent with a redirect that changes the method, usually to
+    /// its result (RFC 9110 §15.4.4). Another attempt would send that request again.
     var hasTakenEffect: Bool { state.withLock { $0.hasTakenEffect } }
 
     /// True if a second attempt may run in parallel with the first.
@@ -245,8 +244,8 @@ final class Call: Sendable {
         request.body.isReplayable && state.withLock { $0.replayed.insert(gate).inserted }
     }
 
-    /// Returns the cache for a request that the call leads to; nil if it does not use one. The request after a redirect may
-    /// be a GET whose body belongs to a download.
+    /// Returns the cache for a request of the call; nil if it does not use one. A download uses the cache only to
+    /// invalidate stored responses, and not for the GET that a redirected POST leads to.
     func cache(for request: HTTPRequest) -> HTTPCache? {
         sink?.isCacheable == false && request.method.isSafe ? nil : cache
     }
@@ -269,12 +268,15 @@ final class Call: Sendable {
     }
 
     /// Returns the recorded stored responses once.
-    func takeFound(for key: CacheKey) -> FoundEntries? {
+    func takeFound(for key: CacheKey) -> [CacheEntry]? {
         state.withLock { state in
             guard let found = state.found.take(), found.key == key else { return nil }
-            return found
+            return found.entries
         }
     }
+
+    /// The ticket of the fetch that continues with the recorded stored responses; nil if there are none.
+    var foundTicket: FetchTicket? { state.withLock { $0.found?.ticket } }
 
     /// Returns a value that is created once for all attempts.
     func value<Value: Sendable>(forKey key: String, default makeDefault: () -> Value) -> Value {

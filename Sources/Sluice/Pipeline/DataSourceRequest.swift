@@ -220,7 +220,7 @@ struct DataSourceLookup: Sendable {
             secretHeaders: pipeline.steps.secretHeaders,
             partition: caching.partition
         )
-        return caching.key.key(for: request, identity, at: transfer.connection.replacedServer(of: request))
+        return caching.key.key(for: request, identity, transfer.connection)
     }
 
     private func choice(_ request: HTTPRequest, _ stored: ServerResponse?, _ key: CacheKey?) async -> CacheChoice {

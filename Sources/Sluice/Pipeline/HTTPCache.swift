@@ -113,8 +113,8 @@ final class HTTPCache: Sendable {
         return store.insert(entry, of: ticket) ? entry : nil
     }
 
-    /// The maximum number of tags of an entry that requests with different tags revalidate. Beyond it, the entry keeps its
-    /// state.
+    /// The maximum number of tags that an entry collects from the requests that revalidate it. A revalidation that would
+    /// exceed it is not stored.
     private static let tagLimit = 64
 
     /// Returns the tags of a response. It keeps those of the entry whose body it contains.

@@ -99,7 +99,8 @@ public struct RequestContext: Sendable {
     /// The number of attempts that got further with the response than all before them.
     var progress: Int { call.progress }
 
-    /// False if a request that is not idempotent has led to a result, for which alone a server has failed.
+    /// False if another attempt would repeat a request that has taken effect: a POST that a server has answered with a
+    /// redirect to its result.
     var mayBeRepeated: Bool { call.draft.options.isIdempotent == true || !call.hasTakenEffect }
 
     /// Returns a value that is created once for all attempts of the request, for example a key or a trace.

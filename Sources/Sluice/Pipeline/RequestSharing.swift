@@ -214,8 +214,8 @@ private struct ComparableEndpoint: Hashable, Sendable {
             return one.endpoint == nil && other.endpoint == nil
         }
         guard type(of: first) == type(of: second) else { return false }
-        guard let value = first as? any Hashable, let otherValue = second as? any Hashable else { return true }
-        return AnyHashable(value) == AnyHashable(otherValue)
+        guard let value = hashable(first), let otherValue = hashable(second) else { return true }
+        return value == otherValue
     }
 
     func hash(into hasher: inout Hasher) {
@@ -228,7 +228,7 @@ private struct ComparableUserInfo: Hashable, Sendable {
     private let values: [String: any Sendable]
 
     init?(_ values: [String: any Sendable]) {
-        guard values.values.allSatisfy({ Self.hashable($0) != nil }) else { return nil }
+        guard values.values.allSatisfy({ hashable($0) != nil }) else { return nil }
         self.values = values
     }
 
@@ -240,10 +240,11 @@ private struct ComparableUserInfo: Hashable, Sendable {
     func hash(into hasher: inout Hasher) {
         hasher.combine(values.count)
     }
+}
 
-    private static func hashable(_ value: any Sendable) -> AnyHashable? {
-        (value as? any Hashable).map { AnyHashable($0) }
-    }
+/// Returns a value in a form that can be compared; nil if its type is not hashable.
+private func hashable(_ value: any Sendable) -> AnyHashable? {
+    (value as? any Hashable).map { AnyHashable($0) }
 }
 
 /// An interceptor that adds a token to requests.

@@ -21,6 +21,7 @@ final class Steps: Sendable {
     let informationalPlugins: [any Plugin]
     /// The client's secret headers, and the headers into which interceptors put secrets.
     let secretHeaders: [HTTPHeaderName]
+    /// The gates that add the token of a user.
     let tokenGates: [any TokenOwning]
     /// True if a closure supplies a token for each request.
     let suppliesTokens: Bool

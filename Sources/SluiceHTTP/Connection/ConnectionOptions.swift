@@ -137,6 +137,13 @@ public struct ConnectionOptions: Sendable {
         return (try? plan(for: request.origin))?.server
     }
 
+    /// Returns lines that select another resource than the URL of a request alone: its `Host` field and the server in place
+    /// of the one that the URL names. Each begins with a line feed, which no URL and no field contains.
+    package func selection(of request: HTTPRequest) -> String {
+        let host = request.headers[.host].map { "\nhost: \($0)" } ?? ""
+        return replacedServer(of: request).map { "\(host)\nserver: \($0)" } ?? host
+    }
+
     /// Returns a digest of the certificate that the client presents to the server of a request; nil if there is none. The
     /// path of a file stands for its contents.
     package func certificateDigest(for request: HTTPRequest) -> [UInt8]? {

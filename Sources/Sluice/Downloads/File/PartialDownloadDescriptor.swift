@@ -151,7 +151,7 @@ struct PartialDownloadDescriptor: Sendable {
         return fstat(number, &status) == 0 ? status.st_mode & ~S_IFMT : nil
     }
 
-    /// Sets the permissions. Succeeds on file systems that have none, whose files keep those of all others.
+    /// Sets the permissions. Does nothing on a file system that has no permissions.
     func setMode(_ mode: mode_t) -> Int32 {
         if fchmod(number, mode) == 0 { return 0 }
         return [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP].contains(errno) ? 0 : errno

@@ -212,7 +212,8 @@ private final class TokenPermit: Sendable {
         guard context.attempt == first else { return .settled }
         let moment = ClockReading((gate.configuration.client?.pipeline ?? pipeline).clock)
         let isReplayed = gate.shared.withLock { $0.state.refused(version: credential.version, at: moment) }
-        // The result of a POST is refused, not the POST. The token is renewed for later requests.
+        // If the request for the result of a POST was refused, a replay would send the POST again. The token is renewed
+        // for later requests.
         return isReplayed && context.mayBeRepeated ? .replay : .settled
     }
 }
