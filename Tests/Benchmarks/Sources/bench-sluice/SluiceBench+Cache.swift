@@ -10,17 +10,7 @@ import Foundation
 extension SluiceBench {
     func store(_ count: Int, in folder: String) async throws -> Bool? {
         let store = CacheStore(directory: URL(filePath: folder)) { $0.memory.count = 0 }
-        let body = Data(repeating: 0x61, count: 4096)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<64 {
-                group.addTask {
-                    for number in stride(from: lane, to: count, by: 64) {
-                        try await store.set(body, for: "entry \(number)")
-                    }
-                }
-            }
-            try await group.waitForAll()
-        }
+        try await set(count, of: 4096, in: store, lanes: 64) { "entry \($0)" }
         await store.flush()
         return try await store.size.disk.count == count
     }
@@ -53,12 +43,23 @@ extension SluiceBench {
             $0.memory.count = 0
             $0.disk = CacheLimits()
         }
-        let body = Data(repeating: 0x61, count: 80)
+        try await set(count, of: 80, in: store, lanes: 1024) { _ in "entry \(UUID())" }
+    }
+
+    /// Sets values of a number of bytes, so many at a time as there are lanes.
+    private func set(
+        _ count: Int,
+        of bytes: Int,
+        in store: CacheStore,
+        lanes: Int,
+        name: @escaping @Sendable (Int) -> String
+    ) async throws {
+        let body = Data(repeating: 0x61, count: bytes)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for lane in 0..<1024 {
+            for lane in 0..<lanes {
                 group.addTask {
-                    for _ in stride(from: lane, to: count, by: 1024) {
-                        try await store.set(body, for: "entry \(UUID())")
+                    for number in stride(from: lane, to: count, by: lanes) {
+                        try await store.set(body, for: name(number))
                     }
                 }
             }
