@@ -74,7 +74,7 @@ extension APIResponse {
 
 extension APIResponse {
     /// Creates a response with the model that was decoded from it.
-    init(_ model: Model, _ response: ServerResponse, to request: SentRequest<Model, ErrorModel>) {
+    init(_ model: Model, _ response: ServerResponse, to request: RequestSender<Model, ErrorModel>) {
         self.init(
             request: response.request,
             head: response.head,
@@ -92,7 +92,7 @@ extension APIResponse {
     /// Creates a response that carries a failure, and builds the error model from it.
     init(
         failure error: SluiceError,
-        of request: SentRequest<Model, ErrorModel>,
+        of request: RequestSender<Model, ErrorModel>,
         _ response: ServerResponse? = nil
     ) {
         let configuration = request.client.pipeline.configuration
@@ -128,7 +128,7 @@ struct ResponseOrigin<Model: Sendable>: Sendable {
     private let serializer: any ResponseSerializer<Model>
     private let envelope: ModelLocation.EnvelopeRule
 
-    init<ErrorModel>(_ request: SentRequest<Model, ErrorModel>) {
+    init<ErrorModel>(_ request: RequestSender<Model, ErrorModel>) {
         pipeline = request.client.pipeline
         serializer = request.serializer
         envelope = request.draft.modelLocation.envelope

@@ -8,50 +8,95 @@ import Synchronization
 /// waiting task is cancelled, or by ``cancel()``.
 public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// The request to send.
-    public nonisolated var request: APIRequest<Model, ErrorModel> { shared.request }
+    public nonisolated var request: APIRequest<Model, ErrorModel> {
+        var request = APIRequest<Model, ErrorModel>(client, draft, serializer, errorDecoder)
+        request.errorSerializer = errorSerializer
+        return request
+    }
 
-    private nonisolated let shared: SentRequest<Model, ErrorModel>
-
+    // The fields of the request, and not the request: each copy or release of a generic value makes the runtime look up its metadata.
+    nonisolated let client: APIClient
+    nonisolated let draft: RequestDraft
+    nonisolated let serializer: any ResponseSerializer<Model>
+    nonisolated let errorDecoder: (any DataDecoder)?
+    private nonisolated let errorSerializer: (@Sendable (RequestFailure) -> ErrorModel)?
+    private nonisolated let meter: TransferMeter
+    /// The ticket among the running requests of the client; 0 until the request is sent.
+    private nonisolated let ticket = Atomic<UInt64>(0)
     /// Not isolated, so that a cancellation takes effect without waiting for the actor.
-    private nonisolated let flight: SingleFlight<CallOutcome>
+    private nonisolated let flight = SingleFlight(cancelled: CallOutcome.cancelled)
     /// The data source lookup that may answer before the request is sent; nil if the request does not read the cache.
     private nonisolated let dataSource: DataSourceRequest?
     /// The decoded outcome, once a caller has received it.
     private var decoded: DecodedOutcome?
 
     init(_ request: borrowing APIRequest<Model, ErrorModel>) {
-        let shared = SentRequest(request)
-        self.shared = shared
-        let pipeline = shared.client.pipeline
-        let dataSource =
-            !pipeline.mayReadCache(shared.draft)
-            ? nil
-            : DataSourceRequest(pipeline, shared.draft, shared.meter) { stored in
-                guard let model = try? shared.model(in: stored), !shared.reportsFailure(model) else { return nil }
-                return ModelBox(model)
-            }
-        self.dataSource = dataSource
-        flight = SingleFlight(cancelled: CallOutcome.cancelled) { flight in
-            guard shared.enter(flight) else {
-                shared.meter.end()
-                flight.complete(CallOutcome(.failure(pipeline.refusal(of: shared.draft))))
-                return {}
-            }
-            let finish: @Sendable (CallOutcome) -> Void = { callOutcome in
-                shared.meter.end(after: callOutcome.outcome)
-                // The first caller reports the end of the request, which is running until then.
-                if flight.complete(callOutcome) { return }
-                // No caller waits any longer.
-                if !callOutcome.isShared, let call = callOutcome.call {
-                    call.finish(.failure(.cancelled))
-                    call.notifyPlugins(APIResponse(failure: .cancelled, of: shared).result)
-                }
-                shared.leave()
-            }
-            // Not by `??`, which converts closures, with two allocations.
-            if let dataSource { return dataSource.begin(finish) }
-            return pipeline.begin(shared.draft, shared.meter, caller: flight.caller, completion: finish)
+        client = request.client
+        draft = request.draft
+        serializer = request.serializer
+        errorDecoder = request.errorDecoder
+        errorSerializer = request.errorSerializer
+        meter = TransferMeter(clock: request.client.pipeline.clock)
+        dataSource = Self.dataSource(of: request, meter)
+    }
+
+    /// Not a part of the initializer, because most requests have none.
+    @inline(never)
+    private static func dataSource(
+        of request: borrowing APIRequest<Model, ErrorModel>,
+        _ meter: TransferMeter
+    ) -> DataSourceRequest? {
+        let (pipeline, draft, serializer) = (request.client.pipeline, request.draft, request.serializer)
+        guard pipeline.mayReadCache(draft) else { return nil }
+        return DataSourceRequest(pipeline, draft, meter) { stored in
+            guard let model = try? pipeline.model(from: stored, draft, serializer),
+                !draft.reportsFailure(model)
+            else { return nil }
+            return ModelBox(model)
         }
+    }
+
+    /// Sends the request for the first caller.
+    private nonisolated func begin(_ flight: SingleFlight<CallOutcome>) -> SingleFlight<CallOutcome>.Stop {
+        let pipeline = client.pipeline
+        guard let ticket = pipeline.running.enter(flight) else {
+            meter.end()
+            flight.complete(CallOutcome(.failure(pipeline.refusal(of: draft))))
+            return {}
+        }
+        self.ticket.store(ticket.number, ordering: .relaxed)
+        // A closure that captures one object needs no allocation. Not by `??`, which converts closures, with two allocations.
+        if let dataSource { return dataSource.begin { [self] in finish($0) } }
+        return pipeline.begin(draft, meter, caller: flight.caller) { [self] in finish($0) }
+    }
+
+    /// Takes the outcome of the transfer.
+    private nonisolated func finish(_ callOutcome: CallOutcome) {
+        meter.end(after: callOutcome.outcome)
+        // The first caller reports the end of the request, which is running until then.
+        if flight.complete(callOutcome) { return }
+        // No caller waits any longer.
+        if !callOutcome.isShared, let call = callOutcome.call {
+            call.finish(.failure(.cancelled))
+            call.notifyPlugins(APIResponse(failure: .cancelled, of: self).result)
+        }
+        leave()
+    }
+
+    /// Removes the request from those of the client that are running. Has no effect if it is not among them.
+    private nonisolated func leave() {
+        guard let ticket = RunningRequests.Ticket(number: ticket.load(ordering: .relaxed)) else { return }
+        client.pipeline.running.leave(ticket)
+    }
+
+    /// Creates the error model of a failure.
+    nonisolated func errorModel(_ failure: RequestFailure) -> ErrorModel {
+        errorSerializer?(failure) ?? ErrorModel(failure)
+    }
+
+    /// Returns the outcome of the transfer, which the first caller starts. Nil if the calling task is cancelled first.
+    private nonisolated func callOutcome() async -> CallOutcome? {
+        await flight.value { [self] in begin($0) }
     }
 
     /// The model.
@@ -59,21 +104,21 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// - Throws: The request's error model, also on cancellation.
     public var value: Model {
         get async throws(ErrorModel) {
-            switch decoded(await flight.value()) {
+            switch decoded(await callOutcome()) {
             case .model(let box, _): return model(in: box)
-            case .response(let box): return try resultOfResponse(in: box).get()
+            case .response(let box): return try modelOfResponse(in: box)
             }
         }
     }
 
     /// The model or the error.
     public var result: Result<Model, ErrorModel> {
-        get async { response(from: decoded(await flight.value())).result }
+        get async { response(from: decoded(await callOutcome())).result }
     }
 
     /// The complete outcome: the request as it was sent, the response's head and body, the metrics, and the result.
     public var response: APIResponse<Model, ErrorModel> {
-        get async { response(from: decoded(await flight.value())) }
+        get async { response(from: decoded(await callOutcome())) }
     }
 
     /// The models in order: the stored one followed by the server's if the request's ``DataSource`` gives both,
@@ -94,7 +139,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         guard let first = await dataSource?.first(), let box = first.decoded,
             case .success(let stored) = first.outcome
         else { return nil }
-        return APIResponse(model(in: box), stored, to: shared)
+        return APIResponse(model(in: box), stored, to: self)
     }
 
     /// Stops the transfer. All current and later callers get a cancellation error.
@@ -103,19 +148,19 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     public nonisolated func cancel() {
         flight.cancel()
         dataSource?.cancel()
-        shared.meter.end()
+        meter.end()
     }
 
     deinit {
         // Ends the progress sequences of a request that was never sent.
-        shared.meter.end()
+        meter.end()
         // No caller has read the outcome.
-        shared.leave()
+        leave()
     }
 
     /// The progress of the request's body, as ``downloadProgress`` describes it.
     public nonisolated var uploadProgress: some AsyncSequence<TransferProgress, Never> & Sendable {
-        TransferProgressSequence(shared.meter, .upload, clock: shared.client.pipeline.clock)
+        TransferProgressSequence(meter, .upload, clock: client.pipeline.clock)
     }
 
     /// The progress of the response's body. Any number of loops can read it, before and after the request is sent.
@@ -131,12 +176,12 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// delays the transfer. Reading the progress does not send the request. It never throws: the error of a request is
     /// reported with its outcome.
     public nonisolated var downloadProgress: some AsyncSequence<TransferProgress, Never> & Sendable {
-        TransferProgressSequence(shared.meter, .download, clock: shared.client.pipeline.clock)
+        TransferProgressSequence(meter, .download, clock: client.pipeline.clock)
     }
 
     /// The progress of both bodies.
     nonisolated var transferProgress: (upload: TransferProgress, download: TransferProgress) {
-        (shared.meter.snapshot(.upload).progress, shared.meter.snapshot(.download).progress)
+        (meter.snapshot(.upload).progress, meter.snapshot(.download).progress)
     }
 
     /// Decodes the outcome for the first caller, and returns the same to all later ones. A caller that was cancelled
@@ -150,7 +195,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         switch decoded {
         case .response(let box): failure = failureOfResponse(in: box)
         case .model(let box, let answer):
-            if let dataSource, callOutcome.decoded == nil, !shared.reportsFailure(model(in: box)) {
+            if let dataSource, callOutcome.decoded == nil, !draft.reportsFailure(model(in: box)) {
                 dataSource.store(answer)
             }
         }
@@ -158,7 +203,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
             call.finish(failure.map(TransportOutcome.failure) ?? callOutcome.outcome)
             if !call.steps.plugins.isEmpty { notifyPlugins(of: decoded, call) }
         }
-        shared.leave()
+        leave()
         return decoded
     }
 
@@ -168,7 +213,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         case .success(let answer):
             if let box = callOutcome.decoded { return .model(box, answer) }
             do throws(SluiceError) {
-                return .model(ModelBox(try shared.model(in: answer)), answer)
+                return .model(ModelBox(try client.pipeline.model(from: answer, draft, serializer)), answer)
             } catch {
                 return failed(error, answer)
             }
@@ -180,15 +225,15 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     @inline(never)
     private nonisolated func failed(_ error: SluiceError, _ answer: ServerResponse? = nil) -> DecodedOutcome {
-        .response(ResponseBox(APIResponse(failure: error, of: shared, answer)))
+        .response(ResponseBox(APIResponse(failure: error, of: self, answer)))
     }
 
     @inline(never)
     private nonisolated func failureOfResponse(in box: AnyObject) -> SluiceError? { response(in: box).failure }
 
     @inline(never)
-    private nonisolated func resultOfResponse(in box: AnyObject) -> Result<Model, ErrorModel> {
-        response(in: box).result
+    private nonisolated func modelOfResponse(in box: AnyObject) throws(ErrorModel) -> Model {
+        try response(in: box).result.get()
     }
 
     @inline(never)
@@ -198,7 +243,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     private nonisolated func response(from decoded: DecodedOutcome) -> APIResponse<Model, ErrorModel> {
         switch decoded {
-        case .model(let box, let answer): APIResponse(model(in: box), answer, to: shared)
+        case .model(let box, let answer): APIResponse(model(in: box), answer, to: self)
         case .response(let box): response(in: box)
         }
     }
@@ -240,59 +285,11 @@ private final class ResponseBox<Model: Sendable, ErrorModel: ErrorSerializable>:
     }
 }
 
-/// A request and its meter, in one object that its sender and all closures share.
-///
-/// It stores the fields and not the request: each copy or release of a generic value makes the runtime look up its metadata.
-final class SentRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
-    let client: APIClient
-    let draft: RequestDraft
-    let serializer: any ResponseSerializer<Model>
-    let errorDecoder: (any DataDecoder)?
-    private let errorSerializer: (@Sendable (RequestFailure) -> ErrorModel)?
-    let meter: TransferMeter
-    /// The ticket among the running requests of the client; 0 until the request is sent.
-    private let ticket = Atomic<UInt64>(0)
-
-    init(_ request: borrowing APIRequest<Model, ErrorModel>) {
-        client = request.client
-        draft = request.draft
-        serializer = request.serializer
-        errorDecoder = request.errorDecoder
-        errorSerializer = request.errorSerializer
-        meter = TransferMeter(clock: request.client.pipeline.clock)
-    }
-
-    var request: APIRequest<Model, ErrorModel> {
-        var request = APIRequest<Model, ErrorModel>(client, draft, serializer, errorDecoder)
-        request.errorSerializer = errorSerializer
-        return request
-    }
-
-    /// Adds the request to those of the client that are running. Returns false if the client accepts no further requests.
-    func enter(_ flight: SingleFlight<CallOutcome>) -> Bool {
-        guard let ticket = client.pipeline.running.enter(flight) else { return false }
-        self.ticket.store(ticket.number, ordering: .relaxed)
-        return true
-    }
-
-    /// Removes the request from those that are running. Has no effect if it is not among them.
-    func leave() {
-        guard let ticket = RunningRequests.Ticket(number: ticket.load(ordering: .relaxed)) else { return }
-        client.pipeline.running.leave(ticket)
-    }
-
-    /// Validates a response and decodes the model.
-    func model(in response: ServerResponse) throws(SluiceError) -> Model {
-        try client.pipeline.model(from: response, draft, serializer)
-    }
-
+extension RequestDraft {
     /// Returns true if the model is the outcome of an envelope that reports a failure. Such a response is not stored.
-    func reportsFailure(_ model: Model) -> Bool {
-        draft.modelLocation.isOutcome && (model as? any EnvelopeReport)?.isSuccess == false
+    fileprivate func reportsFailure(_ model: some Sendable) -> Bool {
+        modelLocation.isOutcome && (model as? any EnvelopeReport)?.isSuccess == false
     }
-
-    /// Creates the error model of a failure.
-    func errorModel(_ failure: RequestFailure) -> ErrorModel { errorSerializer?(failure) ?? ErrorModel(failure) }
 }
 
 extension TransferMeter {

@@ -191,7 +191,7 @@ final class BatchSlot<Request: TypedRequest>: BatchMember {
         }
     }
 
-    private var cancellation: Response { Response(failure: .cancelled, of: SentRequest(request.sender().request)) }
+    private var cancellation: Response { Response(failure: .cancelled, of: request.sender()) }
 }
 
 extension APIResponse {

@@ -231,7 +231,7 @@ final class PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
                 return nil
             case .failed(let error):
                 position = .over
-                _ = try Response(failure: error, of: SentRequest(pages.request)).result.get()
+                _ = try Response(failure: error, of: pages.request.sender()).result.get()
             case .after(let response, let request):
                 advance(from: response, to: request)
             case .before(let request):

@@ -44,7 +44,7 @@ struct SingleFlight<Value: Sendable>: Sendable {
     }
 
     fileprivate enum Phase {
-        case ready(Work)
+        case ready(Work?)
         case running(Stop?)
         case completed(Value)
     }
@@ -73,7 +73,7 @@ struct SingleFlight<Value: Sendable>: Sendable {
 
     private enum Joining {
         case waiting
-        case starting(Work)
+        case starting(Work?)
         case answered(Value)
         case refused
         case abandoned
@@ -85,18 +85,24 @@ struct SingleFlight<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - cancelled: The value that all waiters get if the work is cancelled.
-    ///   - work: The work to share.
-    init(cancelled: Value, work: @escaping Work) {
+    ///   - work: The work to share; nil if the first waiter brings it.
+    init(cancelled: Value, work: Work? = nil) {
         state = Locked(State(cancelled: cancelled, phase: .ready(work)))
     }
 
     /// Waits for the value, and starts the work if it has not been started. Returns nil if the calling task is
     /// cancelled first.
-    func value() async -> Value? {
+    func value() async -> Value? { await value { _ in {} } }
+
+    /// Waits for the value of a flight without work of its own.
+    ///
+    /// - Parameter work: Starts the work on the calling thread, if this is the first waiter.
+    /// - Returns: The value; nil if the calling task is cancelled first.
+    func value(_ work: (_ flight: SingleFlight) -> Stop) async -> Value? {
         let id = nextID()
         defer { state.synchronize() }
         return await withTaskCancellationHandler {
-            var wake = await withUnsafeContinuation { join(id, .task($0)) }
+            var wake = await withUnsafeContinuation { join(id, .task($0), work) }
             while true {
                 switch wake {
                 case .value(let value): return value
@@ -123,7 +129,7 @@ struct SingleFlight<Value: Sendable>: Sendable {
         _ completion: @escaping @Sendable (Value?) -> Void
     ) -> Stop? {
         let id = nextID()
-        guard join(id, .call(completion, caller)) else { return nil }
+        guard join(id, .call(completion, caller), { _ in {} }) else { return nil }
         return { [self] in leave(id) }
     }
 
@@ -161,20 +167,21 @@ struct SingleFlight<Value: Sendable>: Sendable {
 
     /// Adds a waiter. Returns false if it is a callback that will never run because all earlier waiters have left.
     @discardableResult
-    private func join(_ id: Int, _ waiter: Waiter) -> Bool {
+    private func join(_ id: Int, _ waiter: Waiter, _ work: (SingleFlight) -> Stop) -> Bool {
         let joining: Joining = state.withLock { state in
             if case .call = waiter, state.wasAbandoned { return .abandoned }
             if case .completed(let value) = state.phase { return .answered(value) }
             // Checked under the lock: a later cancellation finds the waiter when it leaves.
             if case .task = waiter, Task.isCancelled { return .refused }
             state.add(waiter, id)
-            guard case .ready(let work) = state.phase else { return .waiting }
+            guard case .ready(let own) = state.phase else { return .waiting }
             state.phase = .running(nil)
-            return .starting(work)
+            return .starting(own)
         }
         switch joining {
         case .waiting: break
-        case .starting(let work): start(work)
+        case .starting(let own?): start(own)
+        case .starting(nil): start(work)
         case .answered(let value): waiter.resume(returning: value)
         case .refused: waiter.resume(returning: nil)
         case .abandoned: return false
@@ -202,7 +209,7 @@ struct SingleFlight<Value: Sendable>: Sendable {
         }
     }
 
-    private func start(_ work: Work) {
+    private func start(_ work: (SingleFlight) -> Stop) {
         let stop = work(self)
         let isCompleted = state.withLock { state in
             guard case .running = state.phase else { return true }
