@@ -164,7 +164,7 @@ struct SharedTransferKey: Hashable {
     ///   - request: The request as it is built.
     ///   - draft: The draft that it was built from.
     ///   - pipeline: The pipeline that it would pass through.
-    init?(_ request: HTTPRequest, _ draft: RequestDraft, _ pipeline: Pipeline) {
+    init?(_ request: borrowing HTTPRequest, _ draft: borrowing RequestDraft, _ pipeline: borrowing Pipeline) {
         let sharing = draft.options.sharing ?? pipeline.sharing
         guard sharing.covers(request.method), !draft.options.changesSteps, !draft.options.caching.isChanged,
             !pipeline.isStubbed(draft), !pipeline.steps.suppliesTokens

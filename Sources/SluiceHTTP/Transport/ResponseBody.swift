@@ -6,8 +6,15 @@ import SluiceFoundation
 /// stops the transfer.
 public struct ResponseBody: AsyncSequence, Sendable {
     private enum Source: Sendable {
-        case whole(Data, TransferMetrics, HTTPHeaders)
+        case whole(Whole)
         case arriving(ResponsePipe.Reader)
+    }
+
+    /// The bytes of a body in memory. A structure, because the runtime copies a tuple member by member.
+    package struct Whole: Sendable {
+        package let data: Data
+        package let metrics: TransferMetrics
+        package let trailers: HTTPHeaders
     }
 
     /// Called with each chunk before the reader receives it, and with nil at the end. Not called after a failure.
@@ -27,7 +34,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         metrics: TransferMetrics = TransferMetrics(),
         trailers: HTTPHeaders = [:]
     ) {
-        source = .whole(data, metrics, trailers)
+        source = .whole(Whole(data: data, metrics: metrics, trailers: trailers))
     }
 
     /// Creates a body from a sequence of chunks, for a transport of one's own.
@@ -130,14 +137,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// The complete body, its metrics and its trailers if it was created from bytes in memory; nil otherwise.
-    package var whole: (data: Data, metrics: TransferMetrics, trailers: HTTPHeaders)? {
-        if case .whole(let data, let metrics, let trailers) = source { (data, metrics, trailers) } else { nil }
+    package var whole: Whole? {
+        if case .whole(let whole) = source { whole } else { nil }
     }
 
     /// The metrics of the transfer; nil until the whole body has arrived.
     public var metrics: TransferMetrics? {
         switch source {
-        case .whole(_, let metrics, _): metrics
+        case .whole(let whole): whole.metrics
         case .arriving(let reader): reader.metrics
         }
     }
@@ -148,7 +155,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// (RFC 9110 §6.5.1).
     public var trailers: HTTPHeaders? {
         switch source {
-        case .whole(_, _, let trailers): trailers
+        case .whole(let whole): whole.trailers
         case .arriving(let reader): reader.trailers
         }
     }
@@ -159,9 +166,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// - Returns: The bytes.
     /// - Throws: ``SluiceError/Code/bodyTooLarge`` if the limit is exceeded, or the transfer's error.
     public func collect(upTo limit: Int64? = nil) async throws(SluiceError) -> Data {
-        if case .whole(let data, _, _) = source {
-            try ResponseBody.check(data.count, limit)
-            return data
+        if case .whole(let whole) = source {
+            try ResponseBody.check(whole.data.count, limit)
+            return whole.data
         }
         var all = Data()
         var iterator = makeChunkIterator()
@@ -203,7 +210,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// Creates the iterator of ``makeAsyncIterator()``, which also reads in batches.
     package func makeChunkIterator() -> Iterator {
         switch source {
-        case .whole(let data, _, _): Iterator(whole: data.isEmpty ? nil : data, reader: nil, tap: tap)
+        case .whole(let whole): Iterator(whole: whole.data.isEmpty ? nil : whole.data, reader: nil, tap: tap)
         case .arriving(let reader): Iterator(whole: nil, reader: reader, tap: tap)
         }
     }
