@@ -79,7 +79,7 @@ public struct Stub: Sendable {
     /// Returns the stub with a truncated body: the connection is lost after a number of bytes.
     ///
     /// - Parameters:
-    ///   - bytes: The number of bytes to deliver. A shorter body is delivered completely.
+    ///   - bytes: The number of bytes to deliver. A body that is not longer is delivered without an error.
     ///   - code: The code of the resulting error.
     /// - Returns: The truncated stub.
     public func truncated(after bytes: Int, _ code: SluiceError.Code = .truncatedBody) -> Stub {

@@ -141,7 +141,7 @@ struct StubDownload: Sendable {
             await writer.write(piece)
             if Task.isCancelled { throw .cancelled }
         }
-        if let truncation { throw truncation.error }
+        if let truncation, truncation.bytes < bytes.count { throw truncation.error }
     }
 }
 

@@ -225,6 +225,12 @@ import Testing
         #expect(error?.code == .connectionLost)
     }
 
+    @Test(arguments: [(0, ""), (2, "ab"), (3, "ab")])
+    func bodyThatIsNotLongerIsNotTruncated(_ count: Int, _ text: String) async throws {
+        let answer = try await send(.text(text).truncated(after: count))
+        #expect(answer.text == text)
+    }
+
     @Test func uploadIsReadInDelayedChunksAndCounted() async throws {
         let meter = TransferMeter(clock: clock)
         var request = request
