@@ -40,9 +40,12 @@ public final class StubTransport: Sendable {
     }
 
     private struct State {
+        /// The rules. Within a generation, rules are only added, so that their positions stay valid.
         var rules: [Rule] = []
         var requests: [RecordedRequest] = []
         var unmatched: [UnmatchedRequest] = []
+        /// The number of calls of `reset()`.
+        var generation = 0
     }
 
     private let unmatched: Unmatched
@@ -92,7 +95,7 @@ public final class StubTransport: Sendable {
 
     /// Removes all rules and recorded requests.
     public func reset() {
-        state.withLock { $0 = State() }
+        state.withLock { $0 = State(generation: $0.generation + 1) }
     }
 
     private func add(_ rule: Rule) {
@@ -102,13 +105,14 @@ public final class StubTransport: Sendable {
     /// Records a request and returns the answer of the first matching rule.
     private func answer(to request: RecordedRequest) -> (Result<Answer, UnmatchedRequest>, RecordedRequest) {
         // Matchers may call closures of the test, so they run outside the lock.
-        let rules = state.withLock { $0.rules }
+        let (rules, generation) = state.withLock { ($0.rules, $0.generation) }
         let mismatches = rules.map { $0.matcher.mismatches(request) }
         var recorded = request
         return state.withLock { state in
+            let hasSameRules = state.generation == generation
             for (index, rule) in rules.enumerated() where mismatches[index].isEmpty {
-                guard state.rules.indices.contains(index), state.rules[index].isOpen else { continue }
-                state.rules[index].answered += 1
+                guard hasSameRules ? state.rules[index].isOpen : rule.isOpen else { continue }
+                if hasSameRules { state.rules[index].answered += 1 }
                 recorded.pathParameters = rule.matcher.pathParameters(of: request)
                 state.requests.append(recorded)
                 return (.success(rule.answer), recorded)

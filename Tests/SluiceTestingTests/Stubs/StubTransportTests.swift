@@ -79,6 +79,18 @@ import Testing
         #expect(unmatched?.misses.first?.reasons == ["it has reached its limit of requests (1)"])
     }
 
+    @Test func resetDuringAMatchCountsAgainstNoLaterRule() async throws {
+        let stubs = StubTransport()
+        let resetting = RequestMatcher.any.matching { _ in
+            stubs.reset()
+            stubs.on(.get("/b"), .text("b"), times: 1)
+            return true
+        }
+        stubs.on(resetting, .text("a"))
+        let answers = [try await send(stubs, "/a"), try await send(stubs, "/b")]
+        #expect(answers == ["a", "b"])
+    }
+
     @Test func unmatchedRequestFailsTestEvenIfErrorIsIgnored() async {
         await #expect(throws: UnmatchedRequest.self) {
             try await withStubTransport { stubs in _ = try? await send(stubs, "/nowhere") }
