@@ -28,6 +28,15 @@ final class LoopbackLifetimeTests: XCTestCase {
         XCTAssertThrowsError(try RawClient(port: port))
     }
 
+    func testStopReleasesServerThatItsClosuresCapture() async throws {
+        try await expectNoLeaks(descriptors: false) { leaks in
+            let server = try leaks.track(LoopbackServer())
+            server.on("/") { _ in .text(server.url) }
+            server.onExpectation { _ in server.requestCount == 0 ? .continue : .ignored }
+            server.stop()
+        }
+    }
+
     func testWaitEndsWhenServerStopsOrTaskIsCancelled() async throws {
         let server = try LoopbackServer()
         let cancelled = Task { await server.waitForRequests(1) }

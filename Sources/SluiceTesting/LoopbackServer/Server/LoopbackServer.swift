@@ -43,10 +43,11 @@ public final class LoopbackServer: Sendable {
     /// The host and port in the form of a `Host` field, `127.0.0.1:PORT`.
     public var authority: String { "127.0.0.1:\(port)" }
 
-    /// Closes all connections and the port. Later connection attempts are refused. Calling it again has no effect.
+    /// Closes all connections and the port, and releases the routes. Later connection attempts are refused. Calling it again has no effect.
     public func stop() {
         listener.stop()
         log.stop()
+        routes.removeAll()
     }
 }
 

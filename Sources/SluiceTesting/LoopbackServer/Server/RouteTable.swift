@@ -33,6 +33,16 @@ final class RouteTable: Sendable {
         }
     }
 
+    /// Removes all routes and closures, which may hold references to the server.
+    func removeAll() {
+        // Released outside the lock, because the end of a reference may run any code.
+        _ = state.withLock { state in
+            let removed = state
+            state = State()
+            return removed
+        }
+    }
+
     func onExpectation(_ respond: @escaping @Sendable (LoopbackRequest) -> LoopbackExpectation) {
         state.withLock { $0.expectation = respond }
     }
