@@ -46,6 +46,19 @@ final class LoopbackResponseTests: XCTestCase {
         XCTAssertEqual(client.receiveHead(), "HTTP/1.1 204 No Content\r\n\r\n")
     }
 
+    func testStatusWithoutBodyOmitsOne() throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("next"))
+        for status: HTTPStatus in [.noContent, .notModified] {
+            server.on("/empty", .text("body", status: status))
+            let client = try RawClient(port: server.port)
+            client.send("GET /empty HTTP/1.1\r\nHost: test\r\n\r\n")
+            let head = client.receiveHead()
+            XCTAssertTrue(head.hasPrefix("HTTP/1.1 \(status)") && !head.contains("Content-Length"), head)
+            XCTAssertTrue(client.get("/").hasPrefix("HTTP/1.1 200 OK\r\n"), "A body would precede the next response.")
+        }
+    }
+
     func testEchoDescribesRequest() throws {
         let server = try LoopbackServer()
         server.on("*", .echo)

@@ -65,7 +65,7 @@ extension LoopbackResponse {
     /// Sends bytes with a `Content-Length`.
     ///
     /// - Parameters:
-    ///   - data: The body.
+    ///   - data: The body. It is omitted for informational statuses, 204 and 304.
     ///   - contentType: The `Content-Type`, unless `headers` contains one.
     ///   - status: The status.
     ///   - headers: Additional header fields. A `Content-Length` among them is sent unchanged, even if it is wrong.
@@ -76,14 +76,17 @@ extension LoopbackResponse {
         status: HTTPStatus = .ok,
         headers: HTTPHeaders = [:]
     ) -> LoopbackResponse {
+        // Bytes after such a head would be read as the next response.
+        if status.hasNoBody {
+            return LoopbackResponse(.head(ResponseHead(status, headers, contentType: contentType, framing: .none)))
+        }
         let head = ResponseHead(status, headers, contentType: contentType, framing: .length(data.count))
         return LoopbackResponse(.head(head), .body(data))
     }
 
     /// Sends a status without a body.
     public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [:]) -> LoopbackResponse {
-        let hasNoLength = status.class == .informational || status == .noContent || status == .notModified
-        return LoopbackResponse(.head(ResponseHead(status, headers, framing: hasNoLength ? .none : .length(0))))
+        LoopbackResponse(.head(ResponseHead(status, headers, framing: status.hasNoBody ? .none : .length(0))))
     }
 
     /// Sends the request back as JSON: see ``LoopbackEcho``.
@@ -147,6 +150,11 @@ extension LoopbackResponse {
         }
         return LoopbackResponse(actions: closing + [.close])
     }
+}
+
+extension HTTPStatus {
+    /// True if responses with this status have no body (RFC 9112 §6.3).
+    fileprivate var hasNoBody: Bool { self.class == .informational || self == .noContent || self == .notModified }
 }
 
 // MARK: - Slow and endless responses
