@@ -68,6 +68,25 @@ final class LoopbackInterruptionTests: XCTestCase {
         }
     }
 
+    func testEndlessBodyIsThrottledAndInterruptedTwice() throws {
+        let server = try LoopbackServer()
+        let fired = LoopbackSignal()
+        fired.fire()
+        let endless = LoopbackResponse.endless(chunk: Data("ab".utf8))
+        server.on("/", endless.throttled(pieceSize: 3, every: .milliseconds(10)).interrupted(after: 16))
+        let start = ContinuousClock.now
+        XCTAssertTrue(try ask(server).receiveToEnd().hasSuffix("\r\n\r\n2\r\nab\r\n2\r\nab\r\n2\r"))
+        XCTAssertGreaterThanOrEqual(start.duration(to: .now), .milliseconds(60), "Six pauses")
+        server.on("/", endless.paused(after: 23, until: fired).interrupted(after: 16))
+        XCTAssertTrue(try ask(server).receiveToEnd().hasSuffix("\r\n\r\n2\r\nab\r\n2\r\nab\r\n2\r"))
+    }
+
+    func testEndlessBodyIsInterruptedAfterAnyNumberOfBytes() throws {
+        let server = try LoopbackServer()
+        server.on("/", .endless(chunk: Data("ab".utf8)).interrupted(after: .max))
+        XCTAssertTrue(try ask(server).receive(through: "2\r\nab\r\n").hasSuffix("\r\n\r\n2\r\nab\r\n"))
+    }
+
     func testPausesBodyUntilSignal() throws {
         let signal = LoopbackSignal()
         let server = try LoopbackServer()

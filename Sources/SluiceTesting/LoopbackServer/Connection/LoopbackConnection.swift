@@ -141,11 +141,11 @@ struct ResponsePlayer {
         case .pause(let duration):
             return flush() && (duration <= .zero || socket.wait(until: .now + duration) == .timeIsUp)
         case .wait(let signal): return flush() && signal.block(socket)
-        case .endless(let chunk):
+        case .repeated(let actions, let times):
             guard request.method != .head else { return true }
-            guard flush() else { return false }
-            while send(chunk) {}
-            return false
+            var left = times ?? .max
+            while left > 0, perform(actions) { left -= 1 }
+            return left == 0
         case .hang:
             if flush() { _ = socket.wait(until: nil) }
             return false

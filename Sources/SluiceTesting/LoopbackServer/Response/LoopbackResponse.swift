@@ -15,8 +15,8 @@ public struct LoopbackResponse: Sendable {
         case answer(@Sendable (LoopbackRequest) -> LoopbackResponse)
         case pause(Duration)
         case wait(LoopbackSignal)
-        /// Writes the same bytes repeatedly until the client disconnects.
-        case endless(Data)
+        /// Performs actions that write a part of the body again and again: a number of times, or with nil until the client disconnects.
+        case repeated([Action], times: Int?)
         case hang
         case close
         case reset
@@ -178,7 +178,8 @@ extension LoopbackResponse {
     /// Sends an endless chunked body, as fast as the client reads, until the client disconnects.
     public static func endless(chunk: Data) -> LoopbackResponse {
         let head = ResponseHead(.ok, contentType: "application/octet-stream", framing: .chunked)
-        return LoopbackResponse(.head(head), .endless(chunk.isEmpty ? Data([0]).framedAsChunk : chunk.framedAsChunk))
+        let bytes = chunk.isEmpty ? Data([0]).framedAsChunk : chunk.framedAsChunk
+        return LoopbackResponse(.head(head), .repeated([.body(bytes), .pause(.zero)], times: nil))
     }
 
     /// Sends nothing until the client disconnects or the server stops.
@@ -324,26 +325,12 @@ extension LoopbackResponse {
     ///   - interval: The duration of each pause.
     /// - Returns: The response with the same body bytes.
     public func throttled(pieceSize: Int, every interval: Duration) -> LoopbackResponse {
-        var isFirst = true
-        let throttled = actions.flatMap { action -> [Action] in
-            switch action {
-            case .answer(let respond):
-                return [.answer { respond($0).throttled(pieceSize: pieceSize, every: interval) }]
-            case .body(let data):
-                var pieces: [Action] = []
-                var rest = data
-                while !rest.isEmpty {
-                    if !isFirst { pieces.append(.pause(interval)) }
-                    pieces.append(.body(rest.prefix(max(1, pieceSize))))
-                    rest = rest.dropFirst(max(1, pieceSize))
-                    isFirst = false
-                }
-                return pieces
-            default:
-                return [action]
-            }
+        var needsPause = false
+        var result: [Action] = []
+        for action in actions {
+            result += action.throttled(pieceSize: max(1, pieceSize), every: interval, needsPause: &needsPause)
         }
-        return LoopbackResponse(actions: throttled)
+        return LoopbackResponse(actions: result)
     }
 
     /// Returns the response with other actions inserted after a number of bytes of the body, or of head and body.
@@ -361,11 +348,16 @@ extension LoopbackResponse {
                 )
             }
             switch action {
-            case .endless(let chunk):
-                let beginning = Array(repeating: Action.body(chunk), count: left / chunk.count)
-                result += beginning + [.body(chunk.prefix(left % chunk.count))] + inserted
-                result.append(.body(chunk.dropFirst(left % chunk.count)))
-                return LoopbackResponse(actions: result + actions.dropFirst(index))
+            case .repeated(let part, let times):
+                let length = part.reduce(0) { $0 + $1.length(countingHeads: countingHeads) }
+                let whole = min(left / max(1, length), times ?? .max)
+                left -= whole * length
+                if whole > 0 { result.append(.repeated(part, times: whole)) }
+                if whole == times { continue }
+                let next = LoopbackResponse(actions: part)
+                    .inserting(inserted, after: left, countingHeads: countingHeads)
+                result += next.actions + [.repeated(part, times: times.map { $0 - whole - 1 })]
+                return LoopbackResponse(actions: result + actions.dropFirst(index + 1))
             case .answer(let respond):
                 result.append(
                     .answer { [left] in
@@ -400,6 +392,44 @@ extension LoopbackResponse.Action {
         case .bytes(let data): (.bytes(data.prefix(count)), .bytes(data.dropFirst(count)))
         case .head(let head): (.bytes(head.bytes.prefix(count)), .bytes(head.bytes.dropFirst(count)))
         default: nil
+        }
+    }
+}
+
+extension LoopbackResponse.Action {
+    /// Returns actions that write the same bytes in pieces.
+    ///
+    /// - Parameters:
+    ///   - pieceSize: The number of bytes in a piece.
+    ///   - interval: The duration of the pause before each piece except the first of the response.
+    ///   - needsPause: True if a piece precedes the action without a pause after it. Updated for the next action.
+    /// - Returns: The actions.
+    fileprivate func throttled(pieceSize: Int, every interval: Duration, needsPause: inout Bool) -> [Self] {
+        switch self {
+        case .answer(let respond):
+            return [.answer { respond($0).throttled(pieceSize: pieceSize, every: interval) }]
+        case .body(let data):
+            var pieces: [Self] = []
+            var rest = data
+            while !rest.isEmpty {
+                if needsPause { pieces.append(.pause(interval)) }
+                pieces.append(.body(rest.prefix(pieceSize)))
+                rest = rest.dropFirst(pieceSize)
+                needsPause = true
+            }
+            return pieces
+        case .repeated(let actions, let times):
+            // The pause at the end of the part precedes its next repetition.
+            let beginning: [Self] = needsPause ? [.pause(interval)] : []
+            needsPause = false
+            var part: [Self] = []
+            for action in actions {
+                part += action.throttled(pieceSize: pieceSize, every: interval, needsPause: &needsPause)
+            }
+            needsPause = false
+            return beginning + [.repeated(part + [.pause(interval)], times: times)]
+        default:
+            return [self]
         }
     }
 }
