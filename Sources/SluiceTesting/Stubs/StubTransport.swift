@@ -56,7 +56,8 @@ public final class StubTransport: Sendable {
     ///
     /// - Parameters:
     ///   - unmatched: The handling of a request that matches no rule. The request fails by default.
-    ///   - clock: The clock for delays and gaps. Pass the ``TestClock`` of the client if it has one.
+    ///   - clock: The clock for delays and gaps. The system's by default, also if the client has another one. With a
+    ///     ``TestClock``, each delay and each gap ends when the test advances the clock.
     public init(unmatched: Unmatched = .fail, clock: any SluiceClock = SystemClock()) {
         self.unmatched = unmatched
         self.clock = clock
@@ -223,7 +224,8 @@ extension StubTransport {
 /// ```
 ///
 /// - Parameters:
-///   - clock: The clock for delays and gaps.
+///   - clock: The clock for delays and gaps. The system's by default, also if the client has another one. With a
+///     ``TestClock``, each delay and each gap ends when the test advances the clock.
 ///   - body: The test.
 /// - Returns: The value that the test returns.
 /// - Throws: The error that the test throws, or the first ``UnmatchedRequest``.
