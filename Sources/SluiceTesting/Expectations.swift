@@ -30,6 +30,7 @@ public struct ExpectationFailure: LocalizedError, Sendable, CustomStringConverti
 ///
 /// - Parameters:
 ///   - code: The expected error code.
+///   - isolation: The actor that runs the operation; the caller's by default.
 ///   - fileID: The file of the expectation.
 ///   - line: The line of the expectation.
 ///   - body: The operation that is expected to fail.
@@ -38,6 +39,7 @@ public struct ExpectationFailure: LocalizedError, Sendable, CustomStringConverti
 @discardableResult
 public func expectError<Value>(
     _ code: SluiceError.Code,
+    isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID,
     line: UInt = #line,
     _ body: () async throws -> Value
@@ -57,6 +59,7 @@ public func expectError<Value>(
 ///
 /// - Parameters:
 ///   - expected: The expected error.
+///   - isolation: The actor that runs the operation; the caller's by default.
 ///   - fileID: The file of the expectation.
 ///   - line: The line of the expectation.
 ///   - body: The operation that is expected to fail.
@@ -65,6 +68,7 @@ public func expectError<Value>(
 @discardableResult
 public func expectError<Failure: Error & Equatable, Value>(
     _ expected: Failure,
+    isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID,
     line: UInt = #line,
     _ body: () async throws -> Value
@@ -84,6 +88,7 @@ public func expectError<Failure: Error & Equatable, Value>(
 ///
 /// - Parameters:
 ///   - type: The type of the expected error.
+///   - isolation: The actor that runs the operation; the caller's by default.
 ///   - fileID: The file of the expectation.
 ///   - line: The line of the expectation.
 ///   - body: The operation that is expected to fail.
@@ -92,6 +97,7 @@ public func expectError<Failure: Error & Equatable, Value>(
 @discardableResult
 public func expectError<Failure: Error, Value>(
     _ type: Failure.Type,
+    isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID,
     line: UInt = #line,
     _ body: () async throws -> Value
@@ -105,6 +111,7 @@ private func failure<Failure: Error, Value>(
     _ expected: String,
     _ fileID: StaticString,
     _ line: UInt,
+    isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws -> Value
 ) async throws -> Failure {
     let value: Value

@@ -1,7 +1,7 @@
 import SluiceFoundation
 import SluiceHTTP
 
-/// Collects the objects that ``expectNoLeaks(descriptors:within:fileID:line:_:)`` expects to be released.
+/// Collects the objects that ``expectNoLeaks(descriptors:within:isolation:fileID:line:_:)`` expects to be released.
 public final class LeakDetector: Sendable {
     private struct WeakReference {
         weak var object: (any AnyObject & Sendable)?
@@ -37,6 +37,7 @@ public final class LeakDetector: Sendable {
 /// - Parameters:
 ///   - descriptors: True to count open file descriptors too.
 ///   - limit: The maximum time to wait for the release. 10 seconds by default.
+///   - isolation: The actor that runs the code; the caller's by default.
 ///   - fileID: The file of the expectation.
 ///   - line: The line of the expectation.
 ///   - body: The code to check for leaks.
@@ -47,6 +48,7 @@ public final class LeakDetector: Sendable {
 public func expectNoLeaks<Value>(
     descriptors: Bool = true,
     within limit: Duration = .seconds(10),
+    isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID,
     line: UInt = #line,
     _ body: (LeakDetector) async throws -> Value

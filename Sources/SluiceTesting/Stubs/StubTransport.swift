@@ -226,11 +226,13 @@ extension StubTransport {
 /// - Parameters:
 ///   - clock: The clock for delays and gaps. The system's by default, also if the client has another one. With a
 ///     ``TestClock``, each delay and each gap ends when the test advances the clock.
+///   - isolation: The actor that runs the test; the caller's by default.
 ///   - body: The test.
 /// - Returns: The value that the test returns.
 /// - Throws: The error that the test throws, or the first ``UnmatchedRequest``.
 public func withStubTransport<Value>(
     clock: any SluiceClock = SystemClock(),
+    isolation: isolated (any Actor)? = #isolation,
     _ body: (StubTransport) async throws -> Value
 ) async throws -> Value {
     let stubs = StubTransport(clock: clock)

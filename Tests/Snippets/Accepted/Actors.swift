@@ -1,5 +1,6 @@
 import Foundation
 import Sluice
+import SluiceTesting
 
 // Code on the main actor and in actors.
 
@@ -193,4 +194,39 @@ func completionInAnActor() {
     shop.get("users/1", as: User.self).send { response in
         Task { await store.set(try? response.result.get()) }
     }
+}
+
+@MainActor func expectedErrorsOnTheMainActor() async throws {
+    let screen = Screen()
+    let request = shop.get("users/1", as: User.self)
+    try await expectError(.timedOut) {
+        screen.count()
+        return try await request.sender().value
+    }
+    let error = try await expectError(APIError.self) { screen.users = [try await request.sender().value] }
+    show(error)
+}
+
+@MainActor func stubTransportOnTheMainActor() async throws {
+    let screen = Screen()
+    try await withStubTransport { stubs in
+        let client = APIClient(baseURL: "https://shop.example") { $0.transport = stubs }
+        screen.users = [try await client.get("users/1").sender().value]
+    }
+}
+
+@MainActor func loopbackServerOnTheMainActor() async throws {
+    let screen = Screen()
+    try await withLoopbackServer { server in
+        screen.name = try await APIClient(baseURL: server.url).string.get("motto").sender().value
+    }
+}
+
+@MainActor func leaksOnTheMainActor() async throws {
+    let screen = Screen()
+    try await expectNoLeaks { leaks in
+        let sender = leaks.track(shop.string.get("motto").sender())
+        screen.name = try await sender.value
+    }
+    try await waitUntil("the screen has a name") { !screen.name.isEmpty }
 }

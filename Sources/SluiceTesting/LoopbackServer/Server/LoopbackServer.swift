@@ -215,10 +215,15 @@ extension LoopbackServer {
 /// }
 /// ```
 ///
-/// - Parameter body: The test.
+/// - Parameters:
+///   - isolation: The actor that runs the test; the caller's by default.
+///   - body: The test.
 /// - Returns: The value that the test returns.
 /// - Throws: The error that the test throws, or a ``LoopbackFailure``.
-public func withLoopbackServer<Value>(_ body: (LoopbackServer) async throws -> Value) async throws -> Value {
+public func withLoopbackServer<Value>(
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (LoopbackServer) async throws -> Value
+) async throws -> Value {
     let server = try LoopbackServer()
     defer { server.stop() }
     return try await body(server)
