@@ -133,8 +133,10 @@ enum CassetteCoding {
         let digest = try digest(of: response["body"])
         let bytes = digest == nil ? try body(of: response["body"]) : Data()
         // The length changes if the body was edited, or if its white space was dropped. A body with a content coding is
-        // stored decoded, so its recorded length does not apply either way.
-        if method != "HEAD", head.headers.contains(.contentLength), !head.headers.contains(.contentEncoding) {
+        // stored decoded, so its recorded length does not apply either way. That of a response to HEAD and of a 304 is the
+        // length of a body that is not sent (RFC 9110 §8.6).
+        let hasBody = method != "HEAD" && head.status != .notModified
+        if hasBody, head.headers.contains(.contentLength), !head.headers.contains(.contentEncoding) {
             head.headers[.contentLength] = "\(digest?.length ?? Int64(bytes.count))"
         }
         let trailers = try headers(of: response["trailers"])
