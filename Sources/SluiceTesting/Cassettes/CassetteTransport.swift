@@ -123,7 +123,8 @@ public final class CassetteTransport: Transport {
     ///
     /// A HAR file contains decoded bodies, so `Content-Encoding`, `Content-Length` and `Transfer-Encoding` are removed from
     /// the response headers. HTTP/2 pseudo-header fields such as `:status` are removed too. An entry with status 0 has no
-    /// response and becomes a lost connection.
+    /// response and becomes a lost connection. An entry whose body has a length but is not in the file fails its request
+    /// with `cassetteUnreadable`.
     ///
     /// - Parameters:
     ///   - file: The location of the archive.

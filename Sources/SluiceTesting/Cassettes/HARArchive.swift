@@ -60,11 +60,23 @@ package struct HARArchive: Sendable {
             headers: fields,
             version: CassetteCoding.version(of: response["httpVersion"]?.string)
         )
+        if let reason = missingBody(of: content, recorded.method, head.status) {
+            return RecordedExchange(request: recorded, result: .failure(SluiceError(.cassetteUnreadable, reason)))
+        }
         let body = try text(of: content)
         return RecordedExchange(
             request: recorded,
             result: .success(RecordedExchange.Response(head: head, body: body))
         )
+    }
+
+    /// Returns the reason why a response cannot be played back; nil if the archive contains its body, or if it has none.
+    private static func missingBody(of content: JSONNode?, _ method: HTTPMethod, _ status: HTTPStatus) -> String? {
+        guard let content, content["text"]?.string == nil, let size = content["size"]?.integer, size > 0,
+            method != .head, status != .noContent, status != .notModified
+        else { return nil }
+        let comment = content["comment"]?.string.map { " Its comment: \($0)" } ?? ""
+        return "The archive does not contain the body of \(size) bytes of this response.\(comment)"
     }
 
     private static func headers(of node: JSONNode?) -> HTTPHeaders {

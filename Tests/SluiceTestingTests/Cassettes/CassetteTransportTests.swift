@@ -1,4 +1,5 @@
 import Foundation
+import Sluice
 import SluiceHTTP
 import Testing
 
@@ -219,5 +220,26 @@ import Testing
         try await expectError(.cassetteUnmatched) { try await send(CassetteTransport(har: file), "/a?&code=2") }
         let again = try await send(CassetteTransport(har: file, redaction: .standard), "/a?&code=2")
         #expect(again == "archived")
+    }
+
+    @Test func bodyThatTheRecorderLeavesOutFailsItsRequest() async throws {
+        defer { tearDown() }
+        network.on(.get("/long"), .text(String(repeating: "x", count: 100)))
+        network.on(.get("/short"), .text("short"))
+        let recorder = HARRecorder(maximumBodyBytes: 10)
+        let client = APIClient(baseURL: "http://shop.test") {
+            $0.transport = network
+            $0.observers = [recorder]
+        }
+        _ = try await client.string.get("long").sender().value
+        _ = try await client.string.get("short").sender().value
+        await client.observersCaughtUp()
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try await recorder.write(to: file)
+        let playing = CassetteTransport(har: file)
+        let error = try await expectError(.cassetteUnreadable) { try await send(playing, "/long") }
+        #expect(error.reason.contains("Too long to be kept: 100 bytes"))
+        let short = try await send(playing, "/short")
+        #expect(short == "short")
     }
 }

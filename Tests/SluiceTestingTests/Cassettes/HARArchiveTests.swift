@@ -23,6 +23,20 @@ import Testing
         #expect(String(decoding: response.body, as: UTF8.self) == expected)
     }
 
+    @Test func bodyThatWasNotArchivedIsAFailure() throws {
+        let content = #""content":{"size":3,"comment":"Evicted."}"#
+        guard case .failure(let error) = try exchange(response: #""status":200,\#(content)"#).result else {
+            Issue.record("The entry has a response.")
+            return
+        }
+        #expect(error.code == .cassetteUnreadable)
+        #expect(error.reason.contains("the body of 3 bytes") && error.reason.contains("Evicted."))
+        for status in [204, 304] {
+            let response = try exchange(response: #""status":\#(status),\#(content)"#).result.get()
+            #expect(response.body.isEmpty)
+        }
+    }
+
     @Test func dropsFieldsOfTransfer() throws {
         let headers = """
             "status":200,"httpVersion":"h2","headers":[{"name":":status","value":"200"},{"name":"Content-Encoding","value":"br"},
