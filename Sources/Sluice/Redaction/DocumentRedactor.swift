@@ -175,6 +175,15 @@ extension DocumentRedactor {
         return (0..<4).contains { Self.text(of: beginning.dropLast($0), type) != nil }
     }
 
+    /// Returns the search of a body that is not readable, before its first piece; nil if a body of its type has no secrets.
+    package func search(contentType: String?) -> BinaryBodySearch? {
+        rules.isNone || Self.isMedia(contentType.flatMap(ContentType.init)) ? nil : BinaryBodySearch(rules)
+    }
+
+    private static func isMedia(_ type: ContentType?) -> Bool {
+        type.map { ["image", "audio", "video", "font"].contains($0.type) } ?? false
+    }
+
     /// Redacts a body of text; nil if it may contain secrets that cannot be located.
     private func redacted(_ text: String, _ type: ContentType?) -> String? {
         if let document = document(text, depth: 0) { return document }
@@ -199,7 +208,7 @@ extension DocumentRedactor {
         }
         let isText = type?.isText == true || type?.type == "multipart"
         if keepsStructure, isText { return .withheld(.possiblySecret) }
-        if !isText, let kind = type?.type, ["image", "audio", "video", "font"].contains(kind) { return .binary }
+        if !isText, Self.isMedia(type) { return .binary }
         let wide = Self.wideText(of: data)
         let bytes = wide.map { Array($0.utf8) } ?? Array(data)
         if (isText || wide != nil) && mayHoldSecret(bytes) || rules.memberNames.occur(in: bytes)

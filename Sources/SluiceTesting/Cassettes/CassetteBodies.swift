@@ -1,3 +1,4 @@
+import Sluice
 import SluiceFoundation
 import SluiceHTTP
 
@@ -11,6 +12,9 @@ struct CassetteBodies: Sendable {
         case data(Data)
         /// The digest of a body that is too long to be held in memory. That of a response is in the file of the digest.
         case digest(BodyDigest)
+        /// A response body that is too long to be held in memory, and contains the name of a secret. Its file is removed, and
+        /// this reader is the last one.
+        case withheld(FileReader)
     }
 
     let redaction: CassetteRedaction
@@ -111,7 +115,8 @@ struct CassetteBodies: Sendable {
 
     // MARK: - Responses
 
-    /// Reads the body of a response. A long body is written to a file, unless it has to be searched for secrets.
+    /// Reads the body of a response. A long body is written to a file, unless it has to be searched for secrets as a whole.
+    /// It is searched while it is written.
     ///
     /// - Parameters:
     ///   - response: The response.
@@ -123,6 +128,7 @@ struct CassetteBodies: Sendable {
         var data = Data()
         var digest: SHA256Stream?
         var file: BodyFile?
+        var search: BinaryBodySearch?
         var length: Int64 = 0
         // A search reads the whole body, so the next one follows when it is twice as long.
         var searched = Self.limit
@@ -130,6 +136,8 @@ struct CassetteBodies: Sendable {
         func begin() async throws(SluiceError) {
             digest = SHA256Stream()
             digest?.append(data)
+            search = redaction.search(response.head.headers)
+            search?.append(data)
             file = try await BodyFile.create(in: folder, isPrivate: false)
             try await file?.append(data)
             data = Data()
@@ -140,6 +148,7 @@ struct CassetteBodies: Sendable {
             if let limit, length > limit { throw .bodyTooLarge(limit: limit) }
             if let file {
                 digest?.append(piece)
+                search?.append(piece)
                 try await file.append(piece)
                 continue
             }
@@ -155,6 +164,7 @@ struct CassetteBodies: Sendable {
             try await begin()
         }
         guard let file else { return .data(data) }
+        if search?.hasSecret == true { return .withheld(try await FileReader.open(file.url)) }
         guard let text = digest?.hexDigest, let digest = BodyDigest(length: length, sha256: text) else {
             throw SluiceError(.unsupported, "The system library does not provide SHA-256.")
         }
@@ -187,8 +197,17 @@ struct CassetteBodies: Sendable {
         guard file.length == digest.length else {
             throw .unreadableBody(url, "it has \(file.length) bytes, but \(digest.length) were recorded")
         }
-        let trailers = response.trailers
-        return ResponseBody { writer throws(SluiceError) in
+        return Self.body(file, trailers: response.trailers, metrics, reporter)
+    }
+
+    /// Returns a response body that is read from an open file.
+    static func body(
+        _ file: FileReader,
+        trailers: HTTPHeaders,
+        _ metrics: TransferMetrics,
+        _ reporter: TransferMeter.Reporter?
+    ) -> ResponseBody {
+        ResponseBody { writer throws(SluiceError) in
             var count: Int64 = 0
             while let piece = try await file.read() {
                 if Task.isCancelled { throw .cancelled }

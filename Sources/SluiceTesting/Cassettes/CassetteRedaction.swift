@@ -137,6 +137,12 @@ extension CassetteRedaction {
         return redactor.isReadable(beginning, contentType: headers[.contentType])
     }
 
+    /// Returns the search of a decoded body that need not be searched as a whole; nil if it need not be searched at all.
+    func search(_ headers: HTTPHeaders) -> BinaryBodySearch? {
+        guard !rules.parameterNames.isEmpty else { return nil }
+        return redactor.search(contentType: headers[.contentType])
+    }
+
     /// Returns true if the content of a part is secret by the name of the part.
     func hidesPart(_ head: ArraySlice<UInt8>) -> Bool {
         guard !rules.parameterNames.isEmpty else { return false }

@@ -26,8 +26,9 @@ import SluiceHTTP
 ///
 /// Bodies of more than 1 MiB are not held in memory. A request has the `length` and the `sha256` of such a body. They do
 /// not depend on the boundary of a multipart form and on its secret parts. The body of a response is in a file of its
-/// own, named by its SHA-256, in the folder `gists.json.bodies` beside the cassette. Only a response that has to be
-/// searched for secrets as a whole, such as JSON, is held in memory and stored in the cassette whatever its length.
+/// own, named by its SHA-256, in the folder `gists.json.bodies` beside the cassette. It is searched for secrets while it is
+/// written, and removed if it contains the name of one. Only a response that has to be searched as a whole, such as JSON,
+/// is held in memory and stored in the cassette whatever its length.
 ///
 /// Secrets are removed before exchanges are written: see ``CassetteRedaction``. The file is replaced atomically after each
 /// exchange. While recording, a request is sent after its whole body has been read, and a response is returned after its
@@ -224,6 +225,9 @@ public final class CassetteTransport: Transport {
         case .digest(let digest):
             response.digest = digest
             body = try await bodies.body(digest, of: response, metrics, nil)
+        case .withheld(let file):
+            response.body = Data(CassetteRedaction.mark.utf8)
+            body = CassetteBodies.body(file, trailers: trailers, metrics, nil)
         }
         try await store(RecordedExchange(request: recorded, result: .success(response)))
         return TransportResponse(head: head, body: body)
