@@ -5,28 +5,54 @@ import SluiceHTTP
 ///
 /// It finds the secret names of at least five letters wherever they stand, and all other secrets in runs of printable
 /// characters. In the millions of bytes of a compressed body, shorter names and signs occur by chance.
+///
+/// A gzip or zlib file is searched decompressed. Zstandard is not decompressed. Other formats are not recognized.
 package struct BinaryBodySearch {
     /// The number of bytes that are searched again with the next piece, because a secret may continue in it.
     private static let overlap = 512
     /// The minimum length of a run of printable characters that is searched.
     private static let minimumRun = 16
+    /// The maximum decompressed length that is searched, in bytes.
+    private static let decompressedLimit = 256 << 20
 
     private let rules: SecretRules
+    /// The decompressor of a compressed file; nil for any other body.
+    private let inflater: Inflater?
+    private var decompressed = 0
     /// The last bytes that have been searched.
     private var end = Data()
-    /// True if a secret has been found.
-    package private(set) var hasSecret = false
+    /// True if a secret has been found, or if the body is compressed and cannot be searched.
+    package private(set) var mayHaveSecret = false
 
-    init(_ rules: SecretRules) {
+    /// Creates a search.
+    ///
+    /// - Parameters:
+    ///   - beginning: The beginning of the body, which is searched. It has at least four bytes, unless the body is shorter.
+    ///   - rules: The rules that identify secrets.
+    init(_ beginning: Data, _ rules: SecretRules) {
         self.rules = rules
+        let isCompressed = DocumentRedactor.isCompressed(beginning)
+        inflater = isCompressed ? Inflater() : nil
+        if isCompressed, inflater == nil { mayHaveSecret = true }
+        append(beginning)
     }
 
     /// Searches the next piece.
     package mutating func append(_ piece: Data) {
-        guard !hasSecret else { return }
+        guard !mayHaveSecret else { return }
+        guard let inflater else { return search(piece) }
+        let isSearched = inflater.decompress(piece) { piece in
+            decompressed += piece.count
+            search(piece)
+            return !mayHaveSecret && decompressed <= Self.decompressedLimit
+        }
+        if !isSearched { mayHaveSecret = true }
+    }
+
+    private mutating func search(_ piece: Data) {
         let bytes = Array(end + piece)
         end = Data(bytes.suffix(Self.overlap))
-        hasSecret =
+        mayHaveSecret =
             rules.memberNames.occur(in: bytes) || rules.headerNames.occur(in: bytes) || containsSecretText(bytes)
     }
 

@@ -175,9 +175,9 @@ extension DocumentRedactor {
         return (0..<4).contains { Self.text(of: beginning.dropLast($0), type) != nil }
     }
 
-    /// Returns the search of a body that is not readable, before its first piece; nil if a body of its type has no secrets.
-    package func search(contentType: String?) -> BinaryBodySearch? {
-        rules.isNone || Self.isMedia(contentType.flatMap(ContentType.init)) ? nil : BinaryBodySearch(rules)
+    /// Returns the search of a body that is not readable, which continues after this beginning; nil if its type needs none.
+    package func search(_ beginning: Data, contentType: String?) -> BinaryBodySearch? {
+        rules.isNone || Self.isMedia(contentType.flatMap(ContentType.init)) ? nil : BinaryBodySearch(beginning, rules)
     }
 
     private static func isMedia(_ type: ContentType?) -> Bool {
@@ -225,7 +225,7 @@ extension DocumentRedactor {
     }
 
     /// Returns true if data begins like gzip, zlib or Zstandard (RFC 1952 §2.3.1, RFC 1950 §2.2, RFC 8878 §3.1.1).
-    private static func isCompressed(_ data: Data) -> Bool {
+    package static func isCompressed(_ data: Data) -> Bool {
         let starts: [[UInt8]] = [
             [0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD], [0x78, 1], [0x78, 0x5E], [0x78, 0x9C], [0x78, 0xDA],
         ]

@@ -12,8 +12,8 @@ struct CassetteBodies: Sendable {
         case data(Data)
         /// The digest of a body that is too long to be held in memory. That of a response is in the file of the digest.
         case digest(BodyDigest)
-        /// A response body that is too long to be held in memory, and contains the name of a secret. Its file is removed, and
-        /// this reader is the last one.
+        /// A response body that is too long to be held in memory, and may contain a secret. Its file is removed, and this reader
+        /// is the last one.
         case withheld(FileReader)
     }
 
@@ -136,8 +136,7 @@ struct CassetteBodies: Sendable {
         func begin() async throws(SluiceError) {
             digest = SHA256Stream()
             digest?.append(data)
-            search = redaction.search(response.head.headers)
-            search?.append(data)
+            search = redaction.search(data, response.head.headers)
             file = try await BodyFile.create(in: folder, isPrivate: false)
             try await file?.append(data)
             data = Data()
@@ -164,7 +163,7 @@ struct CassetteBodies: Sendable {
             try await begin()
         }
         guard let file else { return .data(data) }
-        if search?.hasSecret == true { return .withheld(try await FileReader.open(file.url)) }
+        if search?.mayHaveSecret == true { return .withheld(try await FileReader.open(file.url)) }
         guard let text = digest?.hexDigest, let digest = BodyDigest(length: length, sha256: text) else {
             throw SluiceError(.unsupported, "The system library does not provide SHA-256.")
         }

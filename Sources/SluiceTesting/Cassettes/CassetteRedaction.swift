@@ -20,7 +20,11 @@ import SluiceHTTP
 ///
 /// A body that should be searched but cannot be is replaced by the ``mark``. This applies to a compressed request body, a
 /// form that is not text, a malformed multipart form, a body that has a JSON content type or starts like JSON but is not
-/// valid JSON, and any other text that contains a secret name.
+/// valid JSON, and any other text or binary body that contains a secret name. Images, sound, video and fonts are not
+/// searched.
+///
+/// A response that is a gzip or zlib file is recorded as it is if the decompressed file, of up to 256 MiB, contains no
+/// secret name. A Zstandard file cannot be searched. A file in another format, such as ZIP, is not decompressed.
 ///
 /// On playback, the recorded requests and the new requests are both redacted before they are compared, so secret values
 /// do not affect the match. Redaction must therefore be idempotent: redacting a redacted exchange must not change it.
@@ -84,7 +88,7 @@ public struct CassetteRedaction: Sendable {
             exchange.request.body = body(request.body, request.headers, isDecoded: false)
             exchange.request.headers = fields(request.headers)
             if case .success(var response) = exchange.result {
-                response.body = body(response.body, response.head.headers, isDecoded: true)
+                response.body = self.response(response.body, response.head.headers)
                 response.head.headers = fields(response.head.headers)
                 response.trailers = fields(response.trailers)
                 exchange.result = .success(response)
@@ -106,6 +110,14 @@ public struct CassetteRedaction: Sendable {
 
     private func fields(_ headers: HTTPHeaders) -> HTTPHeaders {
         redactor.headers(headers)
+    }
+
+    /// Returns the decoded body of a response without its secrets. A compressed file is searched like a body of more than 1 MiB.
+    private func response(_ bytes: Data, _ headers: HTTPHeaders) -> Data {
+        guard DocumentRedactor.isCompressed(bytes), !mustSearch(bytes, headers) else {
+            return body(bytes, headers, isDecoded: true)
+        }
+        return search(bytes, headers)?.mayHaveSecret == true ? Data(Self.mark.utf8) : bytes
     }
 
     /// Returns a body without its secrets, or the ``mark`` for a body that should be searched but cannot be.
@@ -137,10 +149,11 @@ extension CassetteRedaction {
         return redactor.isReadable(beginning, contentType: headers[.contentType])
     }
 
-    /// Returns the search of a decoded body that need not be searched as a whole; nil if it need not be searched at all.
-    func search(_ headers: HTTPHeaders) -> BinaryBodySearch? {
+    /// Returns the search of a decoded body that need not be searched as a whole, which continues after this beginning; nil if
+    /// it need not be searched at all.
+    func search(_ beginning: Data, _ headers: HTTPHeaders) -> BinaryBodySearch? {
         guard !rules.parameterNames.isEmpty else { return nil }
-        return redactor.search(contentType: headers[.contentType])
+        return redactor.search(beginning, contentType: headers[.contentType])
     }
 
     /// Returns true if the content of a part is secret by the name of the part.

@@ -2,6 +2,7 @@ import Foundation
 import SluiceHTTP
 import Testing
 
+@testable import Sluice
 @testable import SluiceTesting
 
 /// Binary responses of any length. A cassette contains them as they are, unless they contain the name of a secret.
@@ -82,6 +83,32 @@ import Testing
         defer { tearDown() }
         let body = Self.randomBytes(2 << 20) + Data([0xFF]) + Data("pw=1".utf8) + Data([0xFF])
         #expect(try await replayed(body) == body)
+    }
+
+    private static func gzip(_ contents: Data) throws -> Data {
+        let encoder = try #require(GzipEncoder(level: 1))
+        var output = Data()
+        encoder.compress(contents, into: &output)
+        encoder.finish(into: &output)
+        return output
+    }
+
+    @Test(arguments: [1 << 10, 5 << 18])
+    func compressedFileIsSearchedDecompressed(_ count: Int) async throws {
+        defer { tearDown() }
+        let contents = Self.randomBytes(count)
+        let clean = try Self.gzip(contents)
+        let members = try clean + Self.gzip(Data("name=Ada".utf8)) + Data(count: 100)
+        for body in [clean, members, clean.dropLast(20)] {
+            #expect(try await replayed(body, "application/gzip") == body)
+        }
+        let secret = Data("access_token=s3cret".utf8)
+        for body in try [Self.gzip(contents + secret), clean + Self.gzip(secret), clean + secret] {
+            #expect(try await replayed(body, "application/gzip") == Data("REDACTED".utf8))
+        }
+        let damaged = clean.prefix(100) + Data(repeating: 0xFF, count: count)
+        let zstandard = Data([0x28, 0xB5, 0x2F, 0xFD]) + contents
+        for body in [damaged, zstandard] { #expect(try await replayed(body) == Data("REDACTED".utf8)) }
     }
 
     @Test func mediaAreNotSearched() async throws {
