@@ -1,12 +1,12 @@
 import CZlib
 import SluiceFoundation
 
-/// Decompresses a gzip or zlib file (RFC 1952, RFC 1950) piece by piece, to search it for secrets.
+/// Decompresses a gzip or zlib file (RFC 1952, RFC 1950), to search it for secrets.
 ///
 /// A gzip file has one or more members, which are all decompressed. Bytes after the last one are returned as they are.
 ///
 /// A class, because zlib keeps a pointer to its stream, which must not be moved or copied. Not thread-safe.
-final class Inflater {
+package final class Inflater {
     private enum State {
         case member
         /// The end of a member has been decompressed.
@@ -57,6 +57,17 @@ final class Inflater {
             rest = rest.dropFirst(count)
         }
         return true
+    }
+
+    /// Returns a decompressed file; nil if it is damaged, incomplete or longer than a limit in bytes.
+    package static func decompressed(_ file: Data, limit: Int) -> Data? {
+        guard let inflater = Inflater() else { return nil }
+        var output = Data()
+        let isIntact = inflater.decompress(file) { piece in
+            output.append(piece)
+            return output.count <= limit
+        }
+        return isIntact && inflater.state != .member ? output : nil
     }
 
     /// Decompresses bytes up to the end of a member, and returns their number; nil if they are damaged, or not taken.

@@ -33,7 +33,8 @@ public struct CassetteCriterion: Sendable {
         return items[0] == items[1]
     }
     /// Matches requests whose bodies have the same bytes, or are equal as JSON or as forms. The boundaries of multipart
-    /// forms are not compared. Bodies of more than 1 MiB are compared by length and SHA-256.
+    /// forms are not compared. Bodies of more than 1 MiB, and those with a content coding other than gzip, are compared by
+    /// length and SHA-256. Bodies that redaction withholds as a whole match each other.
     public static let body = CassetteCriterion("body") { one, other in
         if one.digest != nil || other.digest != nil {
             return (one.digest ?? BodyDigest(of: one.body)) == (other.digest ?? BodyDigest(of: other.body))

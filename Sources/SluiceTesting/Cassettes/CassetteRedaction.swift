@@ -18,10 +18,12 @@ import SluiceHTTP
 /// The rules do not find every secret. A secret in a path or under an unusual name remains, unless ``redact`` removes it.
 /// A cassette does not know the `secretHeaders` of a client, so repeat them in ``headers``.
 ///
-/// A body that should be searched but cannot be is replaced by the ``mark``. This applies to a compressed request body, a
-/// form that is not text, a malformed multipart form, a body that has a JSON content type or starts like JSON but is not
-/// valid JSON, and any other text or binary body that contains a secret name. Images, sound, video and fonts are not
-/// searched.
+/// A body that should be searched but cannot be is replaced by the ``mark``. This applies to a form that is not text, a
+/// malformed multipart form, a body that has a JSON content type or starts like JSON but is not valid JSON, and any other
+/// text or binary body that contains a secret name. Images, sound, video and fonts are not searched.
+///
+/// A request body with the content coding gzip is recorded decompressed. For one with another content coding, the cassette
+/// has the length and the SHA-256.
 ///
 /// A response that is a gzip or zlib file is recorded as it is if the decompressed file, of up to 256 MiB, contains no
 /// secret name. A Zstandard file cannot be searched. A file in another format, such as ZIP, is not decompressed.
@@ -53,6 +55,8 @@ public struct CassetteRedaction: Sendable {
     public var redact: (@Sendable (inout RecordedExchange) -> Void)?
 
     private var rules = SecretRules.usual
+    /// The maximum length of a decompressed request body, in bytes.
+    private static let decompressedLimit = 16 << 20
 
     /// Creates the rules of ``standard``, to change them.
     public init() {
@@ -85,7 +89,7 @@ public struct CassetteRedaction: Sendable {
         if !rules.isNone {
             let request = exchange.request
             exchange.request.url = rules.url(request.url)
-            exchange.request.body = body(request.body, request.headers, isDecoded: false)
+            (exchange.request.body, exchange.request.digest) = body(of: request)
             exchange.request.headers = fields(request.headers)
             if case .success(var response) = exchange.result {
                 response.body = self.response(response.body, response.head.headers)
@@ -112,10 +116,25 @@ public struct CassetteRedaction: Sendable {
         redactor.headers(headers)
     }
 
+    /// Returns the body of a request without its secrets, or the digest of a body that cannot be decoded.
+    private func body(of request: RecordedRequest) -> (Data, BodyDigest?) {
+        let (bytes, codings) = (request.body, request.headers.contentCodings)
+        guard request.digest == nil, !rules.parameterNames.isEmpty, !bytes.isEmpty, !codings.isEmpty else {
+            return (body(bytes, request.headers), request.digest)
+        }
+        if codings == ["gzip"] || codings == ["x-gzip"] {
+            // A recorded body is decompressed already.
+            let decoded = bytes.isGzip ? Inflater.decompressed(bytes, limit: Self.decompressedLimit) : bytes
+            if let decoded, !decoded.isGzip { return (body(decoded, request.headers), nil) }
+        }
+        guard let digest = BodyDigest(of: bytes) else { return (Data(Self.mark.utf8), nil) }
+        return (Data(), digest)
+    }
+
     /// Returns the decoded body of a response without its secrets. A compressed file is searched like a body of more than 1 MiB.
     private func response(_ bytes: Data, _ headers: HTTPHeaders) -> Data {
         guard DocumentRedactor.isCompressed(bytes), !mustSearch(bytes, headers) else {
-            return body(bytes, headers, isDecoded: true)
+            return body(bytes, headers)
         }
         return search(bytes, headers)?.mayHaveSecret == true ? Data(Self.mark.utf8) : bytes
     }
@@ -123,14 +142,12 @@ public struct CassetteRedaction: Sendable {
     /// Returns a body without its secrets, or the ``mark`` for a body that should be searched but cannot be.
     ///
     /// - Parameters:
-    ///   - bytes: The body.
+    ///   - bytes: The body, without its content coding.
     ///   - headers: The header fields that describe the body.
-    ///   - isDecoded: True if the content coding has been removed, whatever `headers` say.
     /// - Returns: The redacted body, or the same bytes if the body contains no secrets.
-    private func body(_ bytes: Data, _ headers: HTTPHeaders, isDecoded: Bool) -> Data {
+    private func body(_ bytes: Data, _ headers: HTTPHeaders) -> Data {
         // Without names of items and members, only fields and URLs are redacted.
         guard !rules.parameterNames.isEmpty, !bytes.isEmpty else { return bytes }
-        if !isDecoded, headers.hasContentCoding { return Data(Self.mark.utf8) }
         switch redactor.body(bytes, contentType: headers[.contentType]) {
         case .text(_, isChanged: false), .binary: return bytes
         case .text(let text, _): return Data(text.utf8)
@@ -170,7 +187,7 @@ extension CassetteRedaction {
     /// - Returns: The redacted content.
     func redacted(_ content: Data, head: ArraySlice<UInt8>) -> Data {
         if hidesPart(head) { return content.isEmpty ? content : Data(Self.mark.utf8) }
-        return body(content, fields(ofPart: head), isDecoded: true)
+        return body(content, fields(ofPart: head))
     }
 
     private func fields(ofPart head: ArraySlice<UInt8>) -> HTTPHeaders {
@@ -183,4 +200,9 @@ extension CassetteRedaction {
         }
         return headers
     }
+}
+
+extension Data {
+    /// True if the bytes begin like a gzip file (RFC 1952 §2.3.1).
+    fileprivate var isGzip: Bool { starts(with: [0x1F, 0x8B]) }
 }

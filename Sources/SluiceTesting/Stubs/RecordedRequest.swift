@@ -9,9 +9,10 @@ public struct RecordedRequest: Sendable {
     public var url: String
     /// The header fields, in order.
     public var headers: HTTPHeaders
-    /// The body. Empty if there is none, or if a ``CassetteTransport`` recorded a body of more than 1 MiB.
+    /// The body. Empty if there is none, or if a ``CassetteTransport`` recorded a body of more than 1 MiB, or one with a
+    /// content coding other than gzip.
     public var body: Data
-    /// The digest of a body that is too long to be held in memory; nil for all others.
+    /// The digest of a body that is too long to be held in memory, or cannot be decoded; nil for all others.
     package var digest: BodyDigest?
     /// The percent-decoded values of the `{name}` placeholders in the path pattern of the matching rule.
     public internal(set) var pathParameters: [String: String] = [:]
@@ -72,7 +73,7 @@ public struct RecordedRequest: Sendable {
     }
 }
 
-/// The length and the SHA-256 of a body that is too long to be held in memory.
+/// The length and the SHA-256 of a body that a cassette does not contain.
 package struct BodyDigest: Sendable, Hashable {
     /// The length in bytes.
     package let length: Int64

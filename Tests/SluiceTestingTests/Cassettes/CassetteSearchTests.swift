@@ -85,25 +85,17 @@ import Testing
         #expect(try await replayed(body) == body)
     }
 
-    private static func gzip(_ contents: Data) throws -> Data {
-        let encoder = try #require(GzipEncoder(level: 1))
-        var output = Data()
-        encoder.compress(contents, into: &output)
-        encoder.finish(into: &output)
-        return output
-    }
-
     @Test(arguments: [1 << 10, 5 << 18])
     func compressedFileIsSearchedDecompressed(_ count: Int) async throws {
         defer { tearDown() }
         let contents = Self.randomBytes(count)
-        let clean = try Self.gzip(contents)
-        let members = try clean + Self.gzip(Data("name=Ada".utf8)) + Data(count: 100)
+        let clean = try contents.gzip
+        let members = try clean + Data("name=Ada".utf8).gzip + Data(count: 100)
         for body in [clean, members, clean.dropLast(20)] {
             #expect(try await replayed(body, "application/gzip") == body)
         }
         let secret = Data("access_token=s3cret".utf8)
-        for body in try [Self.gzip(contents + secret), clean + Self.gzip(secret), clean + secret] {
+        for body in try [(contents + secret).gzip, clean + secret.gzip, clean + secret] {
             #expect(try await replayed(body, "application/gzip") == Data("REDACTED".utf8))
         }
         let damaged = clean.prefix(100) + Data(repeating: 0xFF, count: count)
@@ -116,6 +108,19 @@ import Testing
         for count in [1 << 10, 2 << 20] {
             let body = Data(repeating: 0xFF, count: count) + Data("token".utf8)
             #expect(try await replayed(body, "video/mp4") == body)
+        }
+    }
+}
+
+extension Data {
+    /// The bytes as a gzip file.
+    var gzip: Data {
+        get throws {
+            let encoder = try #require(GzipEncoder(level: 1))
+            var output = Data()
+            encoder.compress(self, into: &output)
+            encoder.finish(into: &output)
+            return output
         }
     }
 }

@@ -108,6 +108,29 @@ import Testing
         #expect(network.requests.count == 1)
     }
 
+    /// The secrets of a body that can be decoded do not affect the match.
+    @Test(arguments: ["gzip", "br"])
+    func bodiesWithContentCodingAreDistinguished(_ coding: String) async throws {
+        defer { tearDown() }
+        network.on(.any, .sequence([.text("1"), .text("2")]))
+        func send(_ transport: CassetteTransport, _ name: String, _ password: String) async throws -> String {
+            let text = Data(#"{"name":"\#(name)","password":"\#(coding == "gzip" ? password : "")"}"#.utf8)
+            return try await self.send(
+                transport,
+                "/users",
+                headers: ["Content-Type": "application/json", "Content-Encoding": coding],
+                body: .data(coding == "gzip" ? text.gzip : text)
+            )
+        }
+        let recording = cassette(matching: [.method, .url, .body])
+        let recorded = [try await send(recording, "Ada", "s3cret"), try await send(recording, "Grace", "s3cret")]
+        #expect(recorded == ["1", "2"])
+        #expect(try !String(contentsOf: file, encoding: .utf8).contains("s3cret"))
+        let playing = cassette(matching: [.method, .url, .body])
+        let played = [try await send(playing, "Grace", "other"), try await send(playing, "Ada", "other")]
+        #expect(played == ["2", "1"])
+    }
+
     @Test func modesDecideWhenToRecord() async throws {
         defer { tearDown() }
         network.on(.get("/a"), .sequence([.text("old"), .text("new")]))
