@@ -11,9 +11,9 @@ import SluiceHTTP
 /// ```
 ///
 /// Secrets are found by name, with the same default names as Sluice's own `Redaction`, and removed in the same way: from
-/// URLs, header fields, JSON, forms, XML and HTML, also inside each other. A comparison uses only letters and digits and
-/// ignores case. A `*` at the beginning or end of a name stands for any characters, and `*-` at the beginning for whole
-/// words. For `user[password]` or `user.password`, each part and the whole name are compared.
+/// URLs, header fields, the reasons of errors, JSON, forms, XML and HTML, also inside each other. A comparison uses only
+/// letters and digits and ignores case. A `*` at the beginning or end of a name stands for any characters, and `*-` at the
+/// beginning for whole words. For `user[password]` or `user.password`, each part and the whole name are compared.
 ///
 /// The rules do not find every secret. A secret in a path or under an unusual name remains, unless ``redact`` removes it.
 /// A cassette does not know the `secretHeaders` of a client, so repeat them in ``headers``.
@@ -91,11 +91,15 @@ public struct CassetteRedaction: Sendable {
             exchange.request.url = rules.url(request.url)
             (exchange.request.body, exchange.request.digest) = body(of: request)
             exchange.request.headers = fields(request.headers)
-            if case .success(var response) = exchange.result {
+            switch exchange.result {
+            case .success(var response):
                 response.body = self.response(response.body, response.head.headers)
                 response.head.headers = fields(response.head.headers)
                 response.trailers = fields(response.trailers)
                 exchange.result = .success(response)
+            case .failure(let error):
+                let reason = redactor.text(error.reason)
+                if reason != error.reason { exchange.result = .failure(SluiceError(error.code, reason)) }
             }
         }
         redact?(&exchange)

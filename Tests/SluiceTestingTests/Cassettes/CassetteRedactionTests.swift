@@ -177,6 +177,18 @@ import Testing
         #expect(CassetteRedaction.standard.redacted(failure).request.text == "REDACTED")
     }
 
+    @Test func redactsReasonOfFailure() {
+        let error = SluiceError(.connectionLost, "The connection to http://ada:s3cret@a/?token=s3cret was lost.")
+        let failure = RecordedExchange(request: RecordedRequest(url: "http://a/"), result: .failure(error))
+        guard case .failure(let redacted) = CassetteRedaction.standard.redacted(failure).result else {
+            Issue.record("The failure has become a response.")
+            return
+        }
+        #expect(redacted.code == .connectionLost)
+        #expect(redacted.reason.hasPrefix("The connection to http://REDACTED@a/"))
+        #expect(!redacted.reason.contains("s3cret"))
+    }
+
     @Test func redactsDecodedResponseDespiteContentEncoding() throws {
         let head = HTTPResponse(status: .ok, headers: [.contentType: "application/json", .contentEncoding: "gzip"])
         let response = RecordedExchange.Response(head: head, body: Data(#"{"a":1,"token":"S"}"#.utf8))
