@@ -13,7 +13,7 @@ package struct ContentType: Sendable, Hashable {
     /// The subtype in lowercase, such as `html`.
     package let subtype: String
     /// The parameters in their order. Of parameters with the same name only the first is kept.
-    package let parameters: [Parameter]
+    package private(set) var parameters: [Parameter]
 
     /// Parses a field's value; nil if the type or subtype is missing or is not a token.
     ///
@@ -50,6 +50,13 @@ package struct ContentType: Sendable, Hashable {
 
     /// The value of the parameter `charset` as received; nil if there is none.
     package var charset: String? { self["charset"] }
+
+    /// Returns the value with another charset in place of its own; unchanged if it has none.
+    package func replacingCharset(with charset: String) -> ContentType {
+        var type = self
+        type.parameters = parameters.map { $0.name == "charset" ? Parameter(name: $0.name, value: charset) : $0 }
+        return type
+    }
 
     /// The value of a parameter, unquoted and unescaped; nil if there is none. The case of the name is ignored.
     package subscript(parameter: String) -> String? {

@@ -87,13 +87,10 @@ public struct CassetteRedaction: Sendable {
     package func redacted(_ exchange: RecordedExchange) -> RecordedExchange {
         var exchange = exchange
         if !rules.isNone {
-            let request = exchange.request
-            exchange.request.url = rules.url(request.url)
-            (exchange.request.body, exchange.request.digest) = body(of: request)
-            exchange.request.headers = fields(request.headers)
+            removeSecrets(from: &exchange.request)
             switch exchange.result {
             case .success(var response):
-                response.body = self.response(response.body, response.head.headers)
+                response.body = self.response(response.body, &response.head.headers)
                 response.head.headers = fields(response.head.headers)
                 response.trailers = fields(response.trailers)
                 exchange.result = .success(response)
@@ -120,26 +117,30 @@ public struct CassetteRedaction: Sendable {
         redactor.headers(headers)
     }
 
-    /// Returns the body of a request without its secrets, or the digest of a body that cannot be decoded.
-    private func body(of request: RecordedRequest) -> (Data, BodyDigest?) {
-        let (bytes, codings) = (request.body, request.headers.contentCodings)
-        guard request.digest == nil, !rules.parameterNames.isEmpty, !bytes.isEmpty, !codings.isEmpty else {
-            return (body(bytes, request.headers), request.digest)
+    /// Removes the secrets from a request. A body that cannot be decoded is replaced by its digest.
+    private func removeSecrets(from request: inout RecordedRequest) {
+        let codings = request.headers.contentCodings
+        request.url = rules.url(request.url)
+        if request.digest != nil || rules.parameterNames.isEmpty || request.body.isEmpty || codings.isEmpty {
+            request.body = body(request.body, &request.headers)
+        } else if codings == ["gzip"] || codings == ["x-gzip"], let decoded = Self.decoded(request.body) {
+            request.body = body(decoded, &request.headers)
+        } else {
+            request.digest = BodyDigest(of: request.body)
+            request.body = request.digest == nil ? Data(Self.mark.utf8) : Data()
         }
-        if codings == ["gzip"] || codings == ["x-gzip"] {
-            // A recorded body is decompressed already.
-            let decoded = bytes.isGzip ? Inflater.decompressed(bytes, limit: Self.decompressedLimit) : bytes
-            if let decoded, !decoded.isGzip { return (body(decoded, request.headers), nil) }
-        }
-        guard let digest = BodyDigest(of: bytes) else { return (Data(Self.mark.utf8), nil) }
-        return (Data(), digest)
+        request.headers = fields(request.headers)
+    }
+
+    /// Decompresses a request body; nil if it is damaged or too long. A recorded body is decompressed already.
+    private static func decoded(_ bytes: Data) -> Data? {
+        let decoded = bytes.isGzip ? Inflater.decompressed(bytes, limit: decompressedLimit) : bytes
+        return decoded.flatMap { $0.isGzip ? nil : $0 }
     }
 
     /// Returns the decoded body of a response without its secrets. A compressed file is searched like a body of more than 1 MiB.
-    private func response(_ bytes: Data, _ headers: HTTPHeaders) -> Data {
-        guard DocumentRedactor.isCompressed(bytes), !mustSearch(bytes, headers) else {
-            return body(bytes, headers)
-        }
+    private func response(_ bytes: Data, _ headers: inout HTTPHeaders) -> Data {
+        guard DocumentRedactor.isCompressed(bytes), !mustSearch(bytes, headers) else { return body(bytes, &headers) }
         return search(bytes, headers)?.mayHaveSecret == true ? Data(Self.mark.utf8) : bytes
     }
 
@@ -147,17 +148,24 @@ public struct CassetteRedaction: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The body, without its content coding.
-    ///   - headers: The header fields that describe the body.
+    ///   - headers: The header fields that describe the body. Their charset becomes UTF-8 if the text is changed.
     /// - Returns: The redacted body, or the same bytes if the body contains no secrets.
-    private func body(_ bytes: Data, _ headers: HTTPHeaders) -> Data {
+    private func body(_ bytes: Data, _ headers: inout HTTPHeaders) -> Data {
         // Without names of items and members, only fields and URLs are redacted.
         guard !rules.parameterNames.isEmpty, !bytes.isEmpty else { return bytes }
+        let text: String
         switch redactor.body(bytes, contentType: headers[.contentType]) {
         case .text(_, isChanged: false), .binary: return bytes
-        case .text(let text, _): return Data(text.utf8)
         case .bytes(let form): return form
-        case .withheld: return Data(Self.mark.utf8)
+        case .text(let redacted, _): text = redacted
+        case .withheld: text = Self.mark
         }
+        if let type = headers[.contentType].flatMap(ContentType.init), let charset = type.charset,
+            !["utf-8", "utf8"].contains(charset.lowercased())
+        {
+            headers[.contentType] = "\(type.replacingCharset(with: "utf-8"))"
+        }
+        return Data(text.utf8)
     }
 }
 
@@ -191,7 +199,8 @@ extension CassetteRedaction {
     /// - Returns: The redacted content.
     func redacted(_ content: Data, head: ArraySlice<UInt8>) -> Data {
         if hidesPart(head) { return content.isEmpty ? content : Data(Self.mark.utf8) }
-        return body(content, fields(ofPart: head))
+        var headers = fields(ofPart: head)
+        return body(content, &headers)
     }
 
     private func fields(ofPart head: ArraySlice<UInt8>) -> HTTPHeaders {

@@ -177,6 +177,26 @@ import Testing
         #expect(CassetteRedaction.standard.redacted(failure).request.text == "REDACTED")
     }
 
+    @Test func redactedTextOfOtherCharsetIsUTF8() throws {
+        let type = "application/json; charset=iso-8859-1; profile=\"a b\""
+        func redacted(_ text: String) throws -> (HTTPHeaders, Data, RecordedExchange.Response) {
+            let bytes = try #require(text.data(using: .isoLatin1))
+            let head = HTTPResponse(status: .ok, headers: [.contentType: type])
+            let request = RecordedRequest(method: .post, url: "http://a/", headers: head.headers, body: bytes)
+            let response = RecordedExchange.Response(head: head, body: bytes)
+            let exchange = RecordedExchange(request: request, result: .success(response))
+            let once = CassetteRedaction.standard.redacted(exchange)
+            return (once.request.headers, once.request.body, try once.result.get())
+        }
+        let (headers, body, response) = try redacted(#"{"größe":1,"password":"s3cret"}"#)
+        for (headers, body) in [(headers, body), (response.head.headers, response.body)] {
+            #expect(headers[.contentType] == "application/json;charset=utf-8;profile=\"a b\"")
+            #expect(String(validating: body, as: UTF8.self) == #"{"größe":1,"password":"REDACTED"}"#)
+        }
+        let (plain, bytes, _) = try redacted(#"{"größe":1}"#)
+        #expect(plain[.contentType] == type && bytes == #"{"größe":1}"#.data(using: .isoLatin1))
+    }
+
     @Test func redactsReasonOfFailure() {
         let error = SluiceError(.connectionLost, "The connection to http://ada:s3cret@a/?token=s3cret was lost.")
         let failure = RecordedExchange(request: RecordedRequest(url: "http://a/"), result: .failure(error))
