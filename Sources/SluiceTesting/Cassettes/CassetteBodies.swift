@@ -7,14 +7,18 @@ struct CassetteBodies: Sendable {
     /// The maximum length in bytes of a body that the cassette contains.
     static let limit = 1 << 20
 
-    /// A body that has been read.
+    /// The body of a request that has been read.
     enum Contents: Sendable {
         case data(Data)
-        /// The digest of a body that is too long to be held in memory. That of a response is in the file of the digest.
+        /// The digest of a body that is too long to be held in memory.
         case digest(BodyDigest)
-        /// A response body that is too long to be held in memory, and may contain a secret. Its file is removed, and this reader
-        /// is the last one.
-        case withheld(FileReader)
+    }
+
+    /// The body of a response that has been read.
+    enum ResponseContents: Sendable {
+        case data(Data)
+        /// A body that is too long to be held in memory: its temporary file, and its digest; nil if it may contain a secret.
+        case file(BodyFile, BodyDigest?)
     }
 
     let redaction: CassetteRedaction
@@ -115,8 +119,8 @@ struct CassetteBodies: Sendable {
 
     // MARK: - Responses
 
-    /// Reads the body of a response. A long body is written to a file, unless it has to be searched for secrets as a whole.
-    /// It is searched while it is written.
+    /// Reads the body of a response. A long body is written to a temporary file, unless it has to be searched for secrets as a
+    /// whole. It is searched while it is written.
     ///
     /// - Parameters:
     ///   - response: The response.
@@ -124,7 +128,7 @@ struct CassetteBodies: Sendable {
     /// - Returns: The contents.
     /// - Throws: The error of the transfer, ``SluiceError/Code/bodyTooLarge``, or a ``SluiceError`` with the code
     ///   `cassetteUnwritable`.
-    func contents(of response: TransportResponse, upTo limit: Int64?) async throws(SluiceError) -> Contents {
+    func contents(of response: TransportResponse, upTo limit: Int64?) async throws(SluiceError) -> ResponseContents {
         var data = Data()
         var digest: SHA256Stream?
         var file: BodyFile?
@@ -163,12 +167,16 @@ struct CassetteBodies: Sendable {
             try await begin()
         }
         guard let file else { return .data(data) }
-        if search?.mayHaveSecret == true { return .withheld(try await FileReader.open(file.url)) }
+        if search?.mayHaveSecret == true { return .file(file, nil) }
         guard let text = digest?.hexDigest, let digest = BodyDigest(length: length, sha256: text) else {
             throw SluiceError(.unsupported, "The system library does not provide SHA-256.")
         }
+        return .file(file, digest)
+    }
+
+    /// Gives the temporary file of a recorded body its final name.
+    func keep(_ file: BodyFile, _ digest: BodyDigest) async throws(SluiceError) {
         try await file.move(to: url(of: digest))
-        return .digest(digest)
     }
 
     /// Returns a response body that is read from its file.
@@ -187,20 +195,31 @@ struct CassetteBodies: Sendable {
         _ reporter: TransferMeter.Reporter?
     ) async throws(SluiceError) -> ResponseBody {
         let url = url(of: digest)
-        let file: FileReader
-        do throws(SluiceError) {
-            file = try await FileReader.open(url)
-        } catch {
-            throw .unreadableBody(url, "it is missing, or is not a file", underlying: error)
-        }
+        let file = try await open(url)
         guard file.length == digest.length else {
             throw .unreadableBody(url, "it has \(file.length) bytes, but \(digest.length) were recorded")
         }
         return Self.body(file, trailers: response.trailers, metrics, reporter)
     }
 
-    /// Returns a response body that is read from an open file.
-    static func body(
+    /// Returns a response body that is read from its temporary file, which may be removed meanwhile.
+    func body(
+        of file: BodyFile,
+        trailers: HTTPHeaders,
+        _ metrics: TransferMetrics
+    ) async throws(SluiceError) -> ResponseBody {
+        Self.body(try await open(file.url), trailers: trailers, metrics, nil)
+    }
+
+    private func open(_ url: URL) async throws(SluiceError) -> FileReader {
+        do throws(SluiceError) {
+            return try await FileReader.open(url)
+        } catch {
+            throw .unreadableBody(url, "it is missing, or is not a file", underlying: error)
+        }
+    }
+
+    private static func body(
         _ file: FileReader,
         trailers: HTTPHeaders,
         _ metrics: TransferMetrics,

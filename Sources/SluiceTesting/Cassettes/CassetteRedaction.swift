@@ -52,6 +52,9 @@ public struct CassetteRedaction: Sendable {
     /// Called after the rules, to remove secrets that names do not identify.
     ///
     /// It is also called for each request before comparison. The exchange then has an empty response with status 200.
+    ///
+    /// A body that the cassette does not contain, such as one of more than 1 MiB, is empty here. One that the closure sets
+    /// replaces it, and its file is removed.
     public var redact: (@Sendable (inout RecordedExchange) -> Void)?
 
     private var rules = SecretRules.usual
@@ -100,6 +103,12 @@ public struct CassetteRedaction: Sendable {
             }
         }
         redact?(&exchange)
+        // A body that the closure has set replaces one that the cassette does not contain.
+        if !exchange.request.body.isEmpty { exchange.request.digest = nil }
+        if case .success(var response) = exchange.result, response.digest != nil, !response.body.isEmpty {
+            response.digest = nil
+            exchange.result = .success(response)
+        }
         return exchange
     }
 

@@ -200,7 +200,7 @@ public final class CassetteTransport: Transport {
         from transport: any Transport
     ) async throws(SluiceError) -> TransportResponse {
         let head: HTTPResponse
-        let contents: CassetteBodies.Contents
+        let contents: CassetteBodies.ResponseContents
         let metrics: TransferMetrics
         let trailers: HTTPHeaders
         do throws(SluiceError) {
@@ -218,23 +218,30 @@ public final class CassetteTransport: Transport {
         }
         var response = RecordedExchange.Response(head: head, trailers: trailers)
         let body: ResponseBody
+        var file: BodyFile?
         switch contents {
         case .data(let data):
             response.body = data
             body = ResponseBody(data, metrics: metrics, trailers: trailers)
-        case .digest(let digest):
+        case .file(let temporary, let digest):
             response.digest = digest
-            body = try await bodies.body(digest, of: response, metrics, nil)
-        case .withheld(let file):
-            response.body = Data(CassetteRedaction.mark.utf8)
-            body = CassetteBodies.body(file, trailers: trailers, metrics, nil)
+            if digest == nil { response.body = Data(CassetteRedaction.mark.utf8) }
+            body = try await bodies.body(of: temporary, trailers: trailers, metrics)
+            file = temporary
         }
-        try await store(RecordedExchange(request: recorded, result: .success(response)))
+        try await store(RecordedExchange(request: recorded, result: .success(response)), file)
         return TransportResponse(head: head, body: body)
     }
 
-    private func store(_ exchange: RecordedExchange) async throws(SluiceError) {
+    /// Adds an exchange to the recording.
+    ///
+    /// - Parameters:
+    ///   - exchange: The exchange.
+    ///   - file: The temporary file of a long response body. It is removed if redaction has replaced the body.
+    /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
+    private func store(_ exchange: RecordedExchange, _ file: BodyFile? = nil) async throws(SluiceError) {
         let exchange = redaction.redacted(exchange)
+        if let file, let digest = try? exchange.result.get().digest { try await bodies.keep(file, digest) }
         let recording = state.withLock { state in
             state.playback?.append(exchange)
             return state.recording

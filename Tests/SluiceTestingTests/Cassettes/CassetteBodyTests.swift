@@ -282,6 +282,23 @@ import Testing
         #expect(names(in: folder).count == 2, "Without rules, nothing is searched.")
     }
 
+    @Test func closureReplacesLongResponse() async throws {
+        defer { tearDown() }
+        let network = DigestingNetwork { streamed(LivePieces(), 8, type: "video/mp4") }
+        var redaction = CassetteRedaction.standard
+        redaction.redact = { exchange in
+            guard case .success(var response) = exchange.result else { return }
+            response.body = Data("removed".utf8)
+            exchange.result = .success(response)
+        }
+        let recorded = try await send(CassetteTransport(recording: network, to: file, redaction: redaction))
+        #expect(try await recorded.body.collect().count == 2 << 20)
+        let bodies = folder.appending(path: "cassette.json.bodies")
+        try await waitUntil("the file is removed") { names(in: bodies).isEmpty }
+        let played = try await send(CassetteTransport(replaying: file, redaction: redaction)).body.collect()
+        #expect(played == Data("removed".utf8))
+    }
+
     @Test func interruptedResponseLeavesNoFile() async throws {
         defer { tearDown() }
         let network = DigestingNetwork {
