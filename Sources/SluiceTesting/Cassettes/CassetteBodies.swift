@@ -32,8 +32,21 @@ struct CassetteBodies: Sendable {
     ///   - redaction: The rules that remove secrets.
     init(of cassette: URL, _ redaction: CassetteRedaction) {
         self.redaction = redaction
+        folder = Self.folder(of: cassette)
+    }
+
+    private static func folder(of cassette: URL) -> URL {
         let name = "\(cassette.lastPathComponent).bodies"
-        folder = cassette.deletingLastPathComponent().appending(path: name, directoryHint: .isDirectory)
+        return cassette.deletingLastPathComponent().appending(path: name, directoryHint: .isDirectory)
+    }
+
+    /// Removes the body files of a cassette, except those with the given names. Other files in the folder are kept. Blocks.
+    static func removeFiles(of cassette: URL, except names: Set<String>) {
+        let folder = folder(of: cassette)
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        where !names.contains(name) && BodyDigest(length: 0, sha256: name) != nil {
+            try? FileManager.default.removeItem(at: folder.appending(path: name))
+        }
     }
 
     // MARK: - Requests

@@ -36,6 +36,10 @@ final class CassetteRecording: Sendable {
         var exchanges: [String]
         /// The number of exchanges that have been written to the file.
         var written = 0
+        /// The names of the body files of this recording.
+        var bodies: Set<String> = []
+        /// True until the first write of a recording that replaces the file, whose body files are then not used any more.
+        var hasOldBodies: Bool
     }
 
     private struct Entry {
@@ -51,7 +55,7 @@ final class CassetteRecording: Sendable {
 
     private init(_ url: URL, _ exchanges: [String]) {
         self.url = url
-        state = Locked(State(exchanges: exchanges))
+        state = Locked(State(exchanges: exchanges, hasOldBodies: exchanges.isEmpty))
     }
 
     /// Returns the recording to a file, and creates it if there is none.
@@ -72,7 +76,16 @@ final class CassetteRecording: Sendable {
         }
     }
 
-    /// Adds an exchange and replaces the whole file atomically. Missing folders are created.
+    /// Protects a body file from being removed with those of an earlier recording. Call it before the file gets its name.
+    func willKeep(_ body: BodyDigest) async {
+        // In turn with the writes, one of which removes old files.
+        await queue.result { [state] in
+            state.withLock { _ = $0.bodies.insert(body.sha256) }
+        }
+    }
+
+    /// Adds an exchange and replaces the whole file atomically. Missing folders are created. The first exchange of a recording
+    /// that replaces the file also removes the body files of the replaced one.
     ///
     /// - Parameter exchange: The redacted exchange.
     /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
@@ -87,7 +100,13 @@ final class CassetteRecording: Sendable {
             let (exchanges, written) = state.withLock { ($0.exchanges, $0.written) }
             if written >= number { return .success(()) }
             let result = Self.write(exchanges, to: url)
-            if case .success = result { state.withLock { $0.written = exchanges.count } }
+            guard case .success = result else { return result }
+            let kept: Set<String>? = state.withLock { state in
+                state.written = exchanges.count
+                defer { state.hasOldBodies = false }
+                return state.hasOldBodies ? state.bodies : nil
+            }
+            if let kept { CassetteBodies.removeFiles(of: url, except: kept) }
             return result
         }.get()
     }

@@ -39,7 +39,8 @@ public final class CassetteTransport: Transport {
     public enum Mode: Sendable, Hashable {
         /// Records if the file does not exist. Otherwise plays the file back.
         case once
-        /// Always records, and replaces the file. Exchanges that another transport is recording to the file are kept.
+        /// Always records, and replaces the file and those of its long bodies. Exchanges that another transport is recording to
+        /// the file are kept.
         case always
         /// Never records. A missing file is an error.
         case never
@@ -241,11 +242,12 @@ public final class CassetteTransport: Transport {
     /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable`.
     private func store(_ exchange: RecordedExchange, _ file: BodyFile? = nil) async throws(SluiceError) {
         let exchange = redaction.redacted(exchange)
-        if let file, let digest = try? exchange.result.get().digest { try await bodies.keep(file, digest) }
-        let recording = state.withLock { state in
-            state.playback?.append(exchange)
-            return state.recording
+        let recording = state.withLock { $0.recording }
+        if let file, let digest = try? exchange.result.get().digest {
+            await recording?.willKeep(digest)
+            try await bodies.keep(file, digest)
         }
+        state.withLock { $0.playback?.append(exchange) }
         try await recording?.append(exchange)
     }
 

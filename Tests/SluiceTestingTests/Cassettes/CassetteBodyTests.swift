@@ -282,6 +282,32 @@ import Testing
         #expect(names(in: folder).count == 2, "Without rules, nothing is searched.")
     }
 
+    @Test func recordingAgainRemovesTheOldFiles() async throws {
+        defer { tearDown() }
+        let bodies = folder.appending(path: "cassette.json.bodies")
+        try FileManager.default.createDirectory(at: bodies, withIntermediateDirectories: true)
+        try Data().write(to: bodies.appending(path: "notes"))
+        for counts in [[8], [6, 7, 6], [1]] {
+            let turn = Locked(0)
+            let network = DigestingNetwork {
+                let number = turn.withLock { number in
+                    number += 1
+                    return number
+                }
+                return streamed(LivePieces(), counts[number - 1], type: "video/mp4")
+            }
+            let recording = CassetteTransport(recording: network, to: file, mode: .always)
+            for _ in counts { _ = try await send(recording).body.collect() }
+            let playing = CassetteTransport(replaying: file)
+            for count in counts {
+                #expect(try await send(playing).body.collect().count == count * Self.pieceSize)
+            }
+            let old = names(in: bodies).filter { $0 != "notes" }
+            #expect(old.count == Set(counts.filter { $0 > 4 }).count)
+        }
+        #expect(names(in: bodies) == ["notes"])
+    }
+
     @Test func closureReplacesLongResponse() async throws {
         defer { tearDown() }
         let network = DigestingNetwork { streamed(LivePieces(), 8, type: "video/mp4") }
