@@ -22,7 +22,8 @@ import SluiceHTTP
 ///
 /// A body is stored as `json`, `text` or `base64`. `json` keeps the order of the members and drops insignificant white
 /// space. JSON that is nested very deeply or contains unpaired surrogates is stored as `text`. A failed exchange has an
-/// `error` with its `code` and `reason` in place of the response.
+/// `error` with its `code` and `reason` in place of the response. A failure that the client causes itself is not recorded:
+/// a cancellation, its total time-out, its limits, a body that cannot be sent, or an option that is not supported.
 ///
 /// Bodies of more than 1 MiB are not held in memory. A request has the `length` and the `sha256` of such a body. They do
 /// not depend on the boundary of a multipart form and on its secret parts. The body of a response is in a file of its
@@ -211,8 +212,7 @@ public final class CassetteTransport: Transport {
             metrics = response.body.metrics ?? TransferMetrics()
             trailers = response.body.trailers ?? [:]
         } catch {
-            // A cancellation is not a result of the request, and a file that cannot be written is not one either.
-            if !error.isCancellation, error.code != .cassetteUnwritable {
+            if !error.isCausedByClient(context) {
                 try await store(RecordedExchange(request: recorded, result: .failure(error)))
             }
             throw error
@@ -294,6 +294,19 @@ public final class CassetteTransport: Transport {
         }
         if isArchive { return (try HARArchive(data, named: path).exchanges, false) }
         return (try Cassette(data, named: path).exchanges, mode == .append)
+    }
+}
+
+extension SluiceError {
+    /// True if a limit, an option or a body of the client has caused the failure, so that it says nothing about the server.
+    fileprivate func isCausedByClient(_ context: TransferContext) -> Bool {
+        switch code {
+        case .cancelled, .bodyTooLarge, .headersTooLarge, .bodyUnavailable, .bodyLengthMismatch, .bodyNotReplayable,
+            .unsupported, .invalidConfiguration, .addressRefused, .queueFull, .internalFailure, .cassetteUnwritable:
+            true
+        case .timedOut: context.timeouts.total != nil
+        default: false
+        }
     }
 }
 

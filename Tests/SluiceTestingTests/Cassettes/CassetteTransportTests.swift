@@ -16,7 +16,8 @@ import Testing
         _ transport: some Transport,
         _ path: String,
         headers: HTTPHeaders = [:],
-        body: RequestBody = .none
+        body: RequestBody = .none,
+        context: TransferContext = TransferContext()
     ) async throws -> String {
         let method: HTTPMethod = body.isNone ? .get : .post
         let request = HTTPRequest(
@@ -27,7 +28,7 @@ import Testing
             headers: headers,
             body: body
         )
-        let response = try await transport.send(request, context: TransferContext())
+        let response = try await transport.send(request, context: context)
         return String(decoding: try await response.body.collect(), as: UTF8.self)
     }
 
@@ -147,6 +148,29 @@ import Testing
         let again = try await send(cassette(.always), "/a")
         #expect(again == "new")
         #expect(try Cassette(Data(contentsOf: file)).exchanges.count == 1)
+    }
+
+    @Test func failuresThatTheClientCausesAreNotRecorded() async throws {
+        defer { tearDown() }
+        network.on(.get("/long"), .text("four"))
+        network.on(.get("/lost"), .failure(.connectionLost))
+        network.on(.get("/late"), .failure(.timedOut))
+        let limited = TransferContext(limits: ResponseLimits(body: 3))
+        let timed = TransferContext(timeouts: Timeouts(total: .seconds(60)))
+        let recording = cassette()
+        try await expectError(.bodyTooLarge) { try await send(recording, "/long", context: limited) }
+        for code: SluiceError.Code in [.bodyUnavailable, .bodyLengthMismatch, .unsupported, .cancelled] {
+            network.on(.get("/\(code)"), .failure(code))
+            try await expectError(code) { try await send(recording, "/\(code)") }
+        }
+        try await expectError(.timedOut) { try await send(recording, "/late", context: timed) }
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        try await expectError(.connectionLost) { try await send(recording, "/lost", context: limited) }
+        try await expectError(.timedOut) { try await send(recording, "/late") }
+        let long = try await send(recording, "/long")
+        #expect(long == "four")
+        let paths = try Cassette(Data(contentsOf: file)).exchanges.map(\.request.path)
+        #expect(paths == ["/lost", "/late", "/long"])
     }
 
     @Test func recordsConcurrentRequests() async throws {
