@@ -160,6 +160,8 @@ public final class CassetteTransport: Transport {
             try await load()
             let records = state.withLock { $0.recording != nil }
             let (request, recorded, context) = try await bodies.read(request, context, isSent: records)
+            // A cancelled request must not take the recording of another one.
+            if Task.isCancelled { throw SluiceError.cancelled }
             if let exchange = try recordedExchange(for: recorded) {
                 return try await exchange.response(to: request, context, bodies)
             }

@@ -85,6 +85,23 @@ import Testing
         #expect(answers == ["1", "2", "2"])
     }
 
+    @Test func cancelledRequestTakesNoRecording() async throws {
+        defer { tearDown() }
+        network.on(.any, .text("x"))
+        _ = try await send(cassette(), "/a")
+        let playing = cassette(.never)
+        let gate = AsyncStream.makeStream(of: Void.self)
+        let cancelled = Task {
+            for await _ in gate.stream {}
+            return try await send(playing, "/a")
+        }
+        cancelled.cancel()
+        gate.continuation.finish()
+        try await expectError(.cancelled) { try await cancelled.value }
+        let answer = try await send(playing, "/a")
+        #expect(answer == "x")
+    }
+
     @Test func recordsNoSecretsAndMatchesWithoutThem() async throws {
         defer { tearDown() }
         network.on(.any, .json(#"{"access_token":"s3cret-t"}"#, headers: ["Set-Cookie": "s3cret-c"]))
