@@ -172,20 +172,27 @@ public final class CassetteTransport: Transport {
         }
     }
 
+    private var playback: CassettePlayback? { state.withLock { $0.playback } }
     /// True if the file has been read.
-    var isLoaded: Bool { state.withLock { $0.playback != nil } }
+    var isLoaded: Bool { playback != nil }
 
     /// Returns the recorded exchange for a request, or nil if the request must be recorded.
     private func recordedExchange(for request: RecordedRequest) throws(SluiceError) -> RecordedExchange? {
-        let (playback, records) = state.withLock { ($0.playback, $0.recording != nil) }
-        guard let playback, !records || mode == .append else { return nil }
+        let records = state.withLock { $0.recording != nil }
+        guard !records || mode == .append else { return nil }
         // The criteria may call user code, so they run outside the lock. Positions stay valid, since exchanges are only added.
-        let positions = playback.positions(of: redaction.redacted(request), criteria)
-        let exchange = state.withLock { $0.playback?.take(at: positions, repeatsLast: repeatsLast) }
-        if exchange != nil || records { return exchange }
+        let request = redaction.redacted(request)
+        while let position = self.playback?.firstUnplayed(matching: request, criteria) {
+            // A concurrent request may have taken it meanwhile.
+            if let exchange = state.withLock({ $0.playback?.take(at: position) }) { return exchange }
+        }
+        guard let playback else { return nil }
+        if repeatsLast, let last = playback.last(matching: request, criteria) { return last }
+        if records { return nil }
+        let matches = playback.count(matching: request, criteria)
         let names = criteria.map(\.name).joined(separator: ", ")
         let reason =
-            switch (positions.count, playback.exchanges.count) {
+            switch (matches, playback.exchanges.count) {
             case (0, 1): "its only exchange does not have the same \(names)"
             case (0, let exchanges): "none of its \(exchanges) exchanges has the same \(names)"
             case (1, _): "its only recording has been played"
@@ -312,41 +319,53 @@ extension SluiceError {
     }
 }
 
-/// The exchanges of a cassette during playback, and the set of those already played.
+/// The exchanges of a cassette during playback, and those already played.
 struct CassettePlayback: Sendable {
     private(set) var exchanges: [RecordedExchange]
-    private var played: Set<Int> = []
+    private var isPlayed: [Bool]
+    /// All exchanges before this position have been played.
+    private var start = 0
 
     init(_ exchanges: [RecordedExchange]) {
         self.exchanges = exchanges
+        isPlayed = Array(repeating: false, count: exchanges.count)
     }
 
-    /// Returns the positions of the exchanges that match a request, whether played or not.
+    /// Returns the position of the first exchange that matches a request and has not been played; nil if there is none.
     ///
     /// - Parameters:
     ///   - request: The redacted request.
     ///   - criteria: The criteria for a match.
-    /// - Returns: The positions, in ascending order.
-    func positions(of request: RecordedRequest, _ criteria: [CassetteCriterion]) -> [Int] {
-        exchanges.indices.filter { position in
-            criteria.allSatisfy { $0.isMatch(exchanges[position].request, request) }
-        }
+    /// - Returns: The position.
+    func firstUnplayed(matching request: RecordedRequest, _ criteria: [CassetteCriterion]) -> Int? {
+        exchanges.indices[start...].first { !isPlayed[$0] && isMatch($0, request, criteria) }
     }
 
-    /// Returns the first exchange that has not been played, and marks it as played.
-    ///
-    /// - Parameters:
-    ///   - positions: The positions of the matching exchanges.
-    ///   - repeatsLast: True to return the last exchange again after all have been played.
-    /// - Returns: The exchange, or nil if there is none left.
-    mutating func take(at positions: [Int], repeatsLast: Bool) -> RecordedExchange? {
-        for position in positions where played.insert(position).inserted { return exchanges[position] }
-        return repeatsLast ? positions.last.map { exchanges[$0] } : nil
+    /// Returns the last exchange that matches a request, whether played or not.
+    func last(matching request: RecordedRequest, _ criteria: [CassetteCriterion]) -> RecordedExchange? {
+        exchanges.indices.last { isMatch($0, request, criteria) }.map { exchanges[$0] }
+    }
+
+    /// Returns the number of exchanges that match a request, whether played or not.
+    func count(matching request: RecordedRequest, _ criteria: [CassetteCriterion]) -> Int {
+        exchanges.indices.count { isMatch($0, request, criteria) }
+    }
+
+    private func isMatch(_ position: Int, _ request: RecordedRequest, _ criteria: [CassetteCriterion]) -> Bool {
+        criteria.allSatisfy { $0.isMatch(exchanges[position].request, request) }
+    }
+
+    /// Marks an exchange as played and returns it; nil if it has been played already.
+    mutating func take(at position: Int) -> RecordedExchange? {
+        if isPlayed[position] { return nil }
+        isPlayed[position] = true
+        while start < isPlayed.count, isPlayed[start] { start += 1 }
+        return exchanges[position]
     }
 
     /// Adds an exchange and marks it as played, because the request that recorded it has its response.
     mutating func append(_ exchange: RecordedExchange) {
-        played.insert(exchanges.count)
         exchanges.append(exchange)
+        isPlayed.append(true)
     }
 }

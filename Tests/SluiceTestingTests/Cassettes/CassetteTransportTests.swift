@@ -250,6 +250,21 @@ import Testing
         inner.withLock { $0 = nil }
     }
 
+    @Test func requestIsComparedUpToItsFirstUnplayedRecording() async throws {
+        defer { tearDown() }
+        network.on(.any, .text("x"))
+        let recording = cassette()
+        for _ in 0..<20 { _ = try await send(recording, "/a") }
+        let calls = Locked(0)
+        let counted = CassetteCriterion.custom("counted") { _, _ in
+            calls.withLock { $0 += 1 }
+            return true
+        }
+        let playing = CassetteTransport(replaying: file, matching: [counted], repeatsLast: true)
+        for _ in 0..<25 { _ = try await send(playing, "/a") }
+        #expect(calls.withLock { $0 } == 25)
+    }
+
     @Test func matchesHandwrittenRequestWithSecret() async throws {
         defer { tearDown() }
         let request = RecordedRequest(url: "http://shop.test/a?code=abc&x=1")
