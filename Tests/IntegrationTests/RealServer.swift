@@ -64,7 +64,7 @@ enum RealServer {
     @discardableResult
     static func run(_ program: String, _ arguments: [String]) throws -> String {
         let (process, output) = try launch(program, arguments)
-        let text = String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
+        let text = String(decoding: output.allBytes(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw Failure(description: "\(program) ended with \(process.terminationStatus): \(text)")
@@ -102,13 +102,13 @@ enum RealServer {
         let (process, output) = try launch(program, arguments)
         var text = ""
         while !text.contains(sign) {
-            let more = output.availableData
+            let more = output.nextBytes()
             guard !more.isEmpty else { throw Failure(description: "\(program) ended: \(text)") }
             text += String(decoding: more, as: UTF8.self)
         }
         // Keeps reading, since a full pipe would block the process. A thread does that, because a dispatch source crashes when
         // another process inherits the descriptor and holds it open.
-        Thread.detachNewThread { while !output.availableData.isEmpty {} }
+        Thread.detachNewThread { while !output.nextBytes().isEmpty {} }
         return process
     }
 
@@ -175,3 +175,25 @@ private let streamSocket = Int32(SOCK_STREAM.rawValue)
 #else
 private let streamSocket = SOCK_STREAM
 #endif
+
+extension FileHandle {
+    /// Returns the next bytes of a pipe; empty at the end. `availableData` ends the process if a signal interrupts it.
+    func nextBytes() -> Data {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(fileDescriptor, &bytes, bytes.count)
+            if count >= 0 { return Data(bytes[..<count]) }
+            if errno != EINTR { return Data() }
+        }
+    }
+
+    /// Returns all bytes up to the end.
+    func allBytes() -> Data {
+        var all = Data()
+        while true {
+            let next = nextBytes()
+            if next.isEmpty { return all }
+            all += next
+        }
+    }
+}

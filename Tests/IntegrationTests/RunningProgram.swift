@@ -27,7 +27,7 @@ final class RunningProgram {
                 defer { rest = Data(rest[(end + 1)...]) }
                 return String(decoding: rest[..<end], as: UTF8.self)
             }
-            let data = output.fileHandleForReading.availableData
+            let data = output.fileHandleForReading.nextBytes()
             if data.isEmpty { return nil }
             rest.append(data)
         }

@@ -88,7 +88,7 @@ final class FetchEnvironmentTests: XCTestCase {
         process.environment = try FetchProcess.environment()
         process.standardOutput = output
         try process.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        let text = String(decoding: output.fileHandleForReading.allBytes(), as: UTF8.self)
         process.waitUntilExit()
         // The folder and the file that was fetched to its parent; nothing in the folder.
         let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }

@@ -102,8 +102,8 @@ struct FetchProcess {
     /// Waits for the process to exit.
     func end() throws -> End {
         let isClosed = isOutputClosed.withLock { $0 }
-        let outputData = isClosed ? Data() : try output.fileHandleForReading.readToEnd() ?? Data()
-        let errorData = try errors.fileHandleForReading.readToEnd() ?? Data()
+        let outputData = isClosed ? Data() : output.fileHandleForReading.allBytes()
+        let errorData = errors.fileHandleForReading.allBytes()
         process.waitUntilExit()
         return End(
             status: process.terminationStatus,

@@ -68,11 +68,11 @@ final class PrometheusServer {
         try process.run()
         var text = ""
         while !text.contains("Server is ready to receive web requests") {
-            let more = output.fileHandleForReading.availableData
+            let more = output.fileHandleForReading.nextBytes()
             guard !more.isEmpty else { throw Failure(output: text) }
             text += String(decoding: more, as: UTF8.self)
         }
-        Thread.detachNewThread { while !output.fileHandleForReading.availableData.isEmpty {} }
+        Thread.detachNewThread { while !output.fileHandleForReading.nextBytes().isEmpty {} }
         return process
     }
 }

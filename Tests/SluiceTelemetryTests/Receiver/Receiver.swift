@@ -31,11 +31,11 @@ final class Receiver {
         try process.run()
         var text = ""
         while !text.hasPrefix("ready ") || !text.hasSuffix("\n") {
-            let more = output.fileHandleForReading.availableData
+            let more = output.fileHandleForReading.nextBytes()
             guard !more.isEmpty else { throw Failure(output: text) }
             text += String(decoding: more, as: UTF8.self)
         }
-        Thread.detachNewThread { while !output.fileHandleForReading.availableData.isEmpty {} }
+        Thread.detachNewThread { while !output.fileHandleForReading.nextBytes().isEmpty {} }
         url = "http://127.0.0.1:\(text.dropFirst(6).dropLast())"
     }
 
@@ -68,5 +68,17 @@ final class Receiver {
         configuration.serviceName = "shop"
         change(&configuration)
         return configuration
+    }
+}
+
+extension FileHandle {
+    /// Returns the next bytes of a pipe; empty at the end. `availableData` ends the process if a signal interrupts it.
+    func nextBytes() -> Data {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(fileDescriptor, &bytes, bytes.count)
+            if count >= 0 { return Data(bytes[..<count]) }
+            if errno != EINTR { return Data() }
+        }
     }
 }
