@@ -128,11 +128,11 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
         }
         spans?.append(completed.spans)
         guard let durations else { return }
-        for attempt in completed.attempts {
-            var attributes = [conventions.method(attempt.target.method)] + conventions.server(attempt.target)
-            attributes += conventions.result(attempt.outcome)
-            if let template = attempt.template { attributes.append(Attribute("url.template", template)) }
-            durations.record(attempt.duration, attributes)
+        for exchange in completed.exchanges {
+            var attributes = [conventions.method(exchange.target.method)] + conventions.server(exchange.target)
+            attributes += conventions.result(exchange.outcome)
+            if let template = exchange.template { attributes.append(Attribute("url.template", template)) }
+            durations.record(exchange.duration, attributes)
         }
     }
 

@@ -4,7 +4,7 @@ import SluiceTelemetry
 import SluiceTesting
 import Testing
 
-/// The spans of requests, as a collector on this host receives them in JSON.
+/// The spans and durations of requests, as a collector on this host receives them.
 struct TelemetryTests {
     /// A gate that admits every request, but not at once.
     private struct Turnstile: Gate {
@@ -14,42 +14,21 @@ struct TelemetryTests {
         }
     }
 
-    private let server: LoopbackServer
+    private let collector: Collector
+    private var server: LoopbackServer { collector.server }
 
     init() throws {
-        server = try LoopbackServer()
-        server.on("/v1/traces", .json("{}"))
-        server.on("/v1/metrics", .json("{}"))
+        collector = try Collector()
         server.on("/a", .text("a", headers: ["Cache-Control": "max-age=60"]))
         server.on("/moved", .redirect(to: "/a"))
         server.on("/never", .hang)
         server.on("/stuck", .hang)
     }
 
-    private func telemetry(_ change: (inout TelemetryConfiguration) -> Void = { _ in }) -> OpenTelemetry {
-        var configuration = TelemetryConfiguration(environment: [
-            "OTEL_EXPORTER_OTLP_ENDPOINT": server.url, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
-        ])
-        change(&configuration)
-        return OpenTelemetry(configuration)
-    }
-
-    /// The spans that were exported.
-    private func spans() throws -> [JSON] {
-        try server.requests.filter { $0.path == "/v1/traces" }.flatMap { request in
-            try JSON(parsing: request.body)["resourceSpans"].arrayValue.flatMap { $0["scopeSpans"].arrayValue }
-                .flatMap { $0["spans"].arrayValue }
-        }
-    }
-
     private func events(_ span: JSON) -> [String] { span["events"].arrayValue.map { $0["name"].stringValue } }
 
-    private func errorType(_ span: JSON) -> String? {
-        span["attributes"].arrayValue.first { $0["key"].string == "error.type" }?["value"]["stringValue"].string
-    }
-
     @Test func theStepsOfARequestAreEvents() async throws {
-        let telemetry = telemetry()
+        let telemetry = collector.telemetry()
         let client = APIClient(baseURL: server.url) {
             $0.observers = [telemetry]
             $0.requestInterceptors = [telemetry]
@@ -59,7 +38,7 @@ struct TelemetryTests {
         _ = try await client.string.get("moved").sender().value
         _ = try await client.string.get("a").sender().value
         #expect(await telemetry.shutdown())
-        let spans = try spans()
+        let spans = try collector.spans()
         let requests = spans.filter { $0["kind"].int == 1 }
         let attempts = spans.filter { $0["kind"].int == 3 }
         #expect(requests.count == 2)
@@ -69,8 +48,25 @@ struct TelemetryTests {
         #expect(attempts.map(events) == [["redirect"]])
     }
 
+    @Test func eachServerOfARedirectedRequestHasItsOwnDuration() async throws {
+        let other = try LoopbackServer()
+        other.on("/busy", .status(.serviceUnavailable))
+        server.on("/away", .redirect(to: "\(other.url)/busy"))
+        let telemetry = collector.telemetry()
+        let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
+        _ = await client.string.get("away").sender().result
+        #expect(await telemetry.shutdown())
+        let points = try collector.points()
+        let attributes = points.map(Collector.attributes).sorted { ($0["error.type"] ?? "") < ($1["error.type"] ?? "") }
+        #expect(points.map { $0["count"].stringValue } == ["1", "1"])
+        #expect(attributes.map { $0["server.port"] } == ["\(server.port)", "\(other.port)"])
+        #expect(attributes.map { $0["http.response.status_code"] } == ["302", "503"])
+        #expect(attributes.map { $0["error.type"] } == [nil, "503"])
+        #expect(try collector.spans().count == 2)
+    }
+
     @Test func timeOutsAndCancellationAreErrors() async throws {
-        let telemetry = telemetry()
+        let telemetry = collector.telemetry()
         let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
         _ = await client.string.get("never").timeout(.milliseconds(50)).sender().result
         let sender = client.string.get("stuck").sender()
@@ -79,14 +75,14 @@ struct TelemetryTests {
         sender.cancel()
         _ = await result
         #expect(await telemetry.shutdown())
-        let types = try spans().map(errorType)
+        let types = try collector.spans().map { Collector.attributes($0)["error.type"] }
         #expect(types.count { $0 == "timedOut" } == 2)
         #expect(types.count { $0 == "cancelled" } == 2)
     }
 
     /// The span ends when the deadline is over.
     @Test func deadlinesOfCallersDoNotApplyToExports() async throws {
-        let telemetry = telemetry()
+        let telemetry = collector.telemetry()
         let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
         let result = await Deadline.withDeadline(.milliseconds(50)) {
             await client.string.get("never").sender().result
@@ -94,14 +90,14 @@ struct TelemetryTests {
         #expect((try? result.get()) == nil)
         let isFlushed = await Deadline.$current.withValue(.after(.zero)) { await telemetry.flush(within: .seconds(60)) }
         #expect(isFlushed)
-        #expect(try spans().count == 2)
+        #expect(try collector.spans().count == 2)
         #expect(server.requests.contains { $0.path == "/v1/metrics" })
         #expect(await telemetry.shutdown())
     }
 
     @Test func flushEndsThePauseAfterAFailedExport() async throws {
         server.on("/v1/traces", .status(.serviceUnavailable, headers: ["Retry-After": "600"]), .json("{}"))
-        let telemetry = telemetry { $0.batchDelay = .zero }
+        let telemetry = collector.telemetry { $0.batchDelay = .zero }
         let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
         _ = try await client.string.get("a").sender().value
         try await waitUntil("an export has failed") { telemetry.statistics.failedExports == 1 }
@@ -110,7 +106,7 @@ struct TelemetryTests {
     }
 
     @Test func theServerSeesTheDecisionOfTheSampler() async throws {
-        let telemetry = telemetry { $0.sampler = .alwaysOff }
+        let telemetry = collector.telemetry { $0.sampler = .alwaysOff }
         let client = APIClient(baseURL: server.url) {
             $0.observers = [telemetry]
             $0.requestInterceptors = [telemetry]
@@ -119,12 +115,12 @@ struct TelemetryTests {
         let header = try #require(server.requests.first { $0.path == "/a" }?.headers["traceparent"])
         #expect(TraceContext(traceparent: header)?.isSampled == false)
         #expect(await telemetry.shutdown())
-        #expect(try spans().isEmpty)
+        #expect(try collector.spans().isEmpty)
         #expect(server.requests.contains { $0.path == "/v1/metrics" })
     }
 
     @Test func aHeaderOfTheCallerIsTheParent() async throws {
-        let telemetry = telemetry()
+        let telemetry = collector.telemetry()
         let client = APIClient(baseURL: server.url) {
             $0.observers = [telemetry]
             $0.requestInterceptors = [telemetry]
@@ -132,7 +128,7 @@ struct TelemetryTests {
         let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         _ = try await client.string.get("a").header("traceparent", header).sender().value
         #expect(await telemetry.shutdown())
-        let spans = try spans()
+        let spans = try collector.spans()
         #expect(spans.count == 2)
         #expect(spans.allSatisfy { $0["traceId"].stringValue == "0af7651916cd43dd8448eb211c80319c" })
         #expect(spans.count { $0["parentSpanId"].stringValue == "b7ad6b7169203331" } == 1)
@@ -140,7 +136,7 @@ struct TelemetryTests {
     }
 
     @Test func aCollectorThatIsAwayCostsSpansAlone() async throws {
-        let telemetry = telemetry {
+        let telemetry = collector.telemetry {
             $0.traces?.url = "http://127.0.0.1:1/v1/traces"
             $0.metrics = nil
             $0.maximumSpans = 4

@@ -7,12 +7,19 @@ struct OpenRequests {
     /// The results of an event.
     struct Completed {
         var spans: [SpanRecord] = []
-        var attempts: [(target: SentTarget, template: String?, duration: Duration, outcome: SpanOutcome)] = []
+        var exchanges: [(target: SentTarget, template: String?, duration: Duration, outcome: SpanOutcome)] = []
+    }
+
+    /// A request on the wire and the response to it, which may redirect.
+    fileprivate struct Exchange {
+        let target: SentTarget
+        let began: ContinuousClock.Instant
     }
 
     fileprivate struct Attempt {
         var span: SpanRecord
-        let began: ContinuousClock.Instant
+        /// The exchange that runs; nil between a redirect and the request that follows it.
+        var exchange: Exchange?
     }
 
     fileprivate struct Entry {
@@ -89,6 +96,7 @@ struct OpenRequests {
             add("gate.refused", [Attribute("sluice.gate", gate), Attribute("error.type", error.code.description)])
         case .sending(let sent): entry.send(sent, request, makeSpanID)
         case .redirected(let response, let next):
+            entry.attempts[request.attempt]?.endExchange(SpanOutcome(.success(response)), request, &completed)
             guard entry.trace.isSampled else { break }
             let attributes = [
                 Attribute("http.response.status_code", Int(response.status.rawValue)),
@@ -130,13 +138,18 @@ struct OpenRequests {
 }
 
 extension OpenRequests.Entry {
-    /// Begins an attempt; one that is sent again after a redirect has begun before.
+    /// Begins an attempt, or the next exchange of one that a server has redirected.
     fileprivate mutating func send(
         _ sent: HTTPRequest,
         _ request: ObservedRequest,
         _ makeSpanID: () -> TraceContext.SpanID
     ) {
-        if attempts[request.attempt] != nil { return }
+        let exchange = OpenRequests.Exchange(target: SentTarget(sent), began: request.instant)
+        if let attempt = attempts[request.attempt] {
+            // A request that the cache repeats without conditions belongs to the exchange that runs.
+            if attempt.exchange == nil { attempts[request.attempt]?.exchange = exchange }
+            return
+        }
         let header =
             trace.hasCallersHeader ? nil : sent.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
         // Another interceptor began the trace, and the server knows it by that ID.
@@ -152,11 +165,11 @@ extension OpenRequests.Entry {
             attempt: request.attempt,
             method: request.method,
             template: request.declaredRoute,
-            target: SentTarget(sent),
+            target: exchange.target,
             start: time,
             end: time
         )
-        attempts[request.attempt] = OpenRequests.Attempt(span: attempt, began: request.instant)
+        attempts[request.attempt] = OpenRequests.Attempt(span: attempt, exchange: exchange)
     }
 
     fileprivate mutating func end(
@@ -166,12 +179,23 @@ extension OpenRequests.Entry {
         _ completed: inout OpenRequests.Completed
     ) {
         guard var attempt = attempts.removeValue(forKey: number) else { return }
+        attempt.endExchange(outcome, request, &completed)
         attempt.span.end = request.nanoseconds
         attempt.span.outcome = outcome
         if trace.isSampled { completed.spans.append(attempt.span) }
-        guard let target = attempt.span.target else { return }
-        let duration = attempt.began.duration(to: request.instant)
-        completed.attempts.append((target, attempt.span.template, duration, outcome))
+    }
+}
+
+extension OpenRequests.Attempt {
+    /// Ends the exchange that runs; has no effect if none does.
+    fileprivate mutating func endExchange(
+        _ outcome: SpanOutcome,
+        _ request: ObservedRequest,
+        _ completed: inout OpenRequests.Completed
+    ) {
+        guard let ended = exchange.take() else { return }
+        let duration = ended.began.duration(to: request.instant)
+        completed.exchanges.append((ended.target, span.template, duration, outcome))
     }
 }
 
