@@ -65,6 +65,20 @@ struct TelemetryTests {
         #expect(try collector.spans().count == 2)
     }
 
+    @Test func errorsAndRedirectsShowNoSecrets() async throws {
+        server.on("/account", .redirect(to: "/accounts;iban=DE8937"))
+        let telemetry = collector.telemetry { $0.redaction.parameterNames.insert("iban") }
+        let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
+        _ = await client.string.get("account").sender().result
+        #expect(await telemetry.shutdown())
+        let spans = try collector.spans()
+        #expect(spans.map(events).contains(["redirect"]))
+        #expect(spans.map(events).contains(["exception"]))
+        let exports = server.requests(to: "/v1/traces").map { String(decoding: $0.body, as: UTF8.self) }.joined()
+        #expect(exports.contains("/accounts;iban=REDACTED"))
+        #expect(!exports.contains("DE8937"))
+    }
+
     @Test func timeOutsAndCancellationAreErrors() async throws {
         let telemetry = collector.telemetry()
         let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }

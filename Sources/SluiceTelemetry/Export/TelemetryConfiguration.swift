@@ -48,7 +48,7 @@ public struct TelemetryConfiguration: Sendable {
     public var maximumSeries = 2000
     /// The methods that are named. Others are `_OTHER`, because their number has no limit.
     public var knownMethods: Set<String> = HTTPConventions.knownMethods
-    /// The removal of secrets from URLs.
+    /// The removal of secrets from URLs and from the texts of errors.
     public var redaction = Redaction.standard
     /// The transport of exports; nil for the client's default.
     public var transport: (any Transport)?

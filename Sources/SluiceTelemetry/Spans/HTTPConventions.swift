@@ -122,8 +122,15 @@ extension HTTPConventions {
         ProtobufMessage {
             $0.add(1, "timeUnixNano", .fixed64(event.time))
             $0.add(2, "name", .string(event.name))
-            if !event.attributes.isEmpty { $0.add(3, "attributes", event.attributes.messages(limit: valueLimit)) }
+            let attributes = event.attributes.map(redacted)
+            if !attributes.isEmpty { $0.add(3, "attributes", attributes.messages(limit: valueLimit)) }
         }
+    }
+
+    /// Removes the secrets from the URL that a redirect leads to.
+    private func redacted(_ attribute: Attribute) -> Attribute {
+        guard attribute.key == "url.full", case .string(let url) = attribute.value else { return attribute }
+        return Attribute(attribute.key, redaction.url(url))
     }
 
     /// The error as an event, if no response caused it.
@@ -133,7 +140,10 @@ extension HTTPConventions {
             SpanEvent(
                 time: record.end,
                 name: "exception",
-                attributes: [Attribute("exception.type", code.description), Attribute("exception.message", text)]
+                attributes: [
+                    Attribute("exception.type", code.description),
+                    Attribute("exception.message", redaction.text(text)),
+                ]
             )
         ]
     }
@@ -144,7 +154,7 @@ extension HTTPConventions {
         }
         return ProtobufMessage {
             // The status code says all about a response.
-            if case .failure(_, _, let text) = outcome { $0.add(2, "message", nonEmpty: text) }
+            if case .failure(_, _, let text) = outcome { $0.add(2, "message", nonEmpty: redaction.text(text)) }
             $0.add(3, "code", .enumeration(2))
         }
     }

@@ -17,7 +17,7 @@ public struct LogObserver: RequestObserver {
     ///
     /// - Parameters:
     ///   - logger: The logger, whose level and handler decide what is written.
-    ///   - redaction: The secrets to remove from URLs.
+    ///   - redaction: The secrets to remove from URLs and from the texts of errors.
     public init(_ logger: Logger = Logger(label: "sluice"), redaction: Redaction = .standard) {
         self.logger = logger
         self.redaction = redaction
@@ -67,7 +67,7 @@ public struct LogObserver: RequestObserver {
         case .failure(let error):
             request = error.request
             metadata["error_code"] = "\(error.code)"
-            metadata["error"] = "\(error.description)"
+            metadata["error"] = "\(redaction.text(error.description))"
         }
         if let request { metadata["url"] = "\(redaction.url(request.url))" }
         if let status = outcome.status { metadata["status"] = "\(status)" }

@@ -49,6 +49,20 @@ import Testing
         }
     }
 
+    @Test func errorsShowNoSecrets() async throws {
+        try await withLoopbackServer { server in
+            var redaction = Redaction.standard
+            redaction.parameterNames.insert("iban")
+            let logger = Logger(label: "test") { _ in RecordingLogHandler(log) }
+            let observer = LogObserver(logger, redaction: redaction)
+            let client = APIClient(baseURL: server.url) { $0.observers = [observer] }
+            _ = await client.string.get("accounts;iban=DE8937").sender().response
+            await client.observersCaughtUp()
+            let entry = try #require(log.entries.first)
+            #expect(entry["error"]?.contains("/accounts;iban=REDACTED") == true)
+        }
+    }
+
     @Test func aCancellationIsForDebugging() async throws {
         try await withLoopbackServer { server in
             server.on("/slow", .hang)
