@@ -58,7 +58,7 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
         case .redirected:
             ledger.withLock { $0.redirect(request) }
         case .began:
-            ledger.withLock { $0.inFlight += 1 }
+            ledger.withLock { _ = $0.inFlight.insert(request.id) }
         case .waiting:
             ledger.withLock { $0.gates.begin(request) }
         case .admitted, .refused:
@@ -382,7 +382,8 @@ struct MetricsLedger {
     private var accountsByKind: [Kind: Int] = [:]
     /// The last lookup, because most requests are of the same kind as the previous one.
     private var last: (kind: Kind, account: Int)?
-    var inFlight = 0
+    /// The requests that have begun and not ended. A request that could not be built has not begun.
+    var inFlight: Set<RequestID> = []
     var gates = GateTimes()
 
     init(maximumRoutes: Int, since: Date) {
@@ -392,14 +393,14 @@ struct MetricsLedger {
 
     mutating func finish(_ request: ObservedRequest, _ response: ServerResponse) {
         let account = account(of: request)
-        if inFlight > 0 { inFlight -= 1 }
+        end(request)
         accounts[account].finish(after: request.elapsed.nanoseconds, response)
         endGates(request, account)
     }
 
     mutating func finish(_ request: ObservedRequest, _ error: SluiceError) {
         let account = account(of: request)
-        if inFlight > 0 { inFlight -= 1 }
+        end(request)
         accounts[account].finish(after: request.elapsed.nanoseconds, error)
         endGates(request, account)
     }
@@ -419,6 +420,10 @@ struct MetricsLedger {
 
     mutating func redirect(_ request: ObservedRequest) {
         accounts[account(of: request)].redirects += 1
+    }
+
+    private mutating func end(_ request: ObservedRequest) {
+        if !inFlight.isEmpty { inFlight.remove(request.id) }
     }
 
     private mutating func endGates(_ request: ObservedRequest, _ account: Int) {
@@ -444,7 +449,7 @@ struct MetricsLedger {
         RequestMetrics.Snapshot(
             since: since,
             date: date,
-            inFlight: hasInFlight ? inFlight : nil,
+            inFlight: hasInFlight ? inFlight.count : nil,
             missedEvents: missed,
             routes: accounts.sorted { $0.name < $1.name }
         )

@@ -142,6 +142,15 @@ import Testing
         #expect(snapshot.inFlight == 0)
     }
 
+    @Test func requestThatWasNotBuiltIsNotInFlight() {
+        let metrics = RequestMetrics(countsInFlight: true)
+        metrics.observe(.began(response().request), of: request(1))
+        metrics.observe(.finished(.failure(SluiceError(.invalidURL, "", step: .building))), of: request(2))
+        #expect(metrics.snapshot().inFlight == 1)
+        metrics.observe(.finished(.success(response())), of: request(1))
+        #expect(metrics.snapshot().inFlight == 0)
+    }
+
     @Test func countsRoutesBeyondLimitTogether() {
         let metrics = RequestMetrics(maximumRoutes: 3)
         for number in 0..<10 { metrics.observe(.finished(.success(response())), of: request(1, .get, "r\(number)")) }
