@@ -95,15 +95,16 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
         }
     }
 
-    /// Exports what waits, and ends. Call it when the program ends, after the last request. Later spans are dropped.
+    /// Exports what waits, and ends. Call it when the program ends, after the last request. Later spans and durations are dropped.
     ///
     /// - Parameter limit: The longest wait. What has not been exported by then is dropped.
     /// - Returns: True if all was sent in time.
     @discardableResult
     public func shutdown(within limit: Duration = .seconds(10)) async -> Bool {
+        durations?.close()
         let isComplete = await flush(within: limit)
         await spans?.end()
-        durations?.end()
+        await durations?.end()
         return isComplete
     }
 

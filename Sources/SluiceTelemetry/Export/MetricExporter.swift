@@ -1,4 +1,5 @@
 import Sluice
+import SluiceFoundation
 import SluiceHTTP
 
 /// Exports durations at intervals, in a task that begins with the first duration.
@@ -9,6 +10,11 @@ final class MetricExporter: Sendable {
         var ledger: DurationLedger
         var statistics = TelemetryStatistics()
         var reader: Task<Void, Never>?
+        /// The export that runs; nil if none does. There is one at a time, because the next delta begins where the last one ends.
+        var running: Task<ExportOutcome, Never>?
+        /// True if no more durations are counted.
+        var isClosed = false
+        /// True after the end: nothing is exported.
         var isOver = false
     }
 
@@ -47,7 +53,7 @@ final class MetricExporter: Sendable {
     /// Counts a duration. Does not wait.
     func record(_ duration: Duration, _ attributes: [Attribute]) {
         state.withLock { state in
-            if state.isOver { return }
+            if state.isClosed { return }
             state.ledger.record(max(0, duration / .seconds(1)), attributes)
             if state.reader != nil { return }
             // Detached, so that the deadline of a caller does not apply.
@@ -61,8 +67,11 @@ final class MetricExporter: Sendable {
         }
     }
 
-    /// Exports until the collector has answered.
+    /// Exports until the collector has answered, or until the task is cancelled.
     func flush() async {
+        // The export that runs may lack the latest durations.
+        _ = await state.withLock { $0.running }?.value
+        if Task.isCancelled { return }
         var backoff = ExportBackoff()
         while case .busy(let requested, _)? = await export() {
             let pause = backoff.pause(requested, random: .random(in: .min ... .max))
@@ -70,20 +79,44 @@ final class MetricExporter: Sendable {
         }
     }
 
-    func end() {
+    /// Ends the exports at intervals. Later durations are not counted, so that a flush exports the last ones.
+    func close() {
         let reader = state.withLock { state in
-            state.isOver = true
+            state.isClosed = true
             return state.reader
         }
         reader?.cancel()
     }
 
-    /// Exports what was counted; returns nil if nothing was.
+    /// Ends all exports. The one that runs has been cancelled when it returns.
+    func end() async {
+        close()
+        let running = state.withLock { state in
+            state.isOver = true
+            return state.running
+        }
+        running?.cancel()
+        _ = await running?.value
+    }
+
+    /// Exports what was counted, or waits for the export that runs; returns nil if there is nothing to export.
     private func export() async -> ExportOutcome? {
         let now = clock.date
-        guard let collection = state.withLock({ $0.ledger.collect(at: now.unixNanoseconds) }) else { return nil }
+        let running = state.withLock { state -> Task<ExportOutcome, Never>? in
+            if let running = state.running { return running }
+            guard !state.isOver, let collection = state.ledger.collect(at: now.unixNanoseconds) else { return nil }
+            // Detached, so that it goes on if a caller no longer waits for it.
+            let task = Task.detached { [self] in await send(collection, at: now) }
+            state.running = task
+            return task
+        }
+        return await running?.value
+    }
+
+    private func send(_ collection: DurationLedger.Collection, at now: Date) async -> ExportOutcome {
         let outcome = await sender.send(encode(collection), now: now)
         state.withLock { state in
+            state.running = nil
             state.statistics.count(outcome, of: collection.series.count, \.exportedPoints, \.refusedPoints)
             switch outcome {
             case .busy, .cancelled: state.ledger.restore(collection)
