@@ -79,9 +79,10 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
     /// Exports what waits, and waits for the collector's answer.
     ///
     /// - Parameter limit: The longest wait. What has not been exported by then stays for later.
-    /// - Returns: True if all was sent in time.
+    /// - Returns: True if the collectors have accepted all in time.
     @discardableResult
     public func flush(within limit: Duration = .seconds(10)) async -> Bool {
+        let refused = statistics.refused
         do throws(SluiceError) {
             try await TimedWork.outcome(within: limit, on: configuration.clock) {
                 [spans, durations] () async throws(SluiceError) in
@@ -89,7 +90,7 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
                 await durations?.flush()
                 _ = await spans
             }
-            return true
+            return statistics.refused == refused
         } catch {
             return false
         }
@@ -98,7 +99,7 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
     /// Exports what waits, and ends. Call it when the program ends, after the last request. Later spans and durations are dropped.
     ///
     /// - Parameter limit: The longest wait. What has not been exported by then is dropped.
-    /// - Returns: True if all was sent in time.
+    /// - Returns: True if the collectors have accepted all in time.
     @discardableResult
     public func shutdown(within limit: Duration = .seconds(10)) async -> Bool {
         durations?.close()

@@ -135,7 +135,7 @@ struct ReceiverTests {
         let receiver = try Receiver()
         let telemetry = OpenTelemetry(receiver.configuration("partial"))
         _ = try await Self.client(receiver, telemetry).json.post("api").sender().value
-        #expect(await telemetry.flush())
+        #expect(await telemetry.flush() == false)
         #expect(telemetry.statistics.exportedSpans == 1)
         #expect(telemetry.statistics.refusedSpans == 1)
         #expect(telemetry.statistics.refusedPoints == 1)

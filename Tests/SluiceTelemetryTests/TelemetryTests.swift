@@ -119,6 +119,17 @@ struct TelemetryTests {
         #expect(telemetry.statistics.exportedSpans == 2)
     }
 
+    @Test(arguments: ["/v1/traces", "/v1/metrics"])
+    func flushTellsThatACollectorRefuses(_ path: String) async throws {
+        server.on(path, .status(.unauthorized), .json("{}"))
+        let telemetry = collector.telemetry()
+        let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
+        _ = try await client.string.get("a").sender().value
+        #expect(await telemetry.flush() == false)
+        #expect(telemetry.statistics.refusedSpans + telemetry.statistics.refusedPoints > 0)
+        #expect(await telemetry.shutdown())
+    }
+
     @Test func theServerSeesTheDecisionOfTheSampler() async throws {
         let telemetry = collector.telemetry { $0.sampler = .alwaysOff }
         let client = APIClient(baseURL: server.url) {
