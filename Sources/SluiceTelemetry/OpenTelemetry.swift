@@ -122,7 +122,8 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
         let completed: OpenRequests.Completed
         switch event {
         case .began(let sent):
-            let trace = newTrace(sent.headers["traceparent"].flatMap { TraceContext(traceparent: $0) })
+            let header = sent.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
+            let trace = request.cause.map { revalidationTrace(of: $0, header) } ?? newTrace(header)
             open.withLock { $0.begin(sent, request, trace) }
             return
         case .finished(let outcome): completed = open.withLock { $0.finish(outcome, request) { newTrace(nil) } }
@@ -173,6 +174,12 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
             isSampled: spans != nil && configuration.sampler.samples(traceID, parent: parent),
             hasCallersHeader: header != nil
         )
+    }
+
+    /// Returns the trace of a request that the cache sends in the background, whose header is not the caller's as a rule.
+    private func revalidationTrace(of cause: RequestID, _ header: TraceContext?) -> RequestTrace {
+        let spanID = newSpanID()
+        return open.withLock { $0.trace(causedBy: cause, header, spanID) } ?? newTrace(nil)
     }
 
     @Sendable private func newSpanID() -> TraceContext.SpanID {

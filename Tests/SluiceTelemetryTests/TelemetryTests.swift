@@ -160,6 +160,32 @@ struct TelemetryTests {
         #expect(!spans.contains { $0["spanId"].stringValue == "b7ad6b7169203331" })
     }
 
+    @Test(arguments: [false, true])
+    func aRevalidationInTheBackgroundHasExportedParents(_ hasOtherInterceptor: Bool) async throws {
+        server.on("/page", .text("one", headers: ["Cache-Control": "max-age=60, stale-while-revalidate=600"]))
+        let clock = TestClock()
+        let telemetry = collector.telemetry()
+        let client = APIClient(baseURL: server.url) {
+            $0.observers = [telemetry]
+            $0.requestInterceptors = hasOtherInterceptor ? [TraceParent()] : [telemetry]
+            $0.cache = CacheStore(storage: nil)
+            $0.clock = clock
+        }
+        _ = try await client.string.get("page").sender().value
+        clock.advance(by: .seconds(70))
+        _ = try await client.string.get("page").sender().value
+        try await waitUntil("the revalidation has ended") { telemetry.statistics.openRequests == 0 }
+        #expect(await telemetry.shutdown())
+        let sent = server.requests(to: "/page").compactMap { $0.headers["traceparent"] }
+        let spans = try collector.spans()
+        let ids = Set(spans.map { $0["spanId"].stringValue })
+        #expect(spans.count == 5 && ids.count == 5)
+        #expect(spans.map { $0["parentSpanId"].stringValue }.allSatisfy { $0.isEmpty || ids.contains($0) })
+        let attempts = spans.filter { $0["kind"].int == 3 }
+        let headers = attempts.map { "00-\($0["traceId"].stringValue)-\($0["spanId"].stringValue)-01" }
+        #expect(sent.count == 2 && Set(sent) == Set(headers))
+    }
+
     @Test func aCollectorThatIsAwayCostsSpansAlone() async throws {
         let telemetry = collector.telemetry {
             $0.traces?.url = "http://127.0.0.1:1/v1/traces"

@@ -75,7 +75,8 @@ final class Call: Sendable {
         by client: APIClient,
         on transport: any Transport,
         cache: HTTPCache? = nil,
-        into sink: (any ResponseSink)? = nil
+        into sink: (any ResponseSink)? = nil,
+        causedBy cause: RequestID? = nil
     ) {
         self.sink = sink
         self.cache = cache
@@ -100,7 +101,8 @@ final class Call: Sendable {
                 began: began,
                 beganDate: pipeline.clock.date,
                 secretHeaders: steps.secretHeaders,
-                observers: steps.observers
+                observers: steps.observers,
+                cause: cause
             )
         notify(.began, 0) { .began(request) }
     }
@@ -109,7 +111,8 @@ final class Call: Sendable {
     /// if there are no observers.
     func revalidation(_ request: HTTPRequest, _ transfer: TransferContext) -> Call? {
         if steps.observers.isEmpty { return nil }
-        return Call(request, draft, transfer, steps.observersOnly, by: client, on: transport, cache: cache)
+        let steps = steps.observersOnly
+        return Call(request, draft, transfer, steps, by: client, on: transport, cache: cache, causedBy: id)
     }
 
     deinit {

@@ -102,6 +102,8 @@ public struct ObservedRequest: Sendable {
         let began: ContinuousClock.Instant
         let beganDate: Date
         let secretHeaders: [HTTPHeaderName]
+        /// The request because of which the cache sends this one on its own; nil for a caller's request.
+        let cause: RequestID?
         /// The tasks that call observers with the caller's task-local values.
         let tasks: [(observer: ObserverMailbox, task: CallersTask)]
 
@@ -111,9 +113,11 @@ public struct ObservedRequest: Sendable {
             began: ContinuousClock.Instant,
             beganDate: Date,
             secretHeaders: [HTTPHeaderName],
-            observers: [ObserverMailbox] = []
+            observers: [ObserverMailbox] = [],
+            cause: RequestID? = nil
         ) {
             self.id = id
+            self.cause = cause
             tasks = observers.compactMap { observer in observer.callersTask().map { (observer, $0) } }
             // Events have the bodies of requests. Waiting events must not keep them otherwise.
             draft.body = nil
@@ -159,6 +163,9 @@ public struct ObservedRequest: Sendable {
     public var elapsed: Duration { began.duration(to: instant) }
     /// The date at which the request began.
     package var beganDate: Date { subject.beganDate }
+    /// The request because of which the cache sends this one in the background, with the header fields of that one's attempt; nil for a
+    /// caller's request.
+    package var cause: RequestID? { subject.cause }
     /// The date of the event.
     public var date: Date { subject.beganDate + elapsed / .seconds(1) }
     /// The headers that the client declares secret, in addition to those that always are.

@@ -41,6 +41,35 @@ struct OpenRequests {
     /// Returns the trace of a request; nil if it has not begun, or has ended.
     func trace(of id: RequestID) -> RequestTrace? { entries[id]?.trace }
 
+    /// Returns the trace of a request that the cache sends because of another one; nil if that one has ended.
+    ///
+    /// - Parameters:
+    ///   - cause: The other request, whose span is the parent.
+    ///   - header: The header of the other request's attempt, with which the new one is sent; nil without one.
+    ///   - spanID: The ID of the new request's span.
+    /// - Returns: The trace.
+    func trace(causedBy cause: RequestID, _ header: TraceContext?, _ spanID: TraceContext.SpanID) -> RequestTrace? {
+        guard let entry = entries[cause] else { return nil }
+        let trace = entry.trace
+        // Another interceptor began the trace of the header, in which the other request has no span.
+        let foreign = trace.hasCallersHeader || header?.trace == trace.traceID ? nil : header?.trace
+        // A redirect led to the cache, and the request before it was sent with the header.
+        let isSent = entry.attempts.values.contains { $0.span.spanID == header?.span }
+        let parent = TraceContext(
+            traceID: trace.traceID,
+            parentID: trace.spanID,
+            isSampled: trace.isSampled,
+            traceState: trace.parent?.traceState
+        )
+        return RequestTrace(
+            traceID: foreign ?? trace.traceID,
+            spanID: spanID,
+            parent: foreign == nil ? parent : nil,
+            isSampled: trace.isSampled,
+            hasCallersHeader: trace.hasCallersHeader || isSent
+        )
+    }
+
     /// Records that a request began.
     mutating func begin(_ sent: HTTPRequest, _ request: ObservedRequest, _ trace: RequestTrace) {
         entries[request.id] = entry(request, trace, SentTarget(sent))

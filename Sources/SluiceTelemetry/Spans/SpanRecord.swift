@@ -7,7 +7,7 @@ struct RequestTrace: Sendable, Equatable {
     let spanID: TraceContext.SpanID
     let parent: TraceContext?
     let isSampled: Bool
-    /// True if the caller has set the header, whose ID is then that of the caller's span.
+    /// True if the ID in the header is that of another span, as a rule of the caller's, who has set the header.
     let hasCallersHeader: Bool
 }
 
