@@ -122,7 +122,9 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
         let completed: OpenRequests.Completed
         switch event {
         case .began(let sent):
-            let header = sent.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
+            let header = sent.headers["traceparent"].flatMap {
+                TraceContext(traceparent: $0, tracestate: sent.headers["tracestate"])
+            }
             let trace = request.cause.map { revalidationTrace(of: $0, header) } ?? newTrace(header)
             open.withLock { $0.begin(sent, request, trace) }
             return

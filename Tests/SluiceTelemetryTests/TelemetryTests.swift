@@ -151,11 +151,12 @@ struct TelemetryTests {
             $0.requestInterceptors = [telemetry]
         }
         let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-        _ = try await client.string.get("a").header("traceparent", header).sender().value
+        _ = try await client.string.get("a").header("traceparent", header).header("tracestate", "a=b").sender().value
         #expect(await telemetry.shutdown())
         let spans = try collector.spans()
         #expect(spans.count == 2)
         #expect(spans.allSatisfy { $0["traceId"].stringValue == "0af7651916cd43dd8448eb211c80319c" })
+        #expect(spans.map { $0["traceState"].stringValue } == ["a=b", "a=b"])
         #expect(spans.count { $0["parentSpanId"].stringValue == "b7ad6b7169203331" } == 1)
         #expect(!spans.contains { $0["spanId"].stringValue == "b7ad6b7169203331" })
     }
