@@ -47,6 +47,20 @@ struct ValueTests {
         #expect(sampler.samples(traceID, parent: context) == isSampled)
     }
 
+    /// The decisions of the SDKs for Go and Python, which look at the last eight bytes of the ID.
+    @Test(
+        arguments: [
+            (0.5, 0, true), (0.5, 0x7FFF_FFFF_FFFF_FFFF, true), (0.5, 0x8000_0000_0000_0000, false), (0.5, .max, false),
+            (0.25, 0x3FFF_FFFF_FFFF_FFFF, true), (0.25, 0x4000_0000_0000_0000, false),
+            (0.25, 0x8000_0000_0000_0001, false), (0.75, 0xBFFF_FFFF_FFFF_FFFF, true),
+            (0.75, 0xC000_0000_0000_0000, false),
+        ] as [(Double, UInt64, Bool)]
+    )
+    func ratiosAgreeWithOtherLanguages(_ ratio: Double, _ low: UInt64, _ isSampled: Bool) throws {
+        let traceID = try #require(TraceContext.TraceID(high: 1, low: low))
+        #expect(TelemetrySampler.traceIDRatio(ratio).samples(traceID, parent: nil) == isSampled)
+    }
+
     @Test func aRatioSamplesThatShareOfTraces() {
         var generator = SystemRandomNumberGenerator()
         let traces = (0..<10_000).compactMap { _ in TraceContext.TraceID(high: 0, low: generator.next()) }

@@ -253,7 +253,8 @@ public struct TelemetrySampler: Sendable, Hashable {
     private enum Root: Sendable, Hashable {
         case always
         case never
-        /// The share of traces whose last 63 bits are below a bound, as other SDKs decide, so that all agree about a trace.
+        /// The share of traces whose last 64 bits, without the lowest one, are below a bound, as the SDKs for Go and Python decide, so
+        /// that all agree about a trace.
         case below(UInt64)
     }
 
@@ -286,7 +287,7 @@ public struct TelemetrySampler: Sendable, Hashable {
         switch root {
         case .always: return true
         case .never: return false
-        case .below(let bound): return trace.low & (1 << 63 - 1) < bound
+        case .below(let bound): return trace.low >> 1 < bound
         }
     }
 }
