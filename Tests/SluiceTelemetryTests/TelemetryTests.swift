@@ -65,6 +65,28 @@ struct TelemetryTests {
         #expect(try collector.spans().count == 2)
     }
 
+    @Test func anAttemptHasTheStatusThatTheServerSent() async throws {
+        server.on(
+            "/page",
+            .text("one", headers: ["Cache-Control": "no-cache", "ETag": "\"1\""]),
+            .status(.notModified, headers: ["ETag": "\"1\""])
+        )
+        let telemetry = collector.telemetry()
+        let client = APIClient(baseURL: server.url) {
+            $0.observers = [telemetry]
+            $0.cache = CacheStore(storage: nil)
+        }
+        for _ in 0..<2 { #expect(try await client.string.get("page").sender().value == "one") }
+        #expect(await telemetry.shutdown())
+        func statuses(_ owners: [JSON]) -> [String?] {
+            owners.map { Collector.attributes($0)["http.response.status_code"] }
+        }
+        let spans = try collector.spans()
+        #expect(statuses(spans.filter { $0["kind"].int == 1 }) == ["200", "200"])
+        #expect(statuses(spans.filter { $0["kind"].int == 3 }) == ["200", "304"])
+        #expect(Set(statuses(try collector.points())) == ["200", "304"])
+    }
+
     @Test func errorsAndRedirectsShowNoSecrets() async throws {
         server.on("/account", .redirect(to: "/accounts;iban=DE8937"))
         let telemetry = collector.telemetry { $0.redaction.parameterNames.insert("iban") }

@@ -96,7 +96,7 @@ struct OpenRequests {
             }
         for number in entry.attempts.keys.sorted() { entry.end(number, end, request, &completed) }
         entry.span.end = request.nanoseconds
-        entry.span.outcome = SpanOutcome(outcome)
+        entry.span.outcome = SpanOutcome(outcome, isWhole: true)
         if entry.trace.isSampled { completed.spans.append(entry.span) }
         return completed
     }

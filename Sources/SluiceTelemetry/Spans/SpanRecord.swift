@@ -31,10 +31,16 @@ enum SpanOutcome: Sendable, Equatable {
     case response(HTTPStatus, HTTPVersion, peer: String?)
     case failure(SluiceError.Code, HTTPStatus?, String)
 
-    init(_ outcome: TransportOutcome) {
+    /// Creates an outcome.
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome of the request or of an attempt.
+    ///   - isWhole: True for the request as a whole. An attempt whose stored response the server has confirmed has the status 304.
+    init(_ outcome: TransportOutcome, isWhole: Bool = false) {
         switch outcome {
         case .success(let response):
-            self = .response(response.status, response.head.version, peer: response.metrics.remoteAddress)
+            let head = isWhole ? response.head : response.serverHead ?? response.head
+            self = .response(head.status, head.version, peer: response.metrics.remoteAddress)
         case .failure(let error): self = .failure(error.code, error.response?.status, error.description)
         }
     }
