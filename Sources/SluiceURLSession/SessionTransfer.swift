@@ -304,44 +304,6 @@ extension RequestPriority {
     }
 }
 
-// MARK: - Metrics
-
-#if !canImport(FoundationNetworking)
-extension SessionTransfer {
-    /// Replaces the metrics with the session's.
-    func measure(_ transaction: URLSessionTaskTransactionMetrics) {
-        measure { $0.set(transaction) }
-    }
-}
-
-extension TransferMetrics {
-    fileprivate mutating func set(_ transaction: URLSessionTaskTransactionMetrics) {
-        guard let start = transaction.fetchStartDate else { return }
-        func offset(_ date: Date?) -> Duration {
-            date.map { .seconds(max(0, $0.timeIntervalSince(start))) } ?? .zero
-        }
-        isConnectionReused = transaction.isReusedConnection
-        if !isConnectionReused {
-            nameLookup = offset(transaction.domainLookupEndDate)
-            tls = offset(transaction.secureConnectionEndDate)
-            connect = max(offset(transaction.connectEndDate), tls)
-        }
-        firstByte = offset(transaction.responseStartDate)
-        bytesSent = transaction.countOfRequestBodyBytesBeforeEncoding
-        bytesReceived = transaction.countOfResponseBodyBytesReceived
-        switch transaction.networkProtocolName {
-        case "h3": version = .http3
-        case "h2": version = .http2
-        case "http/1.0": version = .http1_0
-        default: version = .http1_1
-        }
-        if let address = transaction.remoteAddress, let port = transaction.remotePort {
-            remoteAddress = address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
-        }
-    }
-}
-#endif
-
 // MARK: - Transfer state
 
 /// The state machine of one transfer: a value without a socket, a lock or a clock.
