@@ -167,7 +167,8 @@ private final class BoundStreams: Sendable {
                     defer { awaitsSource(true) }
                     return await write(chunk)
                 }
-                if !isComplete, !isAbandoned.withLock({ $0 }) { throw .cancelled }
+                // The session has closed the input. A cancellation abandons the streams.
+                if !isComplete, !isAbandoned.withLock({ $0 }) { throw .inputClosed }
             } catch {
                 // Fails first: for the session's task, a closed stream is a complete body.
                 if !isAbandoned.withLock({ $0 }) { fail(error) }
@@ -210,6 +211,12 @@ private final class BoundStreams: Sendable {
             rest = rest.dropFirst(count)
         }
         continuation.resume(returning: true)
+    }
+}
+
+extension SluiceError {
+    fileprivate static var inputClosed: SluiceError {
+        SluiceError(.connectionLost, "The connection closed before the whole body of the request was sent.")
     }
 }
 #endif
