@@ -26,6 +26,8 @@ package struct DocumentRedactor: Sendable {
     package enum Result {
         /// The text without its secrets. It is not changed if nothing was removed.
         case text(String, isChanged: Bool)
+        /// A form without its secrets, and with notes in place of binary parts and of parts that are withheld.
+        case abridged(String)
         /// A form, possibly with binary parts, without its secrets.
         case bytes(Data)
         /// Binary data, unchanged.

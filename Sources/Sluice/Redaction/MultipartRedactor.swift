@@ -77,6 +77,8 @@ struct MultipartRedactor {
     private let redactor: DocumentRedactor
     private let depth: Int
     private var output: [UInt8] = []
+    /// True if a note stands in place of a part.
+    private var hasNotes = false
 
     /// Redacts a form; nil if it has no boundary, or text before the first or after the last boundary.
     ///
@@ -106,7 +108,8 @@ struct MultipartRedactor {
                 for field in redacted { form.output += "\r\n\(field.name): \(field.value)".utf8 }
             }
             form.output += "\r\n\r\n".utf8
-            form.output += form.shown(Data(part.content), head)
+            let content = form.shown(Data(part.content), head)
+            form.output += content
             form.output += "\r\n".utf8
         }
         form.output += parts.delimiter.dropFirst(2)
@@ -116,6 +119,7 @@ struct MultipartRedactor {
         guard offsets.count == parts.parts.count + 1 else { return nil }
         if redactor.keepsStructure { return parts.parts.isEmpty ? nil : .bytes(Data(form.output)) }
         let text = String(decoding: form.output, as: UTF8.self)
+        if form.hasNotes { return .abridged(text) }
         return .text(text, isChanged: !data.elementsEqual(form.output))
     }
 
@@ -141,16 +145,24 @@ struct MultipartRedactor {
         return head
     }
 
-    private func shown(_ content: Data, _ head: HTTPHeaders) -> [UInt8] {
+    private mutating func shown(_ content: Data, _ head: HTTPHeaders) -> [UInt8] {
         let mark = Array(SecretRules.mark.utf8)
         if redactor.rules.hidesPart(head["Content-Disposition"] ?? "") { return content.isEmpty ? [] : mark }
         switch redactor.body(content, contentType: head[.contentType], depth: depth + 1) {
         case .text(_, isChanged: false) where redactor.keepsStructure: return Array(content)
         case .text(let text, _): return Array(text.utf8)
+        case .abridged(let form):
+            hasNotes = true
+            return Array(form.utf8)
         case .bytes(let form): return Array(form)
-        case .binary: return redactor.keepsStructure ? Array(content) : Array("(\(content.count) bytes)".utf8)
+        case .binary where redactor.keepsStructure: return Array(content)
+        case .binary:
+            hasNotes = true
+            return Array("(\(content.count) bytes)".utf8)
         case .withheld where redactor.keepsStructure: return mark
-        case .withheld(let reason): return Array("(\(content.count) bytes: \(reason.rawValue))".utf8)
+        case .withheld(let reason):
+            hasNotes = true
+            return Array("(\(content.count) bytes: \(reason.rawValue))".utf8)
         }
     }
 }

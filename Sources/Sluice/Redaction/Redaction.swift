@@ -60,7 +60,7 @@ public struct Redaction: Sendable, Hashable {
     var isNone: Bool { rules.isNone }
 
     /// The redactor of documents, with these names.
-    private var document: DocumentRedactor { DocumentRedactor(rules, limit: bodyLimit) }
+    var document: DocumentRedactor { DocumentRedactor(rules, limit: bodyLimit) }
 
     /// The rules for searching text.
     var rules: SecretRules {
@@ -188,7 +188,7 @@ extension Redaction {
     /// - Returns: The redacted body.
     public func body(_ data: Data, contentType: String?, contentEncoding: String? = nil) -> RedactedBody {
         switch document.body(data, contentType: contentType, contentEncoding: contentEncoding) {
-        case .text(let text, _): .text(text)
+        case .text(let text, _), .abridged(let text): .text(text)
         case .bytes(let form): .text(String(decoding: form, as: UTF8.self))
         case .binary: .binary
         case .withheld(let reason): .withheld(reason: reason.rawValue)

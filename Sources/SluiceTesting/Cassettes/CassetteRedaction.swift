@@ -166,7 +166,7 @@ public struct CassetteRedaction: Sendable {
         switch redactor.body(bytes, contentType: headers[.contentType]) {
         case .text(_, isChanged: false), .binary: return bytes
         case .bytes(let form): return form
-        case .text(let redacted, _): text = redacted
+        case .text(let redacted, _), .abridged(let redacted): text = redacted
         case .withheld: text = Self.mark
         }
         if let type = headers[.contentType].flatMap(ContentType.init), let charset = type.charset,

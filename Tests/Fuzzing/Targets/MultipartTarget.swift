@@ -27,10 +27,10 @@ extension FuzzTarget {
 
     private static func shownForm(_ form: Data, _ boundary: String) -> String? {
         let redactor = DocumentRedactor(.usual, limit: 1 << 20)
-        guard case .text(let text, _)? = MultipartRedactor.redacted(form, boundary: boundary, depth: 0, redactor) else {
-            return nil
+        return switch MultipartRedactor.redacted(form, boundary: boundary, depth: 0, redactor) {
+        case .text(let text, _)?, .abridged(let text)?: text
+        default: nil
         }
-        return text
     }
 
     private static func checkWritten(_ input: inout FuzzInput) throws {

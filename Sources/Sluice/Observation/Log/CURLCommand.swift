@@ -52,6 +52,8 @@ struct CURLCommand {
     private mutating func addBody() {
         if request.method == .head { return arguments.append("--head") }
         switch request.body.source {
+        case .none where request.body.length ?? 0 > 0:
+            omitBody(Int(clamping: request.body.length ?? 0), "the observer was too slow")
         case .none where [.post, .put, .patch].contains(request.method): addData(Data())
         case .none: addMethod(unless: .get)
         case .data(let data): addRedacted(data)
@@ -65,22 +67,26 @@ struct CURLCommand {
 
     /// Adds a body without its secrets.
     private mutating func addRedacted(_ data: Data) {
-        let body = redaction.body(
+        let body = redaction.document.body(
             data,
             contentType: request.headers[.contentType] ?? request.body.contentType,
             contentEncoding: request.headers[.contentEncoding]
         )
         switch body {
-        case .withheld(let reason): omitBody(data, reason)
-        case _ where data.count > redaction.bodyLimit: omitBody(data, "too long")
-        case .text(let text) where !redaction.isNone: addData(Data(text.utf8))
-        case .text, .binary: addData(data)
+        case .withheld(let reason): omitBody(data.count, reason.rawValue)
+        case _ where data.count > redaction.bodyLimit: omitBody(data.count, "too long")
+        case .text(let text, _) where !redaction.isNone: addData(Data(text.utf8))
+        case .abridged(let form) where !redaction.isNone:
+            addData(Data(form.utf8))
+            comment = " # with notes in parentheses in place of parts of the form"
+        case .bytes(let form): addData(form)
+        case .text, .abridged, .binary: addData(data)
         }
     }
 
-    private mutating func omitBody(_ data: Data, _ reason: String) {
+    private mutating func omitBody(_ count: Int, _ reason: String) {
         addMethod(unless: .get)
-        comment = " # without its body of \(LogUnits.text(bytes: data.count)), which is left out: \(reason)"
+        comment = " # without its body of \(LogUnits.text(bytes: count)), which is left out: \(reason)"
     }
 
     private mutating func addData(_ data: Data) {
@@ -117,7 +123,8 @@ extension HTTPRequest {
     /// ```
     ///
     /// The command is a single line, whatever the request contains. A file body is passed by its path. A stream, which
-    /// cannot be read twice, must be supplied on standard input. A body that is left out is noted after `#`.
+    /// cannot be read twice, must be supplied on standard input. A body, or a part of a form, that is left out is noted
+    /// after `#`.
     ///
     /// - Parameters:
     ///   - redaction: The secrets to leave out. With ``Redaction/none`` the command contains all of them. A body over

@@ -90,6 +90,26 @@ import Testing
         #expect(secret.curlCommand().hasSuffix(" -X POST # without its body of 15 B, which is left out: compressed"))
     }
 
+    @Test func notesLeftOutPartsOfForm() {
+        let head = "--b1\r\nContent-Disposition: form-data; name=picture\r\nContent-Type: image/png\r\n\r\n"
+        let form = Data(head.utf8) + [0, 255, 1] + Data("\r\n--b1--\r\n".utf8)
+        let upload = request(.post, "/", ["Content-Type": "multipart/form-data; boundary=b1"], .data(form))
+        let command = upload.curlCommand()
+        #expect(command.contains("(3 bytes)"))
+        #expect(command.hasSuffix(" --data-binary @- # with notes in parentheses in place of parts of the form"))
+        let whole = upload.curlCommand(redaction: .none)
+        #expect(whole.contains(#"\000\377\001"#) && whole.hasSuffix(" --data-binary @-"))
+    }
+
+    @Test func notesBodyThatObserverHasNotReceived() {
+        let body = RequestBody(source: .none, contentType: "text/plain", length: 4, isReplayable: true)
+        #expect(
+            request(.post, "/", [:], body).curlCommand()
+                == Self.start + " -H 'User-Agent: S' -X POST"
+                + " # without its body of 4 B, which is left out: the observer was too slow"
+        )
+    }
+
     @Test func omitsBodyOverLimit() {
         var redaction = Redaction.none
         redaction.bodyLimit = 3
