@@ -87,7 +87,9 @@ struct HARTranscript {
             }
         result.redirectURL = headers.values(for: .location).first ?? ""
         if response.metrics.total > .zero { result.bodySize = Int(clamping: response.metrics.bytesReceived) }
-        result.content.size = response.body.count
+        // A download or a stream has taken the body, whose length without a coding is the transferred one.
+        let isTaken = response.body.isEmpty && !head.headers.contains(.contentEncoding)
+        result.content.size = isTaken ? Int(clamping: response.metrics.bytesReceived) : response.body.count
         result.content.mimeType = head.headers[.contentType] ?? ""
         if head.headers.contains(.contentEncoding), let bodySize = result.bodySize, bodySize < response.body.count {
             result.content.compression = response.body.count - bodySize

@@ -144,7 +144,9 @@ extension RequestLog {
         case .success(let response):
             request = record.request ?? response.request
             status = response.head.status
-            size = response.body.count + observed.omitted.responseBodies
+            let kept = response.body.count + observed.omitted.responseBodies
+            // A download or a stream has taken the body.
+            size = kept > 0 ? kept : Int(clamping: response.metrics.bytesReceived)
         case .failure(let error):
             request = record.request ?? error.request
             status = error.response?.status

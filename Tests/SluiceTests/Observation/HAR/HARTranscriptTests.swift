@@ -100,6 +100,22 @@ import Testing
         #expect(entry().request.postData == nil)
     }
 
+    @Test(arguments: [([:], 1200), (["Content-Encoding": "gzip"], 0)] as [(HTTPHeaders, Int)])
+    func sizeOfDownloadIsNumberOfBytesReceived(_ headers: HTTPHeaders, _ size: Int) {
+        let request = HTTPRequest(scheme: "http", authority: "a", path: "/")
+        var response = ServerResponse(
+            request: request,
+            head: HTTPResponse(status: .ok, headers: headers),
+            body: Data()
+        )
+        response.metrics.total = .milliseconds(1)
+        response.metrics.bytesReceived = 1200
+        let entry = HARTranscript(redaction: .standard, maximumBodyBytes: 1000)
+            .entry(request, .success(response), [], received: Self.received)
+        #expect(entry.response.content.size == size && entry.response.bodySize == 1200)
+        #expect(entry.response.content.text == nil)
+    }
+
     @Test func omitsLongBodies() {
         let long = String(repeating: "x", count: 1001)
         let content = entry(body: long).response.content

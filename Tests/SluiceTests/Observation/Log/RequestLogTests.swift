@@ -86,6 +86,15 @@ import Testing
         )
     }
 
+    @Test func sizeOfDownloadIsNumberOfBytesReceived() {
+        var response = LoggedLines.response(200)
+        response.metrics.bytesReceived = 1200
+        lines.notify(lines.log(.summary), [(0, 0, .began(request)), (35, 0, .finished(response.outcome))])
+        #expect(
+            lines.all == ["10:15:30.123Z ← 200 GET     35 ms  1.2 kB  https://api.example.com/users/42"]
+        )
+    }
+
     @Test func logsRequestThatCouldNotBeBuilt() {
         lines.notify(
             lines.log(.failures),
