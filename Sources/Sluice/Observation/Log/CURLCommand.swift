@@ -57,6 +57,9 @@ struct CURLCommand {
         case .none where [.post, .put, .patch].contains(request.method): addData(Data())
         case .none: addMethod(unless: .get)
         case .data(let data): addRedacted(data)
+        case .file(let url) where url.path.utf8.last == UInt8(ascii: "\n"):
+            addMethod(unless: .get)
+            comment = " # without its body, which is left out: a file whose name ends with a line break"
         case .file(let url):
             addPayload("--data-binary", ShellWord.quoted("@\(url.path)"), isLong: true)
         case .stream, .deferred, .encoded:
@@ -140,7 +143,7 @@ extension HTTPRequest {
 /// characters.
 enum ShellWord {
     /// Returns a word for a command line: in single quotes, or printed by the shell if it contains invisible
-    /// characters.
+    /// characters. The text must not end with a line break, because the shell removes it from what is printed.
     static func quoted(_ text: String) -> String {
         let isVisible = text.unicodeScalars.allSatisfy(LogEscaping.isVisible)
         guard isVisible else { return "\"$(\(printing(Array(text.utf8))))\"" }

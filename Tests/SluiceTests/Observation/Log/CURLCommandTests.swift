@@ -62,6 +62,12 @@ import Testing
         let file = request(.put, "/", [:], .file(URL(filePath: "/tmp/it's")))
         let type = "'Content-Type: application/octet-stream'"
         #expect(file.curlCommand().hasSuffix(#" -X PUT -H \#(type) -H 'Expect:' --data-binary '@/tmp/it'\''s'"#))
+        let broken = request(.put, "/", [:], .file(URL(filePath: "/tmp/a\nb\n")))
+        #expect(
+            broken.curlCommand().hasSuffix(
+                " -X PUT # without its body, which is left out: a file whose name ends with a line break"
+            )
+        )
         let stream = request(.post, "/", [:], .stream(AsyncStream<Data> { $0.finish() }))
         #expect(stream.curlCommand().hasSuffix(" --data-binary @- # the body is a stream: give it on standard input"))
         let search = request(.get, "/", ["Content-Type": "text/plain"], .data(Data("q".utf8)))
