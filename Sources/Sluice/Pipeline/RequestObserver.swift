@@ -18,6 +18,9 @@ import SluiceHTTP
 /// without bodies, the newest are dropped, and their number is reported. The observers of single requests share these
 /// limits: ``ModifiableRequest/observer(_:)``.
 ///
+/// Observers of Sluice that only count, such as ``RequestMetrics``, are called on the pipeline's threads instead, because
+/// that takes less time than the queue.
+///
 /// While the observer is called, the task-local values are those of the task that started the request, so a line that it logs
 /// has the caller's metadata. The values of Sluice itself, such as ``Deadline/current``, are not set.
 public protocol RequestObserver: Sendable, _ObserverInterests {
@@ -194,7 +197,7 @@ protocol SelectiveObserver: RequestObserver {
 }
 
 /// An observer so fast that queueing its events would cost more. It is called on the pipeline's own threads, several at
-/// a time.
+/// a time, under the lock of the ``Call``.
 package protocol ImmediateObserver: RequestObserver {}
 
 // MARK: - Callers task

@@ -15,8 +15,8 @@ import Synchronization
 /// | `http_client_retries_total` | a counter of further attempts |
 ///
 /// Each has the dimensions `method`, `host` and `status`. The status is a class, such as `2xx`; `none` without a response, and `cache`
-/// for a response that the cache answered. Methods that HTTP does not define are `other`, as are the hosts beyond a limit, so
-/// that the number of series has a limit too: 9 methods, 8 statuses and the hosts, multiplied.
+/// for a request that the cache answered without the server. Methods that HTTP does not define are `other`, as are the hosts beyond a
+/// limit, so that the number of series has a limit too: 9 methods, 7 statuses and the hosts, multiplied.
 public final class MetricsObserver: RequestObserver {
     private struct Series: Hashable {
         let label: String
@@ -118,7 +118,9 @@ public final class MetricsObserver: RequestObserver {
     }
 
     private func status(of outcome: TransportOutcome) -> String {
-        if case .success(let response) = outcome, response.source.isCache { return "cache" }
+        if case .success(let response) = outcome, case .cache(let info) = response.source, !info.isRevalidated {
+            return "cache"
+        }
         guard let code = outcome.status?.rawValue, (100..<600).contains(code) else { return "none" }
         return "\(code / 100)xx"
     }

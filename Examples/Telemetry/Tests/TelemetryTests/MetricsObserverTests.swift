@@ -47,6 +47,13 @@ import Testing
         #expect(metrics.names.contains("http_client_requests_total{method=\(first),host=a.example,status=\(second)}"))
     }
 
+    @Test(arguments: [(false, "cache"), (true, "2xx")])
+    func aConfirmedResponseIsNotOfTheCacheAlone(_ isRevalidated: Bool, _ status: String) {
+        let source = ResponseSource.cache(CachedResponseInfo(age: .zero, isRevalidated: isRevalidated))
+        observe("a.example", .get, .ok, from: source, with: MetricsObserver(factory: metrics))
+        #expect(metrics.names.contains("http_client_requests_total{method=GET,host=a.example,status=\(status)}"))
+    }
+
     @Test func hostsBeyondTheLimitShareASeries() {
         let observer = MetricsObserver(factory: metrics, maximumHosts: 2)
         for host in ["a.example", "b.example", "c.example", "d.example", "a.example"] {
@@ -65,9 +72,16 @@ import Testing
         #expect(metrics.names.count == 2)
     }
 
-    private func observe(_ host: String, _ method: HTTPMethod, _ status: HTTPStatus, with observer: MetricsObserver) {
+    private func observe(
+        _ host: String,
+        _ method: HTTPMethod,
+        _ status: HTTPStatus,
+        from source: ResponseSource = .server,
+        with observer: MetricsObserver
+    ) {
         let request = HTTPRequest(method: method, scheme: "https", authority: host, path: "/")
-        let response = ServerResponse(request: request, head: HTTPResponse(status: status), body: .init())
+        let head = HTTPResponse(status: status)
+        let response = ServerResponse(request: request, head: head, body: .init(), source: source)
         observer.observe(
             .finished(.success(response)),
             of: ObservedRequest(id: RequestID(rawValue: 1), method: method, elapsed: .milliseconds(20))

@@ -150,7 +150,7 @@ extension HAR {
         public var headers: [Parameter] = []
         /// The body.
         public var content = Content()
-        /// The target of a redirect; empty if the response is no redirect.
+        /// The URL that a redirect leads to if it was followed, and otherwise the value of `Location`; empty without one.
         public var redirectURL = ""
         /// The length of the head in bytes; nil if it is not known.
         public var headersSize: Int?
