@@ -116,7 +116,6 @@ extension Redaction {
 
         /// Returns true if values with the name are secret.
         package func contains(_ name: String) -> Bool { names.contains(name) }
-        func contains(_ name: [UInt8]) -> Bool { names.contains(name) }
     }
 }
 

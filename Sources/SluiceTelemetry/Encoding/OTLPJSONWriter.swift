@@ -33,7 +33,6 @@ struct OTLPJSONWriter {
         case .double(let double): append(double)
         case .message(let message): append(message)
         case .messages(let messages): appendList(messages) { $0.append($1) }
-        case .encoded(let messages): appendList(messages) { $0.bytes += $1 }
         case .fixed64s(let integers): appendList(integers) { $0.append(quoted: "\($1)") }
         case .doubles(let doubles): appendList(doubles) { $0.append($1) }
         case .sints(let integers): appendList(integers) { $0.append(quoted: "\($1)") }

@@ -57,8 +57,6 @@ struct ProtobufWriter {
         case .message(let message): append(nested: ProtobufWriter.bytes(of: message), number)
         case .messages(let messages):
             for message in messages { append(nested: ProtobufWriter.bytes(of: message), number) }
-        case .encoded(let messages):
-            for message in messages { append(nested: message, number) }
         case .fixed64s(let integers): append(packed: integers, number)
         case .doubles(let doubles): append(packed: doubles.map(\.bitPattern), number)
         case .sints(let integers):
@@ -165,8 +163,6 @@ indirect enum ProtobufValue: Equatable, Sendable {
     case fixed64s([UInt64])
     case doubles([Double])
     case sints([Int64])
-    /// Repeated messages that have been encoded before, in the format of the message around them.
-    case encoded([[UInt8]])
 }
 
 /// The encoding of messages.

@@ -68,11 +68,6 @@ public final class RequestMetrics: RequestObserver, ImmediateObserver {
         }
     }
 
-    /// Counts events that were dropped, which the snapshot shows as ``Snapshot/missedEvents``.
-    public func didDrop(_ count: Int) {
-        ledger.withLock { $0.miss(count) }
-    }
-
     /// Returns the metrics counted since the creation or the last ``reset()``.
     public func snapshot() -> Snapshot {
         let date = clock.date
@@ -241,14 +236,6 @@ extension RequestMetrics {
         /// The time from the first byte to the last.
         public var download = LatencyHistogram()
 
-        /// All phases with their names, in chronological order.
-        var all: [(name: String, histogram: LatencyHistogram)] {
-            [
-                ("gates", gates), ("queue", queue), ("nameLookup", nameLookup), ("connect", connect), ("tls", tls),
-                ("wait", wait), ("download", download),
-            ]
-        }
-
         mutating func merge(_ other: Phases) {
             gates.merge(other.gates)
             queue.merge(other.queue)
@@ -278,8 +265,6 @@ extension RequestMetrics {
         public var date: Date
         /// The number of requests that had begun and not ended; nil without `countsInFlight`.
         public var inFlight: Int?
-        /// The number of events that were dropped because too many came at once.
-        public var missedEvents: Int
         /// The routes, sorted by name.
         public var routes: [Route]
 
@@ -376,7 +361,6 @@ struct MetricsLedger {
 
     private let maximumRoutes: Int
     private var since: Date
-    private var missed = 0
     private var accounts: [RequestMetrics.Route] = []
     private var accountsByName: [String: Int] = [:]
     private var accountsByKind: [Kind: Int] = [:]
@@ -431,14 +415,8 @@ struct MetricsLedger {
         accounts[account].phases.gates.record(duration)
     }
 
-    mutating func miss(_ count: Int) {
-        missed += count
-        gates = GateTimes()
-    }
-
     mutating func reset(since date: Date) {
         since = date
-        missed = 0
         accounts = []
         accountsByName = [:]
         accountsByKind = [:]
@@ -450,7 +428,6 @@ struct MetricsLedger {
             since: since,
             date: date,
             inFlight: hasInFlight ? inFlight.count : nil,
-            missedEvents: missed,
             routes: accounts.sorted { $0.name < $1.name }
         )
     }

@@ -16,7 +16,7 @@ import Testing
         route.bytesReceived = 12_345
         for milliseconds in [10, 20, 2000] { route.latency.record(.milliseconds(milliseconds)) }
         let date = Date(timeIntervalSince1970: 1_767_225_600)
-        return RequestMetrics.Snapshot(since: date, date: date, inFlight: 2, missedEvents: 0, routes: [route])
+        return RequestMetrics.Snapshot(since: date, date: date, inFlight: 2, routes: [route])
     }
 
     @Test func snapshotRoundTripsThroughJSON() throws {
