@@ -90,6 +90,10 @@ import Testing
                 process.standardError = output
                 do {
                     try process.run()
+                    // A signal that interrupts the read would end the process.
+                    var all = sigset_t()
+                    sigfillset(&all)
+                    pthread_sigmask(SIG_BLOCK, &all, nil)
                     let printed = output.fileHandleForReading.readDataToEndOfFile()
                     process.waitUntilExit()
                     continuation.resume(
