@@ -32,6 +32,8 @@ package final class LoopThread {
         var handler: (any LoopHandler)?
         var generation: UInt32 = 0
         var timer: TimerHeap<Registration>.ID?
+        /// True if a turn is requested.
+        var isRunnable = false
     }
 
     /// The maximum number of bytes that one turn reads, and the size of its buffer.
@@ -112,6 +114,7 @@ package final class LoopThread {
         let index = Int(registration.index)
         if let timer = entries[index].timer.take() { timers.remove(timer) }
         entries[index].handler = nil
+        entries[index].isRunnable = false
         entries[index].generation &+= 1
         freeEntries.append(registration.index)
     }
@@ -130,7 +133,12 @@ package final class LoopThread {
     }
 
     /// Calls a handler again in the next round, with the events of a readable and writable descriptor.
+    ///
+    /// Several requests are one turn. Otherwise a busy handler, which also has turns for events, would have one more turn in each round.
     package func runAgain(_ registration: Registration) {
+        let index = Int(registration.index)
+        guard handler(registration) != nil, !entries[index].isRunnable else { return }
+        entries[index].isRunnable = true
         runnable.append(registration)
     }
 
@@ -188,6 +196,7 @@ package final class LoopThread {
         runnable.removeAll(keepingCapacity: true)
         for registration in turns {
             guard let handler = handler(registration) else { continue }
+            entries[Int(registration.index)].isRunnable = false
             measure { handler.ready(EPOLLIN.rawValue | EPOLLOUT.rawValue, on: self) }
         }
     }

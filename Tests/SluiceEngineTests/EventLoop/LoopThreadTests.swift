@@ -27,6 +27,43 @@ import Testing
         }
     }
 
+    /// Counts its turns.
+    private final class Counter: LoopHandler {
+        private let turns = Locked(0)
+        var count: Int { turns.withLock { $0 } }
+
+        func ready(_ events: UInt32, on thread: LoopThread) {
+            turns.withLock { $0 += 1 }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func severalRequestsAreOneTurn() async throws {
+        let loop = try #require(try Engine.available.get().loops.first)
+        let counts: [Int] = await withCheckedContinuation { continuation in
+            loop.post { thread in
+                let removed = thread.register(Counter())
+                thread.runAgain(removed)
+                thread.unregister(removed)
+                // The handler has the entry of the removed one.
+                let handler = Counter()
+                let registration = thread.register(handler)
+                for _ in 0..<3 { thread.runAgain(registration) }
+                // A job that runs later follows the turns of its round.
+                thread.runLater { thread in
+                    let first = handler.count
+                    for _ in 0..<3 { thread.runAgain(registration) }
+                    loop.post { thread in
+                        thread.runLater { thread in
+                            thread.unregister(registration)
+                            continuation.resume(returning: [first, handler.count])
+                        }
+                    }
+                }
+            }
+        }
+        #expect(counts == [1, 2])
+    }
+
     @Test(.timeLimit(.minutes(1))) func jobsRunAfterAllEventsOfTheirRound() async throws {
         let loop = try #require(try Engine.available.get().loops.first)
         let (entries, continuation) = AsyncStream<String>.makeStream()
