@@ -286,12 +286,13 @@ class Transaction {
     /// The number of bytes that the decoder has consumed since its last output.
     private var barrenInput: Int64 = 0
 
-    /// Checks encoded bytes that had no output. Returns the error if there are too many of them, or in the whole body.
-    private func checkBarrenInput() -> SluiceError? {
+    /// Checks the number of encoded bytes since the last output, and in the whole body. Returns the error if there are too many.
+    private func checkEncodedSize(_ decoder: ContentDecoder) -> SluiceError? {
         if barrenInput > Transaction.maximumBarrenInput { return .barrenEncoding }
         // A body that cannot be compressed becomes a little longer.
-        guard let limit = call.context.limits.body, receivedEncoded > Transaction.maximumBarrenInput,
-            (receivedEncoded - Transaction.maximumBarrenInput) / 9 * 8 > limit
+        let encoded = max(receivedEncoded, decoder.intermediate)
+        guard let limit = call.context.limits.body, encoded > Transaction.maximumBarrenInput,
+            (encoded - Transaction.maximumBarrenInput) / 9 * 8 > limit
         else { return nil }
         return .bodyTooLarge(limit: limit)
     }
@@ -315,18 +316,18 @@ class Transaction {
             if budget <= 0 || isPaused { return .blocked }
             let start = position
             let step = decoder.next(from: bytes, at: &position)
+            // A step with little output may take as long as one with much.
+            budget -= decoder.cost
             barrenInput += Int64(position - start)
             switch step {
             case .output(let data):
-                budget -= data.count
                 barrenInput = 0
-                if let error = count(data.count) { return .failed(error) }
+                if let error = count(data.count) ?? checkEncodedSize(decoder) { return .failed(error) }
                 if pending.isEmpty { pending = data } else { pending.append(data) }
                 if pending.count >= call.pool.configuration.responseBufferSize { flushPending() }
             case .again:
-                budget -= ContentDecoder.pieceSize
-                if let error = checkBarrenInput() { return .failed(error) }
-            case .needsInput: return checkBarrenInput().map { .failed($0) } ?? .needsInput
+                if let error = checkEncodedSize(decoder) { return .failed(error) }
+            case .needsInput: return checkEncodedSize(decoder).map { .failed($0) } ?? .needsInput
             case .failed: return .failed(.damagedEncoding)
             }
         }
@@ -337,8 +338,9 @@ class Transaction {
         received += Int64(bytes)
         let limits = call.context.limits
         if let limit = limits.body, received > limit { return .bodyTooLarge(limit: limit) }
-        if decoder != nil, limits.exceedsDecompressionRatio(received, of: receivedEncoded) { return .bodyTooDense }
-        return nil
+        guard let decoder else { return nil }
+        let decoded = max(received, decoder.intermediate)
+        return limits.exceedsDecompressionRatio(decoded, of: receivedEncoded) ? .bodyTooDense : nil
     }
 
     /// Ends the body.

@@ -19,6 +19,8 @@ struct CodingProgress {
     var consumed = 0
     /// The number of bytes written to the output. Valid even if an error follows them.
     var produced = 0
+    /// The number of bytes between two codings.
+    var intermediate = 0
     /// True if the next call may produce output without more input.
     var hasMore = false
     var failure: ContentDecoder.Failure?
@@ -53,6 +55,7 @@ final class ChainedStream: CodingStream {
             unread = 0..<step.produced
             (firstHasMore, firstFailure) = (step.hasMore, step.failure)
             progress.consumed = step.consumed
+            progress.intermediate = step.produced
         }
         if !unread.isEmpty || secondHasMore {
             let step = second.decode(UnsafeRawBufferPointer(rebasing: buffer[unread]), into: output)

@@ -44,11 +44,18 @@ package final class ContentDecoder {
     private static var sliceSize: Int { 8 << 10 }
     /// The time in nanoseconds after which a call decodes no further slice.
     private static var budget: Int64 { 500_000 }
+    /// The time in nanoseconds that costs as much as a byte. A call that takes the whole time costs about as much as a full piece.
+    private static var timePerByte: Int64 { 8 }
 
     private static var maximumCodings: Int { 2 }
 
     /// The total output size so far, in bytes.
     package private(set) var decoded: Int64 = 0
+    /// The total size between two codings so far, in bytes.
+    package private(set) var intermediate: Int64 = 0
+    /// The cost of the last call of ``next(from:at:)`` in bytes: those of its input, between two codings or of its output, or its time in
+    /// bytes, whichever is most.
+    package private(set) var cost = 0
 
     private let stream: any CodingStream
     private var hasMore = false
@@ -84,6 +91,7 @@ package final class ContentDecoder {
     ///
     /// Call it again with the same input until the step is `.needsInput` or `.failed`.
     package func next(from input: UnsafeRawBufferPointer, at position: inout Int) -> Step {
+        cost = 0
         if let failure { return .failed(failure) }
         guard position < input.count || hasMore else { return .needsInput }
         guard let piece = malloc(ContentDecoder.pieceSize) else {
@@ -116,9 +124,10 @@ package final class ContentDecoder {
         at position: inout Int,
         into output: UnsafeMutableRawBufferPointer
     ) -> Int {
-        let end = min(input.count, position + ContentDecoder.pieceSize)
-        let begin = MonotonicTime.now
-        var produced = 0
+        let (start, begin) = (position, MonotonicTime.now)
+        let end = min(input.count, start + ContentDecoder.pieceSize)
+        var (produced, between) = (0, 0)
+        var time: Int64 = 0
         repeat {
             let sliceEnd = min(end, position + ContentDecoder.sliceSize)
             let progress = stream.decode(
@@ -127,9 +136,13 @@ package final class ContentDecoder {
             )
             position += progress.consumed
             produced += progress.produced
+            between += progress.intermediate
             (hasMore, failure) = (progress.hasMore, progress.failure)
+            time = MonotonicTime.now.nanoseconds - begin.nanoseconds
         } while failure == nil && produced < output.count && (position < end || hasMore)
-            && MonotonicTime.now.nanoseconds - begin.nanoseconds < ContentDecoder.budget
+            && time < ContentDecoder.budget
+        intermediate += Int64(between)
+        cost = max(max(position - start, between), max(produced, Int(time / ContentDecoder.timePerByte)))
         return produced
     }
 

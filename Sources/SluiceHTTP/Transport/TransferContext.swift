@@ -134,7 +134,8 @@ public struct ResponseLimits: Sendable, Hashable {
     /// limit.
     public var body: Int64?
     /// The maximum ratio of decompressed to compressed size, nil for no limit; 200 by default. It applies to the bytes
-    /// received so far, once the decompressed size exceeds 1 MiB, since short repetitive texts may exceed the ratio.
+    /// received so far, once the decompressed size exceeds 1 MiB, since short repetitive texts may exceed the ratio. For a
+    /// body with two codings, it also applies to the size between them.
     public var decompressionRatio: Int?
 
     /// Creates limits.

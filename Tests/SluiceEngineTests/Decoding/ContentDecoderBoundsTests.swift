@@ -102,6 +102,35 @@ import Testing
         #expect(decoding.steps < 1 << 16)
     }
 
+    /// A turn of a transaction ends once the costs of its steps exceed four pieces.
+    @Test(arguments: [[.deflate], [.deflate, .gzip]] as [[ContentCoding]])
+    func stepWithLittleOutputCostsAsMuchAsAPiece(codings: [ContentCoding]) throws {
+        let count = 1 << 14
+        let slow = CodingSamples.slowRaw(count)
+        let body = codings.count == 1 ? slow : CodingSamples.gzip(slow)
+        let decoder = try #require(ContentDecoder(codings))
+        var output = 0
+        body.withUnsafeBytes { input in
+            var position = 0
+            while true {
+                switch decoder.next(from: input, at: &position) {
+                case .output(let data): output += data.count
+                case .again: break
+                case .needsInput: return
+                case .failed(let flaw):
+                    Issue.record("\(flaw)")
+                    return
+                }
+                // Other steps end after half a millisecond, or with a full piece.
+                if position < input.count { #expect(decoder.cost > 60_000) }
+            }
+        }
+        #expect(output == count)
+        let between: Int64 = codings.count == 1 ? 0 : Int64(slow.count)
+        #expect(decoder.intermediate == between)
+        #expect(decoder.finish() == nil)
+    }
+
     @Test(arguments: endless)
     func inputWithoutOutputIsConsumedInBoundedSteps(body: Endless) throws {
         let decoder = try #require(ContentDecoder(body.codings))

@@ -32,10 +32,15 @@ extension EngineTests {
             return bytes
         }()
 
-        private func body(_ limits: ResponseLimits, inChunks: Bool = false) async throws -> Data {
+        private func body(
+            _ limits: ResponseLimits,
+            of data: Data = DecompressionRatioTests.bomb,
+            coding: String = "deflate",
+            inChunks: Bool = false
+        ) async throws -> Data {
             let server = try LoopbackServer()
-            let headers: HTTPHeaders = ["Content-Encoding": "deflate"]
-            server.on("/", inChunks ? .chunked([Self.bomb], headers: headers) : .data(Self.bomb, headers: headers))
+            let headers: HTTPHeaders = ["Content-Encoding": coding]
+            server.on("/", inChunks ? .chunked([data], headers: headers) : .data(data, headers: headers))
             let request = HTTPRequest(scheme: "http", authority: server.authority, path: "/")
             return try await SocketTransport().send(request, context: TransferContext(limits: limits)).body.collect()
         }
@@ -59,6 +64,17 @@ extension EngineTests {
                     #expect(body == Data(count: 1 + 258 * Self.matches))
                 }
             }
+        }
+
+        /// The contents have 30 KiB, the bytes between the codings more than 1 MiB.
+        @Test func ratioAppliesBetweenTwoCodings() async throws {
+            let data = CodingSamples.gzip(CodingSamples.slowRaw(30 << 10))
+            let error = await #expect(throws: SluiceError.self) {
+                _ = try await body(ResponseLimits(decompressionRatio: 100), of: data, coding: "deflate, gzip")
+            }
+            #expect(error?.code == .bodyTooLarge)
+            let decoded = try await body(ResponseLimits(decompressionRatio: nil), of: data, coding: "deflate, gzip")
+            #expect(decoded.count == 30 << 10)
         }
 
         @Test(

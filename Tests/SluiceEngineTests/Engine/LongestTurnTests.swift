@@ -21,6 +21,8 @@ extension EngineTests {
             server.recordsRequests = false
             server.on("/bomb", .data(CodingSamples.brBomb, headers: ["Content-Encoding": "br"]))
             server.on("/gzip", .data(CodingSamples.gzip(Data(count: 16 << 20)), headers: ["Content-Encoding": "gzip"]))
+            let slow = CodingSamples.gzip(CodingSamples.slowRaw(100_000))
+            server.on("/slow", .data(slow, headers: ["Content-Encoding": "deflate, gzip"]))
             let chunks = Data(Array(repeating: Data("1\r\nx\r\n".utf8), count: 10_000).joined())
             let chunked = LoopbackResponse.Step.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             let tiny = Array(repeating: LoopbackResponse.Step.write(chunks), count: 100)
@@ -96,10 +98,10 @@ extension EngineTests {
             // These are held until the other floods have ended, however long that takes.
             let withoutIdleTimeout = TransferContext(timeouts: Timeouts(idle: nil))
             let held = (0..<200).map { _ in flood("/held", withoutIdleTimeout) }
-            let bombs = (0..<4).flatMap { _ in [flood("/bomb"), flood("/gzip")] }
+            let bombs = (0..<4).flatMap { _ in [flood("/bomb"), flood("/gzip"), flood("/slow")] }
             let long = [
-                flood("/bomb", unlimited), flood("/gzip", unlimited), flood("/tiny"), flood("/tiny"),
-                flood("/bytewise"), flood("/bytewise"), flood("/endless", upTo: 256 << 20),
+                flood("/bomb", unlimited), flood("/gzip", unlimited), flood("/slow", unlimited), flood("/tiny"),
+                flood("/tiny"), flood("/bytewise"), flood("/bytewise"), flood("/endless", upTo: 256 << 20),
             ]
             let endless = (0..<2).map { _ in flood("/endless") } + [flood("/", host: "slow.invalid")]
             await server.waitForRequests(earlier + held.count + bombs.count + long.count + 2)
