@@ -283,7 +283,7 @@ class Transaction {
     /// The maximum number of bytes in a row that a decoder may consume without output. Empty members and blocks, skippable frames
     /// and padding have none, and a server can send them without end.
     private static let maximumBarrenInput: Int64 = 1 << 20
-    /// The number of bytes that the decoder has consumed since its last output.
+    /// The number of bytes since the last output that the decoder has consumed, or that were between two codings.
     private var barrenInput: Int64 = 0
 
     /// Checks the number of encoded bytes since the last output, and in the whole body. Returns the error if there are too many.
@@ -314,11 +314,11 @@ class Transaction {
         guard let decoder else { return .needsInput }
         while true {
             if budget <= 0 || isPaused { return .blocked }
-            let start = position
+            let (start, between) = (position, decoder.intermediate)
             let step = decoder.next(from: bytes, at: &position)
             // A step with little output may take as long as one with much.
             budget -= decoder.cost
-            barrenInput += Int64(position - start)
+            barrenInput += max(Int64(position - start), decoder.intermediate - between)
             switch step {
             case .output(let data):
                 barrenInput = 0

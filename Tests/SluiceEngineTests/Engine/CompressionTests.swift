@@ -17,16 +17,15 @@ extension EngineTests {
             "zstd": "KLUv/WQABE0BAAQCU2x1aWNlIHJlYWRzIHdoYXQgd2FzIHNxdWVlemVkLiABAOhm/OoJNBakWQ==",
         ]
 
-        private static func get(_ response: LoopbackResponse, from transport: SocketTransport) async throws
-            -> (requested: [String], body: Data, metrics: TransferMetrics?)
-        {
+        private static func get(
+            _ response: LoopbackResponse,
+            from transport: SocketTransport,
+            limits: ResponseLimits = ResponseLimits(body: 10_000)
+        ) async throws -> (requested: [String], body: Data, metrics: TransferMetrics?) {
             let server = try LoopbackServer()
             server.on("/", response)
             let request = HTTPRequest(scheme: "http", authority: server.authority, path: "/")
-            let answer = try await transport.send(
-                request,
-                context: TransferContext(limits: ResponseLimits(body: 10_000))
-            )
+            let answer = try await transport.send(request, context: TransferContext(limits: limits))
             let body = try await answer.body.collect()
             let accepted = server.requests.first?.headers[.acceptEncoding] ?? ""
             let encodings = accepted.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -58,15 +57,18 @@ extension EngineTests {
         private static let gzipX = Array(CodingSamples.gzip(Data("x".utf8)))
 
         /// A server can send them without end, and no limit on the contents is ever reached.
-        @Test(arguments: barren.indices)
-        func encodedBytesWithoutContentsAreLimited(_ index: Int) async throws {
-            let (coding, unit, end, isPadding) = Self.barren[index]
+        @Test(arguments: barren.indices, [false, true])
+        func encodedBytesWithoutContentsAreLimited(_ index: Int, isEncodedTwice: Bool) async throws {
+            let (inner, unit, end, isPadding) = Self.barren[index]
+            let coding = inner + (isEncodedTwice ? ", gzip" : "")
+            let limits = ResponseLimits(decompressionRatio: nil)
             for (length, isRefused) in [(100_000, false), (3 << 20, true)] {
                 let barren = Array(repeatElement(unit, count: length / unit.count).joined())
-                let data = Data(isPadding ? end + barren : barren + end)
+                let once = Data(isPadding ? end + barren : barren + end)
+                let data = isEncodedTwice ? CodingSamples.gzip(once) : once
                 let response = LoopbackResponse.data(data, headers: ["Content-Encoding": coding])
                 do {
-                    let body = try await Self.get(response, from: SocketTransport()).body
+                    let body = try await Self.get(response, from: SocketTransport(), limits: limits).body
                     #expect(!isRefused, "\(coding)")
                     #expect(body == Data((end.isEmpty ? "" : "x").utf8), "\(coding)")
                 } catch let error as SluiceError {
