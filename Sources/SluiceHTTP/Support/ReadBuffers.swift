@@ -20,7 +20,7 @@ package final class ReadBuffers: Sendable {
         for address in idle.withLock({ $0 }) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
     }
 
-    /// Fills a buffer and returns its contents.
+    /// Fills a buffer and returns its contents, or a copy if they are less than an eighth of the buffer.
     ///
     /// - Parameters:
     ///   - count: The maximum number of bytes; limited to the size of a buffer.
@@ -33,6 +33,11 @@ package final class ReadBuffers: Sendable {
         guard filled > 0 else {
             release(buffer)
             return filled < 0 ? nil : Data()
+        }
+        // A few bytes would keep the whole buffer until they are read.
+        if filled < size / 8 {
+            defer { release(buffer) }
+            return Data(bytes: buffer, count: filled)
         }
         return Data(bytesNoCopy: buffer, count: filled, deallocator: .custom { [self] buffer, _ in release(buffer) })
     }

@@ -41,14 +41,29 @@ import Foundation
         #expect(other?.count == 4096)
     }
 
+    @Test func fewBytesKeepNoBuffer() {
+        let buffers = ReadBuffers(size: 4096)
+        var places: Set<UnsafeMutableRawPointer?> = []
+        var pieces: [Data?] = []
+        for byte in 0..<10 {
+            let piece = buffers.piece(upTo: 4096) { buffer in
+                places.insert(buffer.baseAddress)
+                return Self.fill(UInt8(byte), 511)(buffer)
+            }
+            pieces.append(piece)
+        }
+        #expect(places.count == 1, "Each piece is read into the buffer of the one before")
+        for (byte, piece) in pieces.enumerated() { #expect(piece == Data(repeating: UInt8(byte), count: 511)) }
+    }
+
     @Test func changingAPieceDoesNotChangeItsCopies() {
         let buffers = ReadBuffers(size: 4096)
-        var piece = buffers.piece(upTo: 4096, Self.fill(1, 100)) ?? Data()
+        var piece = buffers.piece(upTo: 4096, Self.fill(1, 1000)) ?? Data()
         let copy = piece
         piece.append(contentsOf: [7, 7])
         piece[0] = 9
-        #expect(copy == Data(repeating: 1, count: 100))
-        #expect(piece.count == 102)
+        #expect(copy == Data(repeating: 1, count: 1000))
+        #expect(piece.count == 1002)
         #expect(piece.first == 9)
     }
 
