@@ -197,7 +197,8 @@ struct TLSPolicy: Sendable, Hashable {
     }
 }
 
-/// The contexts of the process by policy. Above the limit, the least recently used context is removed.
+/// The contexts of the process by policy. Above the limit, the least recently used context is removed. If connections still use it, the
+/// next one of its policy uses it too, or replaces it if the files have changed.
 ///
 /// ```
 /// none ──▶ current ──files change──▶ reading ──▶ current, with a new context
@@ -228,8 +229,14 @@ final class TLSContextCache: Sendable {
         var lastUse: UInt64
     }
 
+    private struct RemovedContext: Sendable {
+        weak var context: TLSContext?
+    }
+
     private struct State {
         var entries: [TLSPolicy: Entry] = [:]
+        /// Contexts above the limit. Their connections must end when the files change.
+        var removed: [TLSPolicy: RemovedContext] = [:]
         var uses: UInt64 = 0
 
         mutating func entry(for policy: TLSPolicy) -> Entry? {
@@ -292,19 +299,23 @@ final class TLSContextCache: Sendable {
     /// Stores a new context. Returns the context to use, and the one of the same policy that it replaces.
     private func insert(_ created: TLSContext, for policy: TLSPolicy) -> (TLSContext, replaced: TLSContext?) {
         let (context, replaced, removed) = state.withLock { state -> (TLSContext, TLSContext?, [TLSContext]) in
-            let previous = state.entry(for: policy)?.context
-            // Another thread may have created an equal context meanwhile.
-            if let previous, previous.files == created.files { return (previous, nil, []) }
+            var previous = state.entry(for: policy)?.context
+            if previous == nil { previous = state.removed.removeValue(forKey: policy)?.context }
+            // Another thread may have created an equal context meanwhile, or connections use a removed one.
+            let equal = previous?.files == created.files ? previous : nil
+            let context = equal ?? created
             state.uses += 1
-            state.entries[policy] = Entry(context: created, lastUse: state.uses)
+            state.entries[policy] = Entry(context: context, lastUse: state.uses)
             var removed: [TLSContext] = []
             while state.entries.count > limit,
                 let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })
             {
                 state.entries[oldest.key] = nil
+                state.removed = state.removed.filter { $0.value.context != nil }
+                state.removed[oldest.key] = RemovedContext(context: oldest.value.context)
                 removed.append(oldest.value.context)
             }
-            return (created, previous, removed)
+            return (context, equal == nil ? previous : nil, removed)
         }
         // Contexts are freed outside the lock.
         withExtendedLifetime(removed) {}

@@ -153,6 +153,22 @@ extension EngineTests {
             #expect(server.connections == 3)
         }
 
+        /// More policies are in use than the cache has room for.
+        @Test func removedContextIsReplacedOnceItsFilesChange() throws {
+            let cache = TLSContextCache(limit: 1)
+            let policy = TLSPolicy(context.connection.tls, [])
+            let other = TLSPolicy(TLSConfiguration(trust: .insecurelyAnyCertificate), [])
+            let first = try cache.context(for: policy)
+            _ = try cache.context(for: other)
+            // Connections use the context.
+            #expect(try cache.context(for: policy) === first)
+            _ = try cache.context(for: other)
+            #expect(!first.isReplaced)
+            try install(new)
+            #expect(try cache.context(for: policy) !== first)
+            #expect(first.isReplaced)
+        }
+
         @Test(arguments: ["client.key", "client.pem", "ca.pem"])
         func halfWrittenFileChangesNothing(_ name: String) async throws {
             #expect(try await serial("/close") == old.serial)
