@@ -235,9 +235,8 @@ package final class TLSStream {
             return connectionLost(during: "the TLS handshake")
         }
         failureDetail = cause.message
-        if cause.tlsReason == SSL_R_CERTIFICATE_VERIFY_FAILED, let failure = verification.failure(for: identity) {
-            return failure.error(host: authority)
-        }
+        // The oldest error may be of a signature, and a failed check always ends the handshake.
+        if let failure = verification.failure(for: identity) { return failure.error(host: authority) }
         let check = TLSFailure.Check(alert: cause.message, hasClientCertificate: context.hasClientCertificate)
         failureCheck = check
         let certificate = check == nil ? CertificateVerification.ownCertificate(of: connection) : nil

@@ -91,6 +91,15 @@ import Testing
         #expect(try self.failure(TestTLSServer(certificate), insecure) == nil)
     }
 
+    /// OpenSSL reports the error of the signature before that of the certificate.
+    @Test func damagedSignatureIsAFailureOfItsCertificate() throws {
+        let damaged = try TestCertificate(damaging: certificates.right)
+        let found = try #require(try failure(TestTLSServer(damaged), root))
+        #expect(found.check == .certificate)
+        #expect(found.certificate?.subject == "CN=right")
+        #expect(found.detail == "certificate signature failure")
+    }
+
     @Test(arguments: [
         ("localhost", true), ("LOCALHOST", true), ("localhost.", true), ("127.0.0.1", true), ("[::1]", true),
         ("::1", true), ("[::1%25lo]", true), ("[::ffff:127.0.0.1]", true), ("127.0.0.2", false), ("[::2]", false),

@@ -64,6 +64,18 @@ struct TestCertificate: Sendable {
         self.key = try TestCertificate.written { PEM_write_bio_PrivateKey($0, key, nil, nil, 0, nil, nil) }
     }
 
+    /// Copies a certificate, and flips a bit of its signature, which is its last part.
+    init(damaging other: TestCertificate) throws {
+        let lines = String(decoding: other.certificate, as: UTF8.self).split(separator: "\n")
+        let text = lines.dropFirst().dropLast().joined(separator: "")
+        var bytes = try TestCertificate.made(Data(base64Encoded: text))
+        bytes[bytes.count - 1] ^= 1
+        let damaged = bytes.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        name = other.name
+        key = other.key
+        certificate = Data("-----BEGIN CERTIFICATE-----\n\(damaged)\n-----END CERTIFICATE-----\n".utf8)
+    }
+
     /// The pin of the certificate's key.
     var pin: PublicKeyPin {
         get throws {
