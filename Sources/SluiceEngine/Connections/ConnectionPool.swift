@@ -1,5 +1,6 @@
 #if os(Linux)
 import SluiceHTTP
+import Synchronization
 
 /// The connections of one client, and the requests that wait for them. Performs the actions that ``PoolState`` returns.
 package final class ConnectionPool: LoopHandler {
@@ -14,14 +15,14 @@ package final class ConnectionPool: LoopHandler {
     /// The loop for the deadlines of requests without a connection.
     private let loop: EventLoop
     private let deadlineTimer = Locked(DeadlineTimer())
+    /// The time for which the timer is set or about to be set, in nanoseconds.
+    private let timerDeadline = Atomic(MonotonicTime.distantFuture.nanoseconds)
     /// The callers that wait for dials to end.
     private let warmUps = Locked<[WarmUp]>([])
     private let resolver: Resolver
 
     private struct DeadlineTimer: Sendable {
         var registration: LoopThread.Registration?
-        /// The time for which the timer is set.
-        var time = MonotonicTime.distantFuture
         var isClosed = false
     }
 
@@ -142,16 +143,14 @@ package final class ConnectionPool: LoopHandler {
 
     /// Removes a cancelled request that has no connection.
     func removeWaiting(_ call: Call) {
-        let actions = state.withLockUnchecked { $0.remove(call, at: .now) }
-        perform(actions ?? [], on: nil)
+        change(on: nil) { $0.remove(call, at: .now) ?? [] }
     }
 
     // MARK: Connections
 
     /// Releases the slot of a request, and its connection if that is reusable.
     func release(_ connection: PooledConnection?, of group: State.GroupID, on thread: LoopThread?) {
-        let actions = state.withLockUnchecked { $0.release(connection, of: group, at: thread?.now ?? .now) }
-        if !actions.isEmpty { perform(actions, on: thread) }
+        change(on: thread) { $0.release(connection, of: group, at: thread?.now ?? .now) }
         if let connection, connection.isRetired {
             remove(connection, on: thread)
             connection.closeIdle()
@@ -161,33 +160,25 @@ package final class ConnectionPool: LoopHandler {
     /// Releases the slots of requests on a shared connection.
     func releaseStreams(_ count: Int, of connection: HTTP2Connection, on thread: LoopThread?) {
         for _ in 0..<count {
-            let actions = state.withLockUnchecked { state in
+            change(on: thread) { state in
                 state.releaseStream(of: .http2(connection), in: connection.group, at: thread?.now ?? .now)
             }
-            if !actions.isEmpty { perform(actions, on: thread) }
         }
     }
 
     /// Sets the maximum number of concurrent requests on a shared connection.
     func setCapacity(_ capacity: Int, of connection: HTTP2Connection, on thread: LoopThread?) {
-        let actions = state.withLockUnchecked { state in
-            state.setCapacity(capacity, of: .http2(connection), in: connection.group, at: .now)
-        }
-        perform(actions, on: thread)
+        change(on: thread) { $0.setCapacity(capacity, of: .http2(connection), in: connection.group, at: .now) }
     }
 
     /// Removes a connection that has closed or is about to, so that it takes no further requests.
     func remove(_ connection: PooledConnection, on thread: LoopThread?) {
-        let actions = state.withLockUnchecked { $0.removeConnection(connection, of: connection.group, at: .now) }
-        perform(actions, on: thread)
+        change(on: thread) { $0.removeConnection(connection, of: connection.group, at: .now) }
     }
 
     /// Records the end of a connection, so that snapshots no longer contain it.
     func closed(_ connection: PooledConnection, on thread: LoopThread?) {
-        let actions = state.withLockUnchecked { state in
-            state.connectionClosed(connection, of: connection.group, at: thread?.now ?? .now)
-        }
-        if !actions.isEmpty { perform(actions, on: thread) }
+        change(on: thread) { $0.connectionClosed(connection, of: connection.group, at: thread?.now ?? .now) }
     }
 
     /// The requests and connections of each origin.
@@ -228,8 +219,7 @@ package final class ConnectionPool: LoopHandler {
                 dialed(dial, try connection(from: socket, of: dial, to: destination, in: group, on: thread), on: thread)
                 ended(dial)
             } catch {
-                let actions = state.withLockUnchecked { $0.dialFailed(dial, with: error, at: thread.now) }
-                perform(actions, on: thread)
+                change(on: thread) { $0.dialFailed(dial, with: error, at: thread.now) }
                 ended(dial, with: error)
             }
         }
@@ -309,15 +299,17 @@ package final class ConnectionPool: LoopHandler {
     }
 
     private func dialed(_ dial: Dial, _ connection: PooledConnection, on thread: LoopThread) {
-        let (isWanted, actions) = state.withLockUnchecked { state in
+        var isWanted = false
+        change(on: thread) { state in
             var capacity: Int?
             if case .http2 = connection {
                 capacity = min(HTTP2Session.initialStreams, state.knownCapacity(of: connection.group) ?? .max)
             }
-            return state.dialSucceeded(dial, connection, capacity: capacity, at: thread.now)
+            let result = state.dialSucceeded(dial, connection, capacity: capacity, at: thread.now)
+            isWanted = result.isWanted
+            return result.actions
         }
-        if !isWanted { return connection.closeIdle() }
-        perform(actions, on: thread)
+        if !isWanted { connection.closeIdle() }
     }
 
     // MARK: Idle connections
@@ -372,6 +364,14 @@ package final class ConnectionPool: LoopHandler {
 
     // MARK: Actions
 
+    /// Changes the state, and performs the actions that this requires.
+    private func change(on thread: LoopThread?, _ body: (inout State) -> [State.Action]) {
+        let (actions, next) = state.withLockUnchecked { (body(&$0), $0.nextDeadline) }
+        if !actions.isEmpty { perform(actions, on: thread) }
+        // The change may have begun the connect time-out of a request that waited for a slot.
+        if next.nanoseconds < timerDeadline.load(ordering: .relaxed) { watchDeadlines() }
+    }
+
     private func perform(_ actions: [State.Action], on thread: LoopThread?) {
         for action in actions {
             switch action {
@@ -381,9 +381,7 @@ package final class ConnectionPool: LoopHandler {
                 } else {
                     start(call, on: connection, nil)
                 }
-            case .dial(let call, let group):
-                watchDeadlines()
-                dial(for: call, in: group)
+            case .dial(let call, let group): dial(for: call, in: group)
             case .cancel(let dial):
                 dial.cancel()
                 ended(dial, with: .connectTimedOut(to: dial.target, after: dial.lastFailure))
@@ -407,19 +405,15 @@ package final class ConnectionPool: LoopHandler {
 
     /// Moves the timer forward if a deadline is earlier.
     private func watchDeadlines() {
-        let next = state.withLockUnchecked { $0.nextDeadline }
-        let isEarlier = deadlineTimer.withLock { timer in
-            guard next < timer.time else { return false }
-            timer.time = next
-            return true
-        }
-        guard isEarlier else { return }
+        let next = state.withLockUnchecked { $0.nextDeadline.nanoseconds }
+        guard next < timerDeadline.min(next, ordering: .relaxed).oldValue else { return }
         loop.post { [self] thread in
-            // The earliest time: two threads may post in another order than they changed it.
-            let (registration, time) = deadlineTimer.withLock { timer in
+            let registration = deadlineTimer.withLock { timer in
                 if timer.registration == nil { timer.registration = thread.register(self) }
-                return (timer.registration, timer.time)
+                return timer.registration
             }
+            // The earliest time: two threads may post in another order than they changed it.
+            let time = MonotonicTime(nanoseconds: timerDeadline.load(ordering: .relaxed))
             if let registration { thread.setTimer(registration, at: time) }
         }
     }
@@ -427,10 +421,8 @@ package final class ConnectionPool: LoopHandler {
     package func ready(_ events: UInt32, on thread: LoopThread) {}
 
     package func deadlinePassed(on thread: LoopThread) {
-        deadlineTimer.withLock { $0.time = .distantFuture }
-        let actions = state.withLockUnchecked { $0.expire(at: thread.now) }
-        perform(actions, on: thread)
-        watchDeadlines()
+        timerDeadline.store(MonotonicTime.distantFuture.nanoseconds, ordering: .relaxed)
+        change(on: thread) { $0.expire(at: thread.now) }
         unregisterIfUnused(on: thread)
     }
 }

@@ -77,6 +77,30 @@ extension EngineTests {
             withExtendedLifetime(silent) {}
         }
 
+        /// The version of the server is unknown, so all requests wait for one dial. The last of them has to wait for a slot before.
+        @Test(.timeLimit(.minutes(1))) func connectTimeoutBeginsWithTheSlotOfACancelledRequest() async throws {
+            let silent = try SilentPort(2)
+            var connection = ConnectionOptions()
+            connection.proxy = .none
+            connection.hostAddresses = ["*": [IPAddress(127, 0, 0, 2)]]
+            let patient = TransferContext(timeouts: Timeouts(connect: nil), connection: connection)
+            let context = TransferContext(timeouts: Timeouts(connect: .seconds(1)), connection: connection)
+            let request = HTTPRequest(scheme: "https", authority: "silent.test:\(silent.port)", path: "/")
+            let transport = SocketTransport { $0.maximumTransfersPerHost = 2 }
+            let first = Task { await transport.failure(of: request, patient) }
+            try await waitUntil("a dial is in progress") { transport.pool?.load.connecting == 1 }
+            let second = Task { await transport.failure(of: request, patient) }
+            try await waitUntil("two requests wait for the dial") { transport.pool?.load.connecting == 2 }
+            let last = Task { await transport.failure(of: request, context) }
+            try await waitUntil("the last request waits for a slot") { transport.queued == 1 }
+            second.cancel()
+            #expect(await second.value?.code == .cancelled)
+            #expect(await last.value?.code == .connectTimedOut)
+            first.cancel()
+            #expect(await first.value?.code == .cancelled)
+            withExtendedLifetime(silent) {}
+        }
+
         /// The refused attempt reports an end, which is not that of the connection to the other address.
         @Test func connectionIsKeptAfterAnotherAddressWasRefused() async throws {
             let server = try TestListener { descriptor in
