@@ -342,7 +342,11 @@ package final class ConnectionPool: LoopHandler {
     private func unregisterIfUnused(on thread: LoopThread) {
         guard state.withLockUnchecked({ $0.nextDeadline }) == .distantFuture else { return }
         let registration = deadlineTimer.withLock { $0.isClosed ? $0.registration.take() : nil }
-        if let registration { thread.unregister(registration) }
+        guard let registration else { return }
+        thread.unregister(registration)
+        timerDeadline.store(MonotonicTime.distantFuture.nanoseconds, ordering: .relaxed)
+        // A running request may need another connection, now or later.
+        watchDeadlines()
     }
 
     /// The number of requests that have a slot, of those among them that have no connection, and of those that wait for a slot.
@@ -408,12 +412,13 @@ package final class ConnectionPool: LoopHandler {
         let next = state.withLockUnchecked { $0.nextDeadline.nanoseconds }
         guard next < timerDeadline.min(next, ordering: .relaxed).oldValue else { return }
         loop.post { [self] thread in
+            // The earliest time: two threads may post in another order than they changed it. There is none if it has passed.
+            let time = MonotonicTime(nanoseconds: timerDeadline.load(ordering: .relaxed))
+            if time == .distantFuture { return }
             let registration = deadlineTimer.withLock { timer in
                 if timer.registration == nil { timer.registration = thread.register(self) }
                 return timer.registration
             }
-            // The earliest time: two threads may post in another order than they changed it.
-            let time = MonotonicTime(nanoseconds: timerDeadline.load(ordering: .relaxed))
             if let registration { thread.setTimer(registration, at: time) }
         }
     }
