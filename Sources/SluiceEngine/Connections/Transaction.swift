@@ -179,12 +179,11 @@ class Transaction {
         if sentHead != nil, sendEnd == nil { sendEnd = .now }
     }
 
-    /// Stops sending the body.
-    func stopSending() {
+    /// Stops sending the body. It stays open, because it may be sent again on another connection.
+    final func stopSending() {
         if sending == .sent { return }
         sending = .stopped
         awaitsBody = false
-        body.close()
     }
 
     // MARK: Receiving
@@ -225,6 +224,7 @@ class Transaction {
             body.close()
         } else if sending == .body, head.status.rawValue >= 300 {
             stopSending()
+            body.close()
         }
         self.head = head
         let method = call.request.method

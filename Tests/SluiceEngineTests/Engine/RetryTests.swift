@@ -176,6 +176,43 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// The server resets the connection before it has received the whole head.
+        @Test func unreadBodyIsSentOnAnotherConnection() async throws {
+            let accepted = Locked(0)
+            let listener = try TestListener { descriptor in
+                var bytes = [UInt8](repeating: 0, count: 64 << 10)
+                let isFirst = accepted.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                if isFirst {
+                    guard TestListener.readHead(descriptor) != nil else { return }
+                    TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+                    // The unread part of the head turns the close into a reset.
+                    _ = recv(descriptor, &bytes, 1, 0)
+                    return
+                }
+                let body = Array("4\r\nbody\r\n0\r\n\r\n".utf8)
+                var end: [UInt8] = []
+                while end != body {
+                    let count = recv(descriptor, &bytes, bytes.count, 0)
+                    guard count > 0 else { return }
+                    end = Array((end + bytes.prefix(count)).suffix(body.count))
+                }
+                TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nagain", to: descriptor)
+            }
+            _ = try await transport.exchange(listener.request())
+            let chunks = AsyncStream<Data> { continuation in
+                continuation.yield(Data("body".utf8))
+                continuation.finish()
+            }
+            // More than the socket buffers hold.
+            let headers: HTTPHeaders = ["X-Large": String(repeating: "x", count: 16 << 20)]
+            let request = listener.request(method: .put, headers: headers, body: .stream(chunks))
+            #expect(try await transport.exchange(request).text == "again")
+            #expect(listener.connections == 2)
+        }
+
         @Test func replayableBodyIsSentAgain() async throws {
             server.on("/second", .drop, .text("again"))
             let pieces = Pieces(pieces: Array(repeating: Data("piece".utf8), count: 3))
