@@ -485,6 +485,8 @@ package final class Connection: LoopHandler, RequestCarrier {
     private func close(_ state: inout State, _ effects: inout Effects) {
         guard state.isOpen else { return }
         state.isOpen = false
+        // Another thread may be about to return the connection to the pool, which then removes it.
+        life.retire()
         state.stream.tls?.close()
         state.stream.tls = nil
         state.output.removeAll()
