@@ -326,6 +326,8 @@ package final class ConnectionPool: LoopHandler {
 
     /// Closes all idle connections, and keeps none from now on. Called when the client is released.
     func close() {
+        // The connections belong to the parent process. Ending them would write to its sockets.
+        if Engine.isForked { return }
         engine.descriptors.remove(ObjectIdentifier(self))
         let idle = state.withLockUnchecked { state in
             state.keepsIdle = false
@@ -358,6 +360,7 @@ package final class ConnectionPool: LoopHandler {
     ///
     /// - Parameter isRetired: Selects the connections.
     func retire(_ isRetired: (PooledConnection) -> Bool = { _ in true }) {
+        if Engine.isForked { return }
         for connection in state.withLockUnchecked({ $0.openConnections }) where isRetired(connection) {
             // In this order, so that a connection which is released meanwhile is removed here or by its release.
             connection.retire()

@@ -164,6 +164,10 @@ extension EngineTests {
                 let transport = SocketTransport()
                 let first = try await transport.exchange(server.request("/parent"))
                 try #require(first.text == "ok")
+                let certificates = try TestCertificates.shared.get()
+                let secure = try TestHTTPSServer(certificates.right)
+                let context = TransferContext.http1(TLSConfiguration(trust: .only(certificates.root.source)))
+                _ = try await transport.exchange(secure.request("/"), context)
                 let request = server.request("/child")
                 let codes = Locked<[SluiceError.Code?]>([])
                 let child = fork()
@@ -174,6 +178,9 @@ extension EngineTests {
                             codes.withLock { $0.append(result.error?.code) }
                         }
                     }
+                    // The end of a TLS connection would be written to the socket.
+                    transport.retireConnections()
+                    transport.pool?.close()
                     let isRefused = codes.withLock { $0 == [.internalFailure, .internalFailure] }
                     _exit(isRefused ? 9 : 1)
                 }
@@ -192,6 +199,8 @@ extension EngineTests {
                 try #require(next.text == "ok")
                 try #require(next.metrics?.isConnectionReused == true)
                 try #require(server.requests.map(\.path) == ["/parent", "/parent"])
+                let secured = try await transport.exchange(secure.request("/"), context)
+                try #require(secured.metrics?.isConnectionReused == true)
                 exit(7)
             }
         }
