@@ -9,8 +9,14 @@ import Synchronization
 ///
 /// It starts with the first transport and runs until the process ends. It needs no shutdown.
 package final class Engine: Sendable {
-    /// The shared engine, or nil if the system provides no thread or descriptor.
-    package static let shared: Engine? = Engine(loops: requestedLoops.load(ordering: .relaxed))
+    /// The shared engine, or nil if the system provides no thread or descriptor. It then starts with a later access.
+    package static var shared: Engine? {
+        started.withLock { engine in
+            if engine == nil { engine = Engine(loops: requestedLoops.load(ordering: .relaxed)) }
+            return engine
+        }
+    }
+    private static let started = Locked<Engine?>(nil)
 
     /// The number of loops to start. 0 selects one loop per two processors, and at most eight.
     package static let requestedLoops = Atomic(0)
@@ -48,7 +54,8 @@ package final class Engine: Sendable {
         }
         guard !loops.isEmpty else { return nil }
         self.loops = loops
-        atexit { Engine.shared?.halt() }
+        // In a forked process, a thread that does not exist there may hold the lock.
+        atexit { if !Engine.isForked { Engine.shared?.halt() } }
         pthread_atfork(nil, nil) { Engine.hasForked.store(true, ordering: .relaxed) }
     }
 
@@ -65,7 +72,6 @@ package final class Engine: Sendable {
 
     /// Stops all loops, so that they use nothing that the exiting process destroys.
     private func halt() {
-        if Engine.isForked { return }
         let latches = loops.map { loop in
             let latch = ExitLatch()
             loop.halt(latch)

@@ -12,14 +12,32 @@ public struct SocketTransport: Transport {
 
     /// Closes the connections when the last copy of the transport is released.
     private final class Client: Sendable {
-        let pool: Result<ConnectionPool, SluiceError>
+        private let configuration: Configuration
+        private let resolver: Resolver
+        /// The connections, or nil if the engine could not start.
+        private let first: ConnectionPool?
+        /// The connections of an engine that has started since.
+        private let later = Locked<ConnectionPool?>(nil)
 
         init(_ configuration: Configuration, _ resolver: Resolver = .shared) {
-            pool = Engine.available.map { ConnectionPool(configuration, $0, resolver: resolver) }
+            self.configuration = configuration
+            self.resolver = resolver
+            first = (try? Engine.available.get()).map { ConnectionPool(configuration, $0, resolver: resolver) }
+        }
+
+        var pool: Result<ConnectionPool, SluiceError> {
+            if let first { return .success(first) }
+            return later.withLock { later -> Result<ConnectionPool, SluiceError> in
+                if let later { return .success(later) }
+                let pool = Engine.available.map { ConnectionPool(configuration, $0, resolver: resolver) }
+                later = try? pool.get()
+                return pool
+            }
         }
 
         deinit {
-            if case .success(let pool) = pool { pool.close() }
+            first?.close()
+            later.withLock { $0 }?.close()
         }
     }
 

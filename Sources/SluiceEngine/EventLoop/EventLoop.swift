@@ -38,10 +38,11 @@ package final class EventLoop: Sendable {
             return nil
         }
         var event = epoll_event(events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data(u64: .max))
-        epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event)
         // The thread never ends, so the loop is never released.
         // The default may be too small for a handshake of TLS (`ulimit -s`).
-        guard DetachedThread.start("sluice-\(index)", stackSize: 1 << 20, { [self] in LoopThread(self).run() }) else {
+        guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event) == 0,
+            DetachedThread.start("sluice-\(index)", stackSize: 1 << 20, { [self] in LoopThread(self).run() })
+        else {
             close(epoll)
             close(wakeUp)
             return nil

@@ -128,6 +128,29 @@ extension EngineTests {
             }
         }
 
+        /// While there are no descriptors, nothing waits, because libdispatch would end the process.
+        @Test func engineStartsOnceThereAreDescriptors() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let server = try LoopbackServer()
+                server.on("/*", .text("ok"))
+                let request = server.request("/")
+                try #require(setDescriptorLimit(256))
+                let taken = takeDescriptors()
+                let transport = SocketTransport()
+                let codes = Locked<[SluiceError.Code?]>([])
+                _ = transport.begin(request, context: TransferContext()) { result in
+                    codes.withLock { $0.append(result.error?.code) }
+                }
+                for descriptor in taken { close(descriptor) }
+                try #require(codes.withLock { $0 } == [.internalFailure])
+                for transport in [transport, SocketTransport()] {
+                    let response = try await transport.exchange(request)
+                    try #require(response.text == "ok")
+                }
+                exit(7)
+            }
+        }
+
         @Test(.enabled(if: maximumDescriptors() >= 2048, "The hard limit on descriptors is below 2,048."))
         func descriptorsOver1024Work() async {
             await #expect(processExitsWith: .exitCode(7)) {
