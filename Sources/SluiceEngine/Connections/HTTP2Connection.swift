@@ -178,7 +178,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         // The descriptor of a closed connection may belong to another one.
         if state.isOpen { state.stream.recordEvents(events) }
         guard state.isOpen || state.session.count > 0 else { return }
-        effects.isGone = !state.isOpen
         state.awaitsTurn = false
         for call in self.state.takeAbandoned() {
             if let stream = state.session.stream(of: call) { fail(stream, .cancelled, &state, &effects, thread.now) }
@@ -368,6 +367,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         guard state.session.count == 0 else { return }
         state.idleSince = now
         if state.isRetired { close(&state, &effects) }
+        effects.leavesLoop = !state.isOpen
     }
 
     /// Handles a stream that was closed before its response was complete, by the server or because the response is malformed.
@@ -477,7 +477,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         state.output.removeAll()
         pool.engine.descriptors.close(descriptor)
         effects.isClosed = true
-        effects.isGone = true
+        // Responses that wait to be decoded need further turns and the timer.
+        if state.session.count == 0 { effects.leavesLoop = true } else { effects.wantsTurn = true }
     }
 
     /// Resets the stream of a request whose caller has left.
@@ -506,9 +507,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     private func expire(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
-        guard state.isOpen else { return }
         let now = thread.now
-        for stream in state.session.activeStreams where stream.deadline(hasOutput: false) <= now {
+        for stream in state.session.activeStreams where stream.expiration <= now {
             if case .waitsForContinue = stream.sending, stream.call.deadline > now {
                 stream.stopWaitingForContinue()
                 state.session.resume(stream)
@@ -544,11 +544,12 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ effects: inout HTTP2Effects,
         now: MonotonicTime
     ) {
-        guard state.isOpen else { return }
-        let isIdle = state.session.count == 0
-        var deadline = state.liveness.deadline(awaitsResponse: !isIdle)
-        if isIdle { deadline = min(deadline, idleDeadline(state)) }
-        if let stream, !stream.isClosed { deadline = min(deadline, stream.deadline(hasOutput: false)) }
+        var deadline = stream?.expiration ?? .distantFuture
+        if state.isOpen {
+            let isIdle = state.session.count == 0
+            deadline = min(deadline, state.liveness.deadline(awaitsResponse: !isIdle))
+            if isIdle { deadline = min(deadline, idleDeadline(state)) }
+        }
         if self.state.moveDeadline(to: deadline, at: now) { effects.setsTimer = true }
     }
 
@@ -559,13 +560,13 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             let missed = state.takeMissedEvents()
             if missed != 0 { registration.loop.post { [self] in ready(missed, on: $0) } }
         }
-        if effects.isClosed {
+        if effects.leavesLoop {
             registration.unregister(on: thread)
-            pool.closed(.http2(self), on: thread)
-        } else if !effects.isGone, effects.setsTimer {
+        } else if effects.setsTimer {
             registration.setTimer(at: self.state.deadline, on: thread)
         }
-        if effects.wantsTurn { registration.runAgain(self, on: effects.isGone ? nil : thread) }
+        if effects.isClosed { pool.closed(.http2(self), on: thread) }
+        if effects.wantsTurn { registration.runAgain(self, on: thread) }
         if effects.leavesPool { pool.remove(.http2(self), on: thread) }
         if let capacity = effects.capacity { pool.setCapacity(capacity, of: self, on: thread) }
         if effects.released > 0 { pool.releaseStreams(effects.released, of: self, on: thread) }

@@ -532,8 +532,8 @@ struct HTTP2Effects {
     var leavesPool = false
     /// True if the socket was closed in this turn.
     var isClosed = false
-    /// True if the socket was closed in this turn or an earlier one. The connection is then not registered on the loop.
-    var isGone = false
+    /// True if the socket is closed and no stream is left, so that the connection needs no further turn and no timer.
+    var leavesLoop = false
     var setsTimer = false
     var wantsTurn = false
 }

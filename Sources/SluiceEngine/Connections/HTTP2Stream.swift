@@ -114,6 +114,10 @@ final class HTTP2Stream: Transaction {
         return piece
     }
 
+    /// The time at which the request times out. The response of a closed stream only waits to be decoded, so that the idle time-out does
+    /// not apply.
+    var expiration: MonotonicTime { isClosed ? call.deadline : deadline(hasOutput: false) }
+
     // MARK: Receiving
 
     /// Adds a field of a head or of the trailer section. Returns an error if it exceeds a limit.

@@ -124,6 +124,27 @@ extension EngineTests {
             #expect(largest <= FlowWindow.maximumSize, "\(largest)")
         }
 
+        /// The whole response has been received, but its reader is slow.
+        @Test func totalTimeoutAppliesAfterTheConnectionHasClosed() async throws {
+            let body = Array(CodingSamples.gzip(Data(count: 512 << 10)))
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.endsStream else { return }
+                peer.head(frame.stream, 200, ["content-encoding: gzip"])
+                peer.data(frame.stream, body, ends: true)
+            }
+            let slow = SocketTransport { $0.responseBufferSize = 10_000 }
+            let context = TransferContext.http2(Timeouts(total: .seconds(2)))
+            let response = try await slow.send(server.request(), context: context)
+            let peer = try await server.peer()
+            try await peer.synchronize()
+            peer.close()
+            try await waitUntil("the connection is closed") { slow.connections.open == 0 }
+            try await waitUntil("the request has ended") { slow.isQuiet }
+            let (received, error) = await response.body.readToEnd()
+            #expect(error?.code == .timedOut)
+            #expect(received.count < 512 << 10)
+        }
+
         /// RFC 9113 §6.9.2: a change of the settings may make a stream's window smaller, or negative.
         @Test func serverCanShrinkItsWindows() async throws {
             let server = try ScriptedHTTP2Server()
