@@ -14,17 +14,6 @@
 #include <sys/socket.h>
 #include <time.h>
 
-// Returns a new index for an object stored in contexts; `release` is called with the object when its context is freed. Negative on failure.
-static inline int sluice_tls_new_index(CRYPTO_EX_free *release) {
-    return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
-}
-
-// Returns the context for which a certificate chain is being verified.
-static inline SSL_CTX *sluice_tls_context(X509_STORE_CTX *verification) {
-    SSL *ssl = X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx());
-    return ssl ? SSL_get_SSL_CTX(ssl) : NULL;
-}
-
 // Returns the number of certificates in the verified chain; 0 without one.
 static inline int sluice_tls_chain_count(const SSL *ssl) {
     STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
@@ -80,26 +69,6 @@ static inline int sluice_tls_key_digest(const X509 *certificate, unsigned char *
     return done;
 }
 
-// Returns OpenSSL's description of a fatal alert or a failed handshake that its info callback reports; NULL for other events.
-static inline const char *sluice_tls_end(int where, int value) {
-    if (where == SSL_CB_READ_ALERT && value >> 8 == SSL3_AL_FATAL)
-        return ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, SSL_AD_REASON_OFFSET + (value & 0xff)));
-    if (where == SSL_CB_CONNECT_EXIT && value <= 0) return ERR_reason_error_string(ERR_peek_error());
-    return NULL;
-}
-
-// Returns 1 if the handshake negotiated HTTP/2 (RFC 7301).
-static inline int sluice_tls_speaks_http2(const SSL *ssl) {
-    const unsigned char *name = NULL;
-    unsigned int count = 0;
-    SSL_get0_alpn_selected(ssl, &name, &count);
-    return count == 2 && memcmp(name, "h2", 2) == 0;
-}
-
-static inline void sluice_tls_forbid_renegotiation(SSL_CTX *context) {
-    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
-}
-
 // A socket that OpenSSL reads and writes through a BIO, with the state of the current call.
 struct sluice_tls_socket {
     int descriptor;
@@ -107,8 +76,6 @@ struct sluice_tls_socket {
     int error;
     // Nonzero once recv has returned 0.
     int at_end;
-    // Nonzero if the last recv returned fewer bytes than requested.
-    int drained;
     // The number of bytes that this call may still receive.
     long allowance;
     // The stream that takes the place of a socket for TLS within TLS, and its functions; NULL for a socket. They return the number of
@@ -134,7 +101,6 @@ static inline int sluice_tls_socket_read(BIO *bio, char *bytes, int count) {
     do received = recv(peer->descriptor, bytes, (size_t)count, MSG_DONTWAIT);
     while (received < 0 && errno == EINTR);
     if (received < 0) {
-        peer->drained = 1;
         if (errno == EAGAIN || errno == EWOULDBLOCK)
             BIO_set_retry_read(bio);
         else
@@ -142,7 +108,6 @@ static inline int sluice_tls_socket_read(BIO *bio, char *bytes, int count) {
         return -1;
     }
     peer->at_end = received == 0;
-    peer->drained = received < count;
     peer->allowance -= received;
     return (int)received;
 }
@@ -207,7 +172,6 @@ static inline int sluice_tls_nested_read(BIO *bio, char *bytes, int count) {
     }
     int error = 0;
     int received = peer->read(peer->outer, bytes, count, &error);
-    peer->drained = received < count;
     if (received < 0) return sluice_tls_nested_failure(bio, peer, received, error);
     peer->at_end = received == 0;
     peer->allowance -= received;

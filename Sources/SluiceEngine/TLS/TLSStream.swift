@@ -130,7 +130,6 @@ package final class TLSStream {
                 descriptor: descriptor,
                 error: 0,
                 at_end: 0,
-                drained: 0,
                 allowance: TLSStream.handshakeAllowance,
                 outer: outer.map { Unmanaged.passUnretained($0).toOpaque() },
                 read: outer == nil ? nil : NestedTLS.read,
@@ -382,9 +381,6 @@ package final class TLSStream {
     package var hasPendingInput: Bool {
         end != nil || SSL_has_pending(connection) == 1 || outer?.hasPendingInput == true
     }
-
-    /// True if the last read emptied the socket and OpenSSL holds no bytes. Another read can then wait until the socket is readable.
-    package var isDrained: Bool { socket.pointee.drained != 0 && !hasPendingInput && outer?.isDrained != false }
 
     /// The protocol that the server selected (RFC 7301), or nil for none.
     package var negotiatedProtocol: String? {
