@@ -82,7 +82,7 @@ package struct Authenticator: Sendable {
 
     // MARK: Requests
 
-    /// Returns the value of ``AuthenticationCredentials/answerField`` for the next request, or nil for none.
+    /// Returns the value of `Authorization`, or of `Proxy-Authorization` for a proxy, for the next request. Nil for none.
     package mutating func fieldValue(
         for message: AuthenticatedMessage,
         in spaces: Locked<ProtectionSpaces>
@@ -352,8 +352,6 @@ package struct AuthenticationCredentials: Sendable, Hashable {
     package var challengeStatus: HTTPStatus { isForProxy ? 407 : .unauthorized }
     /// The response field with the challenges.
     package var challengeField: HTTPHeaderName { isForProxy ? "Proxy-Authenticate" : "WWW-Authenticate" }
-    /// The request field with the credentials.
-    package var answerField: HTTPHeaderName { isForProxy ? .proxyAuthorization : .authorization }
     /// The response field after successful authentication.
     package var infoField: HTTPHeaderName { isForProxy ? "Proxy-Authentication-Info" : "Authentication-Info" }
 

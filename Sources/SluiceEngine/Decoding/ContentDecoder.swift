@@ -49,8 +49,6 @@ package final class ContentDecoder {
 
     private static var maximumCodings: Int { 2 }
 
-    /// The total output size so far, in bytes.
-    package private(set) var decoded: Int64 = 0
     /// The total size between two codings so far, in bytes.
     package private(set) var intermediate: Int64 = 0
     /// The cost of the last call of ``next(from:at:)`` in bytes: those of its input, between two codings or of its output, or its time in
@@ -100,7 +98,6 @@ package final class ContentDecoder {
         }
         let output = UnsafeMutableRawBufferPointer(start: piece, count: ContentDecoder.pieceSize)
         let produced = decode(input, at: &position, into: output)
-        decoded += Int64(produced)
         if produced > 0 { return .output(ContentDecoder.data(piece, count: produced)) }
         free(piece)
         if let failure { return .failed(failure) }

@@ -49,7 +49,7 @@ struct LineReader {
     private(set) var budget: Int
     /// The number of bytes of the incomplete line that have been searched for a line feed.
     private var searched = 0
-    /// The total number of bytes searched, for tests.
+    /// The total number of bytes searched in vain, for tests.
     private(set) var examined = 0
 
     init(budget: Int) {
@@ -76,16 +76,14 @@ struct LineReader {
         return .line(UnsafeRawBufferPointer(start: line, count: length - 1))
     }
 
-    /// Returns the offset of the first line feed between two offsets, and counts the bytes up to it.
+    /// Returns the offset of the first line feed between two offsets. Counts the bytes if there is none.
     @inline(__always)
     private mutating func lineFeed(in line: UnsafeRawPointer, from start: Int, to end: Int) -> Int? {
         guard let found = memchr(line + start, 10, end - start) else {
             examined += end - start
             return nil
         }
-        let offset = UnsafeRawPointer(found) - line
-        examined += offset + 1 - start
-        return offset
+        return UnsafeRawPointer(found) - line
     }
 
     private mutating func search(_ line: UnsafeRawBufferPointer, isAll: Bool) -> Step {

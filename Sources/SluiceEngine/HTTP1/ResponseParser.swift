@@ -94,7 +94,7 @@ package struct ResponseParser: Sendable {
     /// True if the message is complete and another request may follow on the connection (RFC 9112 §9.3).
     package var isReusable: Bool { state == .complete && keepsOpen }
 
-    /// The number of bytes that were searched for line ends.
+    /// The number of bytes that were searched in vain for line ends.
     var examinedBytes: Int { lines.examined }
 
     /// Returns the next event of the input.

@@ -48,9 +48,6 @@ package final class UploadPipe: Sendable {
         }
     }
 
-    /// True once the engine has taken a byte.
-    package var hasBeenRead: Bool { state.withLock { $0.hasBeenRead } }
-
     /// True if no byte has been read, so that another attempt can continue with this pipe.
     var isUnread: Bool { state.withLock { !$0.hasBeenRead && !$0.isClosed } }
 

@@ -267,9 +267,6 @@ package final class TLSStream {
         TLSSessionCache.shared.store(stored, under: sessionKey)
     }
 
-    /// The current session of OpenSSL, with the latest ticket.
-    var currentSession: OpaquePointer? { SSL_get_session(connection) }
-
     // MARK: Transfer
 
     /// Reads the available decrypted bytes, up to the size of the buffer.

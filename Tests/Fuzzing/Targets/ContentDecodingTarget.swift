@@ -78,7 +78,6 @@ private struct DecodedBody {
             case .output(let data):
                 try require((1...ContentDecoder.pieceSize).contains(data.count), "A piece has \(data.count) bytes.")
                 output += data
-                try require(decoder.decoded == output.count, "The decoder counts \(decoder.decoded) bytes.")
                 isAll = output.count <= DecodedBody.maximumSize
                 idleSteps = 0
             case .again:

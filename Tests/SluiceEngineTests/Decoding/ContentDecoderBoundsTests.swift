@@ -18,18 +18,19 @@ import Testing
     func decompressionBombIsDecodedInBoundedSteps(bomb: ContentDecoderTests.Sample) throws {
         let decoder = try #require(ContentDecoder(bomb.codings))
         #expect(bomb.body.count < 2 << 20)
+        var output = 0
         bomb.body.withUnsafeBytes { body in
             var position = 0
             var steps = 0
             loop: while true {
-                let (before, decoded) = (position, decoder.decoded)
+                let before = position
                 let step = decoder.next(from: body, at: &position)
                 steps += 1
                 #expect(position - before <= 64 << 10)
                 switch step {
                 case .output(let data):
                     #expect((1...ContentDecoder.pieceSize).contains(data.count))
-                    #expect(decoder.decoded == decoded + Int64(data.count))
+                    output += data.count
                 case .again: break
                 case .needsInput: break loop
                 case .failed(let flaw):
@@ -43,7 +44,7 @@ import Testing
             }
         }
         #expect(decoder.finish() == nil)
-        #expect(decoder.decoded == 1 << 30)
+        #expect(output == 1 << 30)
     }
 
     /// A body that starts with some bytes and then repeats others without end.
@@ -158,7 +159,6 @@ import Testing
                 }
             }
         }
-        #expect(decoder.decoded == 0)
     }
 
     /// Frames with a window (RFC 8878 §3.1.1.1.2) and a block of one byte. libzstd decodes them without a window if the content

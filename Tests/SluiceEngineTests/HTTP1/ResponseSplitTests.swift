@@ -55,13 +55,14 @@ import Testing
         }
     }
 
-    /// Counts the examined bytes instead of measuring time.
+    /// Counts the examined bytes instead of measuring time. A line feed ends the search, so it does not count.
     @Test(arguments: [1000, 10_000, 100_000])
     func lineReceivedByteByByteIsScannedOnce(length: Int) {
         let bytes = Array("HTTP/1.1 204 OK\r\nA: \(String(repeating: "x", count: length))\r\n\r\n".utf8)
         let reading = ByteByByteParsing(bytes)
         #expect(reading.isComplete)
-        #expect(reading.parser.examinedBytes == bytes.count)
+        let others = bytes.filter { $0 != 10 }
+        #expect(reading.parser.examinedBytes == others.count)
     }
 
     @Test func chunkFramingIsConsumedAsItArrives() {
@@ -72,7 +73,8 @@ import Testing
         #expect(reading.events.last == "end")
         // Only lines of the head and the trailer section are prepended to the next piece.
         #expect(reading.longestLeftover < head.count)
-        #expect(reading.parser.examinedBytes == head.count + 2)
+        let others = head.filter { $0 != 10 }
+        #expect(reading.parser.examinedBytes == others.count + 1)
         // One call for each byte, and one more for each event.
         #expect(reading.calls <= 2 * bytes.count)
     }

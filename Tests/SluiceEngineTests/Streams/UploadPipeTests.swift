@@ -52,10 +52,10 @@ extension UploadPipe {
     @Test func onlyBytesCountAsRead() async {
         let pipe = await Self.pipe("")
         #expect(pipe.read(10).piece == .wait)
-        #expect(!pipe.hasBeenRead)
+        #expect(pipe.isUnread)
         _ = await pipe.write(Self.data("a"))
         #expect(pipe.read(10).piece == .bytes(1))
-        #expect(pipe.hasBeenRead)
+        #expect(!pipe.isUnread)
         #expect(pipe.failure == nil)
     }
 

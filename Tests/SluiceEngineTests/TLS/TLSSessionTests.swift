@@ -166,7 +166,7 @@ import Testing
         let client = try TestTLSClient(context, server.connect())
         #expect(client.handshake() == nil)
         #expect(client.answer(to: "hello") == "hello")
-        let session = try #require(client.stream.currentSession)
+        let session = try #require(SSL_get_session(client.stream.connection))
         let older = try #require(StoredSession(session, meetsPins: true, verifiedUntil: end))
         TLSSessionCache.shared.remove(key)
         TLSSessionCache.shared.store(older, under: key)
@@ -183,7 +183,7 @@ import Testing
         let client = try TestTLSClient(context(), server(version).connect { $0.write("a") })
         #expect(client.handshake() == nil)
         #expect(client.read().1 == Array("a".utf8))
-        let session = try #require(client.stream.currentSession)
+        let session = try #require(SSL_get_session(client.stream.connection))
         return try #require(StoredSession(session, meetsPins: true, verifiedUntil: end))
     }
 
