@@ -40,6 +40,11 @@ struct OpenSSLError {
 // MARK: - Failures of TLS
 
 extension TLSFailure {
+    /// Returns the failure for the oldest error of the queue, which is emptied, if OpenSSL cannot be set up.
+    static func initialization() -> TLSFailure {
+        TLSFailure(.handshake, detail: OpenSSLError.takeMessage(or: "OpenSSL could not be initialized"))
+    }
+
     /// Returns the error of a request to a host. `host` includes the port if it is not the default port of the scheme.
     package func error(host: String) -> SluiceError {
         SluiceError(

@@ -52,7 +52,7 @@ package final class TLSContext: Sendable {
 
     init(_ policy: TLSPolicy) throws(TLSFailure) {
         ERR_clear_error()
-        guard let context = SSL_CTX_new(TLS_client_method()) else { throw TLSContext.initializationFailure() }
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw TLSFailure.initialization() }
         address = UInt(bitPattern: context)
         serial = TLSContext.lastSerial.withLock {
             $0 += 1
@@ -89,20 +89,16 @@ package final class TLSContext: Sendable {
     /// Creates an SSL object of this policy, which the caller owns. Returns nil if memory is short.
     func makeConnection() -> OpaquePointer? { SSL_new(OpaquePointer(bitPattern: address)) }
 
-    private static func initializationFailure() -> TLSFailure {
-        TLSFailure(.handshake, detail: OpenSSLError.takeMessage(or: "OpenSSL could not be initialized"))
-    }
-
     private static func prepare(_ context: OpaquePointer, _ policy: TLSPolicy) throws(TLSFailure) {
         let version = policy.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
-        guard sluice_tls_prepare(context, version) == 1 else { throw initializationFailure() }
+        guard sluice_tls_prepare(context, version) == 1 else { throw TLSFailure.initialization() }
         var offer: [UInt8] = []
         for name in policy.protocols where (1...255).contains(name.utf8.count) {
             offer.append(UInt8(name.utf8.count))
             offer += name.utf8
         }
         if !offer.isEmpty, SSL_CTX_set_alpn_protos(context, offer, UInt32(offer.count)) != 0 {
-            throw initializationFailure()
+            throw TLSFailure.initialization()
         }
         SSL_CTX_sess_set_new_cb(context) { ssl, session in
             TLSStream.of(ssl)?.receivedSession(session)
@@ -133,11 +129,11 @@ package final class TLSContext: Sendable {
             store = try SystemCertificates.shared().makeStore()
             if let store { files = try add(source, to: store) }
         }
-        guard let store else { throw initializationFailure() }
+        guard let store else { throw TLSFailure.initialization() }
         SSL_CTX_set_cert_store(context, store)
         // A trusted authority does not have to be a root.
         guard X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1 else {
-            throw initializationFailure()
+            throw TLSFailure.initialization()
         }
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, CertificateVerification.callback)
         return files

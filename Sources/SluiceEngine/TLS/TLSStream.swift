@@ -117,7 +117,7 @@ package final class TLSStream {
         let bits = outer == nil ? TLSStream.method : NestedTLS.method
         guard TLSStream.index >= 0, let method = OpaquePointer(bitPattern: bits),
             let connection = context.makeConnection()
-        else { throw TLSStream.initializationFailure() }
+        else { throw TLSFailure.initialization() }
         self.outer = outer
         self.context = context
         self.connection = connection
@@ -153,7 +153,7 @@ package final class TLSStream {
             && identity?.serverNameIndication.map { sluice_tls_server_name(connection, $0) == 1 } ?? true
             && offered?.offer(on: connection) ?? true
         // All properties are set, so throwing runs `deinit`, which frees them.
-        guard isPrepared else { throw TLSStream.initializationFailure() }
+        guard isPrepared else { throw TLSFailure.initialization() }
         SSL_set_connect_state(connection)
     }
 
@@ -162,10 +162,6 @@ package final class TLSStream {
         socket.deinitialize(count: 1)
         socket.deallocate()
         ERR_clear_error()
-    }
-
-    private static func initializationFailure() -> TLSFailure {
-        TLSFailure(.handshake, detail: OpenSSLError.takeMessage(or: "OpenSSL could not be initialized"))
     }
 
     /// Returns the stream of an SSL object, for callbacks of OpenSSL during calls of that stream.
