@@ -141,22 +141,6 @@ extension HAR {
         /// The version.
         package var version: String
 
-        private enum CodingKeys: String, CodingKey {
-            case name, version
-        }
-
-        package init(name: String, version: String) {
-            self.name = name
-            self.version = version
-        }
-
-        /// Decodes a program.
-        package init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
-            version = try container.decodeIfPresent(String.self, forKey: .version) ?? ""
-        }
-
         /// Sluice in the version that the program uses.
         package static let sluice = Program(name: "Sluice", version: SluiceVersion.current)
     }
@@ -180,12 +164,6 @@ extension HAR {
 
         private enum TimingKeys: String, CodingKey {
             case onContentLoad, onLoad
-        }
-
-        package init(startedDateTime: Date, id: String, title: String) {
-            self.startedDateTime = startedDateTime
-            self.id = id
-            self.title = title
         }
 
         /// Decodes a page.
@@ -215,6 +193,15 @@ extension HAR {
 }
 
 // MARK: - Coding
+
+extension HAR.Program {
+    /// Decodes a program.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
+        version = try container.decodeIfPresent(String.self, forKey: .version) ?? ""
+    }
+}
 
 /// Dates in the format of HTTP archives: ISO 8601 with milliseconds.
 enum HARDate {

@@ -8,7 +8,7 @@ extension HAR {
         /// The complete URL.
         public var url: String
         /// The protocol, such as `HTTP/1.1`; empty if it is not known.
-        public var httpVersion: String
+        public var httpVersion = ""
         /// The cookies of the `Cookie` header.
         package var cookies: [Cookie] = []
         /// The header fields in order, with those that the transport added, such as `Host`. A request that was not sent,
@@ -26,41 +26,6 @@ extension HAR {
         private enum CodingKeys: String, CodingKey {
             case method, url, httpVersion, cookies, headers, queryString, postData, headersSize, bodySize
         }
-
-        /// Creates a request without headers and body.
-        package init(method: String, url: String, httpVersion: String = "") {
-            self.method = method
-            self.url = url
-            self.httpVersion = httpVersion
-        }
-
-        /// Decodes a request.
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            method = try container.decode(String.self, forKey: .method)
-            url = try container.decode(String.self, forKey: .url)
-            httpVersion = try container.decodeIfPresent(String.self, forKey: .httpVersion) ?? ""
-            cookies = try container.decodeIfPresent([Cookie].self, forKey: .cookies) ?? []
-            headers = try container.decodeIfPresent([Parameter].self, forKey: .headers) ?? []
-            queryString = try container.decodeIfPresent([Parameter].self, forKey: .queryString) ?? []
-            postData = try container.decodeIfPresent(PostData.self, forKey: .postData)
-            headersSize = try container.size(forKey: .headersSize)
-            bodySize = try container.size(forKey: .bodySize)
-        }
-
-        /// Encodes the request.
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(method, forKey: .method)
-            try container.encode(url, forKey: .url)
-            try container.encode(httpVersion, forKey: .httpVersion)
-            try container.encode(cookies, forKey: .cookies)
-            try container.encode(headers, forKey: .headers)
-            try container.encode(queryString, forKey: .queryString)
-            try container.encodeIfPresent(postData, forKey: .postData)
-            try container.encode(headersSize ?? -1, forKey: .headersSize)
-            try container.encode(bodySize ?? -1, forKey: .bodySize)
-        }
     }
 
     /// A name and a value: a header field, a query parameter, or a form field.
@@ -73,25 +38,6 @@ extension HAR {
         public var fileName: String?
         /// The file's content type.
         public var contentType: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case name, value, fileName, contentType
-        }
-
-        /// Creates a parameter.
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
-
-        /// Decodes a parameter.
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
-            value = try container.text(forKey: .value) ?? ""
-            fileName = try container.decodeIfPresent(String.self, forKey: .fileName)
-            contentType = try container.decodeIfPresent(String.self, forKey: .contentType)
-        }
     }
 
     /// The body of a request.
@@ -116,34 +62,16 @@ extension HAR {
         private enum OtherKeys: String, CodingKey {
             case encoding
         }
-
-        /// Creates a body without contents.
-        package init(mimeType: String) {
-            self.mimeType = mimeType
-        }
-
-        /// Decodes a body.
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            mimeType = try container.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
-            params = try container.decodeIfPresent([Parameter].self, forKey: .params) ?? []
-            text = try container.decodeIfPresent(String.self, forKey: .text) ?? ""
-            let other = try decoder.container(keyedBy: OtherKeys.self)
-            encoding =
-                (try? container.decodeIfPresent(String.self, forKey: .encoding))
-                ?? (try? other.decodeIfPresent(String.self, forKey: .encoding))
-            comment = try container.decodeIfPresent(String.self, forKey: .comment)
-        }
     }
 
     /// The response of an exchange.
     public struct Response: Sendable, Hashable, Codable {
         /// The status; 0 if no response was received.
-        public var status: Int
+        public var status = 0
         /// The reason phrase; empty if there was none.
         public var statusText = ""
         /// The protocol, such as `HTTP/1.1`; empty if it is not known.
-        public var httpVersion: String
+        public var httpVersion = ""
         /// The cookies that the server set.
         package var cookies: [Cookie] = []
         /// The header fields in order.
@@ -159,40 +87,6 @@ extension HAR {
 
         private enum CodingKeys: String, CodingKey {
             case status, statusText, httpVersion, cookies, headers, content, redirectURL, headersSize, bodySize
-        }
-
-        /// Creates a response without headers and body. Status 0 means that none was received.
-        package init(status: Int = 0, httpVersion: String = "") {
-            self.status = status
-            self.httpVersion = httpVersion
-        }
-
-        /// Decodes a response.
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            status = try container.integer(forKey: .status) ?? 0
-            statusText = try container.decodeIfPresent(String.self, forKey: .statusText) ?? ""
-            httpVersion = try container.decodeIfPresent(String.self, forKey: .httpVersion) ?? ""
-            cookies = try container.decodeIfPresent([Cookie].self, forKey: .cookies) ?? []
-            headers = try container.decodeIfPresent([Parameter].self, forKey: .headers) ?? []
-            content = try container.decodeIfPresent(Content.self, forKey: .content) ?? Content()
-            redirectURL = try container.decodeIfPresent(String.self, forKey: .redirectURL) ?? ""
-            headersSize = try container.size(forKey: .headersSize)
-            bodySize = try container.size(forKey: .bodySize)
-        }
-
-        /// Encodes the response.
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(status, forKey: .status)
-            try container.encode(statusText, forKey: .statusText)
-            try container.encode(httpVersion, forKey: .httpVersion)
-            try container.encode(cookies, forKey: .cookies)
-            try container.encode(headers, forKey: .headers)
-            try container.encode(content, forKey: .content)
-            try container.encode(redirectURL, forKey: .redirectURL)
-            try container.encode(headersSize ?? -1, forKey: .headersSize)
-            try container.encode(bodySize ?? -1, forKey: .bodySize)
         }
     }
 
@@ -210,24 +104,6 @@ extension HAR {
         public var encoding: String?
         /// A comment, such as the reason why the body is missing.
         public var comment: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case size, compression, mimeType, text, encoding, comment
-        }
-
-        /// Creates an empty body.
-        package init() {}
-
-        /// Decodes a body.
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            size = try container.size(forKey: .size) ?? 0
-            compression = try container.integer(forKey: .compression)
-            mimeType = try container.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
-            text = try container.decodeIfPresent(String.self, forKey: .text)
-            encoding = try container.decodeIfPresent(String.self, forKey: .encoding)
-            comment = try container.decodeIfPresent(String.self, forKey: .comment)
-        }
     }
 
     /// A cookie.
@@ -247,28 +123,6 @@ extension HAR {
         package var httpOnly: Bool?
         /// True if the cookie is sent over TLS only.
         package var secure: Bool?
-
-        private enum CodingKeys: String, CodingKey {
-            case name, value, path, domain, expires, httpOnly, secure
-        }
-
-        /// Creates a cookie.
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
-
-        /// Decodes a cookie.
-        package init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
-            value = try container.decodeIfPresent(String.self, forKey: .value) ?? ""
-            path = try container.decodeIfPresent(String.self, forKey: .path)
-            domain = try container.decodeIfPresent(String.self, forKey: .domain)
-            expires = try container.text(forKey: .expires)
-            httpOnly = try container.decodeIfPresent(Bool.self, forKey: .httpOnly)
-            secure = try container.decodeIfPresent(Bool.self, forKey: .secure)
-        }
     }
 }
 
@@ -334,11 +188,6 @@ extension HAR {
             package var name: String
             /// The duration in milliseconds.
             package var time: Double
-
-            package init(name: String, time: Double) {
-                self.name = name
-                self.time = time
-            }
         }
 
         /// The name of each gate that the exchange waited at, in order, and the milliseconds spent there.
@@ -347,18 +196,7 @@ extension HAR {
         }
 
         /// Creates an entry whose total time is the sum of its timings.
-        ///
-        /// - Parameters:
-        ///   - startedDateTime: The time at which the exchange began.
-        ///   - request: The request that was sent.
-        ///   - response: The response.
-        ///   - timings: The durations of the phases.
-        package init(
-            startedDateTime: Date,
-            request: Request,
-            response: Response = Response(),
-            timings: Timings = Timings()
-        ) {
+        init(startedDateTime: Date, request: Request, response: Response = Response(), timings: Timings = Timings()) {
             self.startedDateTime = startedDateTime
             self.request = request
             self.response = response
@@ -425,71 +263,162 @@ extension HAR {
         /// The time of the TLS handshake, which `connect` includes.
         public var ssl: Double?
         /// The time to send the request.
-        public var send: Double
+        public var send: Double = 0
         /// The time to the first byte of the response.
-        public var wait: Double
+        public var wait: Double = 0
         /// The time to receive the response.
-        public var receive: Double
+        public var receive: Double = 0
 
         private enum CodingKeys: String, CodingKey {
             case blocked, dns, connect, ssl, send, wait, receive
-        }
-
-        /// Creates timings.
-        ///
-        /// - Parameters:
-        ///   - blocked: The time before the exchange started.
-        ///   - dns: The time to resolve the host name.
-        ///   - connect: The time to connect, including the TLS handshake.
-        ///   - ssl: The time of the TLS handshake.
-        ///   - send: The time to send the request.
-        ///   - wait: The time to the first byte of the response.
-        ///   - receive: The time to receive the response.
-        package init(
-            blocked: Double? = nil,
-            dns: Double? = nil,
-            connect: Double? = nil,
-            ssl: Double? = nil,
-            send: Double = 0,
-            wait: Double = 0,
-            receive: Double = 0
-        ) {
-            self.blocked = blocked
-            self.dns = dns
-            self.connect = connect
-            self.ssl = ssl
-            self.send = send
-            self.wait = wait
-            self.receive = receive
         }
 
         /// The sum of all phases, with `ssl` counted once.
         package var total: Double {
             (blocked ?? 0) + (dns ?? 0) + (connect ?? 0) + send + wait + receive
         }
+    }
+}
 
-        /// Decodes timings.
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            blocked = try container.positive(forKey: .blocked)
-            dns = try container.positive(forKey: .dns)
-            connect = try container.positive(forKey: .connect)
-            ssl = try container.positive(forKey: .ssl)
-            send = try container.positive(forKey: .send) ?? 0
-            wait = try container.positive(forKey: .wait) ?? 0
-            receive = try container.positive(forKey: .receive) ?? 0
-        }
+// MARK: - Coding
 
-        /// Encodes the timings.
-        public func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(blocked ?? -1, forKey: .blocked)
-            try container.encode(dns ?? -1, forKey: .dns)
-            try container.encode(connect ?? -1, forKey: .connect)
-            try container.encode(ssl ?? -1, forKey: .ssl)
-            try container.encode(send, forKey: .send)
-            try container.encode(wait, forKey: .wait)
-            try container.encode(receive, forKey: .receive)
-        }
+// In extensions, so that the types keep the initializers of their members.
+
+extension HAR.Request {
+    /// Decodes a request.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        method = try container.decode(String.self, forKey: .method)
+        url = try container.decode(String.self, forKey: .url)
+        httpVersion = try container.decodeIfPresent(String.self, forKey: .httpVersion) ?? ""
+        cookies = try container.decodeIfPresent([HAR.Cookie].self, forKey: .cookies) ?? []
+        headers = try container.decodeIfPresent([HAR.Parameter].self, forKey: .headers) ?? []
+        queryString = try container.decodeIfPresent([HAR.Parameter].self, forKey: .queryString) ?? []
+        postData = try container.decodeIfPresent(HAR.PostData.self, forKey: .postData)
+        headersSize = try container.size(forKey: .headersSize)
+        bodySize = try container.size(forKey: .bodySize)
+    }
+
+    /// Encodes the request.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(method, forKey: .method)
+        try container.encode(url, forKey: .url)
+        try container.encode(httpVersion, forKey: .httpVersion)
+        try container.encode(cookies, forKey: .cookies)
+        try container.encode(headers, forKey: .headers)
+        try container.encode(queryString, forKey: .queryString)
+        try container.encodeIfPresent(postData, forKey: .postData)
+        try container.encode(headersSize ?? -1, forKey: .headersSize)
+        try container.encode(bodySize ?? -1, forKey: .bodySize)
+    }
+}
+
+extension HAR.Parameter {
+    /// Decodes a parameter.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
+        value = try container.text(forKey: .value) ?? ""
+        fileName = try container.decodeIfPresent(String.self, forKey: .fileName)
+        contentType = try container.decodeIfPresent(String.self, forKey: .contentType)
+    }
+}
+
+extension HAR.PostData {
+    /// Decodes a body.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        mimeType = try container.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
+        params = try container.decodeIfPresent([HAR.Parameter].self, forKey: .params) ?? []
+        text = try container.decodeIfPresent(String.self, forKey: .text) ?? ""
+        let other = try decoder.container(keyedBy: OtherKeys.self)
+        encoding =
+            (try? container.decodeIfPresent(String.self, forKey: .encoding))
+            ?? (try? other.decodeIfPresent(String.self, forKey: .encoding))
+        comment = try container.decodeIfPresent(String.self, forKey: .comment)
+    }
+}
+
+extension HAR.Response {
+    /// Decodes a response.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        status = try container.integer(forKey: .status) ?? 0
+        statusText = try container.decodeIfPresent(String.self, forKey: .statusText) ?? ""
+        httpVersion = try container.decodeIfPresent(String.self, forKey: .httpVersion) ?? ""
+        cookies = try container.decodeIfPresent([HAR.Cookie].self, forKey: .cookies) ?? []
+        headers = try container.decodeIfPresent([HAR.Parameter].self, forKey: .headers) ?? []
+        content = try container.decodeIfPresent(HAR.Content.self, forKey: .content) ?? HAR.Content()
+        redirectURL = try container.decodeIfPresent(String.self, forKey: .redirectURL) ?? ""
+        headersSize = try container.size(forKey: .headersSize)
+        bodySize = try container.size(forKey: .bodySize)
+    }
+
+    /// Encodes the response.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(status, forKey: .status)
+        try container.encode(statusText, forKey: .statusText)
+        try container.encode(httpVersion, forKey: .httpVersion)
+        try container.encode(cookies, forKey: .cookies)
+        try container.encode(headers, forKey: .headers)
+        try container.encode(content, forKey: .content)
+        try container.encode(redirectURL, forKey: .redirectURL)
+        try container.encode(headersSize ?? -1, forKey: .headersSize)
+        try container.encode(bodySize ?? -1, forKey: .bodySize)
+    }
+}
+
+extension HAR.Content {
+    /// Decodes a body.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        size = try container.size(forKey: .size) ?? 0
+        compression = try container.integer(forKey: .compression)
+        mimeType = try container.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
+        text = try container.decodeIfPresent(String.self, forKey: .text)
+        encoding = try container.decodeIfPresent(String.self, forKey: .encoding)
+        comment = try container.decodeIfPresent(String.self, forKey: .comment)
+    }
+}
+
+extension HAR.Cookie {
+    /// Decodes a cookie.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        name = try container.decodeIfPresent(String.self, forKey: .name) ?? ""
+        value = try container.decodeIfPresent(String.self, forKey: .value) ?? ""
+        path = try container.decodeIfPresent(String.self, forKey: .path)
+        domain = try container.decodeIfPresent(String.self, forKey: .domain)
+        expires = try container.text(forKey: .expires)
+        httpOnly = try container.decodeIfPresent(Bool.self, forKey: .httpOnly)
+        secure = try container.decodeIfPresent(Bool.self, forKey: .secure)
+    }
+}
+
+extension HAR.Timings {
+    /// Decodes timings.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        blocked = try container.positive(forKey: .blocked)
+        dns = try container.positive(forKey: .dns)
+        connect = try container.positive(forKey: .connect)
+        ssl = try container.positive(forKey: .ssl)
+        send = try container.positive(forKey: .send) ?? 0
+        wait = try container.positive(forKey: .wait) ?? 0
+        receive = try container.positive(forKey: .receive) ?? 0
+    }
+
+    /// Encodes the timings.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(blocked ?? -1, forKey: .blocked)
+        try container.encode(dns ?? -1, forKey: .dns)
+        try container.encode(connect ?? -1, forKey: .connect)
+        try container.encode(ssl ?? -1, forKey: .ssl)
+        try container.encode(send, forKey: .send)
+        try container.encode(wait, forKey: .wait)
+        try container.encode(receive, forKey: .receive)
     }
 }

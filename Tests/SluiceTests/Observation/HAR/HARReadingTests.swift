@@ -1,6 +1,7 @@
 import Foundation
-import Sluice
 import Testing
+
+@testable import Sluice
 
 @Suite struct HARReadingTests {
     private func har(_ entry: String, log: String = "") throws -> HAR {
