@@ -1,4 +1,5 @@
 import SluiceFoundation
+import SluiceJSON
 
 /// The encoder of a single value.
 final class FormSlot: Encoder {
@@ -98,7 +99,7 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         slot(forKey: key).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder { slot(forKey: Parameters.Name(stringValue: "super")) }
+    func superEncoder() -> any Encoder { slot(forKey: PathKey.member("super")) }
     func superEncoder(forKey key: Key) -> any Encoder { slot(forKey: key) }
 
     /// Returns the encoder for a key. The same key always returns the same encoder, so repeated requests for its
@@ -402,7 +403,7 @@ final class FormPath: Sendable {
         steps.compactMap { step in
             switch step {
             case .key(let key): key
-            case .index(let index): FormIndexKey(index)
+            case .index(let index): PathKey.element(index)
             case .itself: nil
             }
         }
@@ -419,26 +420,6 @@ final class FormPath: Sendable {
             }
         }
         return text.count > Self.textLimit ? "\(text.prefix(Self.textLimit))…" : text
-    }
-}
-
-/// The coding key of an array element.
-struct FormIndexKey: CodingKey {
-    private let index: Int
-
-    var stringValue: String { "Index \(index)" }
-    var intValue: Int? { index }
-
-    init(_ index: Int) {
-        self.index = index
-    }
-
-    init?(stringValue: String) {
-        nil
-    }
-
-    init?(intValue: Int) {
-        self.init(intValue)
     }
 }
 

@@ -1,5 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
+import SluiceJSON
 
 /// Parameters of any types, by name and in order, for a query, a form or a JSON object without a dedicated type.
 ///
@@ -189,31 +190,17 @@ extension Parameters: ExpressibleByDictionaryLiteral {
 }
 
 extension Parameters: Encodable {
-    /// A coding key with an arbitrary name.
-    struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) {
-            self.stringValue = stringValue
-        }
-
-        init(intValue: Int) {
-            self.init(stringValue: String(intValue))
-        }
-    }
-
     /// Encodes the parameters in order, each under its name.
     ///
     /// - Parameter encoder: The encoder. Its key conversion applies to the names.
     /// - Throws: The error of the encoder or of a value.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Name.self)
+        var container = encoder.container(keyedBy: PathKey.self)
         for (name, value) in values.entries {
             if let value {
-                try container.encode(value, forKey: Name(stringValue: name))
+                try container.encode(value, forKey: .member(name))
             } else if nilValues == .null {
-                try container.encodeNil(forKey: Name(stringValue: name))
+                try container.encodeNil(forKey: .member(name))
             }
         }
     }
@@ -237,8 +224,8 @@ struct RootKeyed: Encodable, Sendable {
     let value: any Encodable & Sendable
 
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Parameters.Name.self)
-        try container.encode(value, forKey: Parameters.Name(stringValue: key))
+        var container = encoder.container(keyedBy: PathKey.self)
+        try container.encode(value, forKey: .member(key))
     }
 }
 

@@ -64,7 +64,7 @@ extension JSON: Codable {
             self = .string(text)
         } else if let integer = try? container.decode(Int64.self) {
             self = .number(JSONNumber(integer))
-        } else if (try? decoder.container(keyedBy: MemberName.self)) != nil {
+        } else if (try? decoder.container(keyedBy: PathKey.self)) != nil {
             self = try .object(container.decode([String: JSON].self))
         } else if (try? decoder.unkeyedContainer()) != nil {
             self = try .array(container.decode([JSON].self))
@@ -159,21 +159,22 @@ public protocol DataDecoder: Sendable {
 extension JSONDecoder: DataDecoder {}
 extension PropertyListDecoder: DataDecoder {}
 
-/// The coding key of an object member.
-struct MemberName: CodingKey {
-    let stringValue: String
+/// The coding key of any member of an object, or of an element of an array.
+package enum PathKey: CodingKey {
+    case member(String)
+    case element(Int)
 
-    init(_ name: String) {
-        stringValue = name
+    package init(stringValue: String) { self = .member(stringValue) }
+    package init(intValue: Int) { self = .element(intValue) }
+
+    package var stringValue: String {
+        switch self {
+        case .member(let name): name
+        case .element(let index): "Index \(index)"
+        }
     }
 
-    init?(stringValue: String) {
-        self.stringValue = stringValue
+    package var intValue: Int? {
+        if case .element(let index) = self { index } else { nil }
     }
-
-    init?(intValue: Int) {
-        nil
-    }
-
-    var intValue: Int? { nil }
 }

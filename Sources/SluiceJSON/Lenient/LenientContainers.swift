@@ -51,7 +51,7 @@ struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// Returns the decoder for a superclass: the value of the key “super”, or null if there is none, as with
     /// `JSONDecoder`.
     func superDecoder() throws -> any Decoder {
-        let key = MemberName("super")
+        let key = PathKey.member("super")
         return decoder.partOfModel(under: key, else: .emptyObject) ?? decoder.absentChild(under: key)
     }
 
@@ -164,7 +164,7 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
 
     var isAtEnd: Bool { currentIndex >= elementCount }
 
-    private var key: ElementIndex { ElementIndex(currentIndex) }
+    private var key: PathKey { .element(currentIndex) }
 
     mutating func decodeNil() throws -> Bool {
         guard try decoder.input.kind(of: element(Never.self)) == .null else { return false }
@@ -241,24 +241,4 @@ struct LenientUnkeyedContainer: UnkeyedDecodingContainer {
         advance()
         return true
     }
-}
-
-/// The coding key of an array element.
-struct ElementIndex: CodingKey {
-    let index: Int
-
-    init(_ index: Int) {
-        self.index = index
-    }
-
-    init?(intValue: Int) {
-        index = intValue
-    }
-
-    init?(stringValue: String) {
-        nil
-    }
-
-    var intValue: Int? { index }
-    var stringValue: String { "Index \(index)" }
 }

@@ -242,7 +242,7 @@ extension LenientDecoder {
             }
         case .custom(let convert):
             let path = codingPath
-            return { name in convert(path + [MemberName(name)]).stringValue }
+            return { name in convert(path + [PathKey.member(name)]).stringValue }
         @unknown default:
             return nil
         }

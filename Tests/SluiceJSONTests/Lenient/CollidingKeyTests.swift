@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func customStrategyWithOneNameForAllIsLinear() throws {
-        let strategy = JSONDecoder.KeyDecodingStrategy.custom { _ in MemberName("firstName") }
+        let strategy = JSONDecoder.KeyDecodingStrategy.custom { _ in PathKey.member("firstName") }
         #expect(try decode(Model.self, { "k\($0)" }, strategy).firstName == "0")
     }
 

@@ -17,7 +17,7 @@ import Testing
     private struct Names: Decodable {
         var names: Set<String>
         init(from decoder: any Decoder) throws {
-            names = Set(try decoder.container(keyedBy: MemberName.self).allKeys.map(\.stringValue))
+            names = Set(try decoder.container(keyedBy: PathKey.self).allKeys.map(\.stringValue))
         }
     }
 
@@ -75,7 +75,7 @@ import Testing
         let strategy = JSONDecoder.KeyDecodingStrategy.custom { path in
             let name = path.last?.stringValue ?? ""
             let isNested = path.count > 1
-            return MemberName(isNested && name.hasSuffix("B") ? "b" : name.hasSuffix("A") ? "a" : "?\(path.count)")
+            return PathKey.member(isNested && name.hasSuffix("B") ? "b" : name.hasSuffix("A") ? "a" : "?\(path.count)")
         }
         #expect(try decode(Model.self, text, LenientJSONDecoder(keyDecodingStrategy: strategy)).a.first?.b == 7)
         let foundation = JSONDecoder()

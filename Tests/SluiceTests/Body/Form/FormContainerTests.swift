@@ -135,11 +135,11 @@ import Testing
 
     @Test func optionalsOfEveryTypeAreEncodedAsNil() throws {
         let value = Value { encoder in
-            var object = encoder.container(keyedBy: Parameters.Name.self)
+            var object = encoder.container(keyedBy: PathKey.self)
             var index = 0
-            func key() -> Parameters.Name {
+            func key() -> PathKey {
                 index += 1
-                return Parameters.Name(stringValue: "\(index + 9)")
+                return PathKey.member("\(index + 9)")
             }
             try object.encodeIfPresent(Bool?.none, forKey: key())
             try object.encodeIfPresent(String?.none, forKey: key())

@@ -101,8 +101,8 @@ import Testing
             var depth: Int
 
             func encode(to encoder: any Encoder) throws {
-                var container = encoder.container(keyedBy: Parameters.Name.self)
-                if depth > 0 { try container.encode(Nested(depth: depth - 1), forKey: .init(stringValue: "n")) }
+                var container = encoder.container(keyedBy: PathKey.self)
+                if depth > 0 { try container.encode(Nested(depth: depth - 1), forKey: .member("n")) }
             }
         }
         // The outermost value counts as a level.
@@ -112,9 +112,9 @@ import Testing
 
     @Test func nestingLimitAppliesToNonthrowingContainers() {
         let keyed = Value { encoder in
-            var container = encoder.container(keyedBy: Parameters.Name.self)
+            var container = encoder.container(keyedBy: PathKey.self)
             for _ in 0..<10_000 {
-                container = container.nestedContainer(keyedBy: Parameters.Name.self, forKey: .init(stringValue: "n"))
+                container = container.nestedContainer(keyedBy: PathKey.self, forKey: .member("n"))
             }
         }
         let unkeyed = Value { encoder in
@@ -124,7 +124,7 @@ import Testing
         let supers = Value { encoder in
             var encoder = encoder
             for _ in 0..<10_000 {
-                var container = encoder.container(keyedBy: Parameters.Name.self)
+                var container = encoder.container(keyedBy: PathKey.self)
                 encoder = container.superEncoder()
             }
         }
@@ -154,10 +154,10 @@ import Testing
 
     @Test func failedFieldsAreOmittedIfTheValueCatchesTheError() throws {
         let recovering = Value { encoder in
-            var container = encoder.container(keyedBy: Parameters.Name.self)
-            try? container.encode(Double.nan, forKey: .init(stringValue: "a"))
-            try? container.encode(Value { _ in throw Refused() }, forKey: .init(stringValue: "b"))
-            try container.encode(1, forKey: .init(stringValue: "c"))
+            var container = encoder.container(keyedBy: PathKey.self)
+            try? container.encode(Double.nan, forKey: .member("a"))
+            try? container.encode(Value { _ in throw Refused() }, forKey: .member("b"))
+            try container.encode(1, forKey: .member("c"))
         }
         #expect(try URLEncodedFormEncoder().encode(recovering) as String == "c=1")
     }
@@ -172,8 +172,8 @@ import Testing
             for thing in things {
                 switch thing {
                 case "keyed":
-                    var container = encoder.container(keyedBy: Parameters.Name.self)
-                    try container.encode(1, forKey: .init(stringValue: "k"))
+                    var container = encoder.container(keyedBy: PathKey.self)
+                    try container.encode(1, forKey: .member("k"))
                 case "unkeyed":
                     var container = encoder.unkeyedContainer()
                     try container.encode(1)
@@ -189,9 +189,9 @@ import Testing
 
     @Test func containersOfTwoKindsUnderOneKeyAreAnError() {
         let value = Value { encoder in
-            var container = encoder.container(keyedBy: Parameters.Name.self)
-            try container.encode(1, forKey: .init(stringValue: "k"))
-            _ = container.nestedUnkeyedContainer(forKey: .init(stringValue: "k"))
+            var container = encoder.container(keyedBy: PathKey.self)
+            try container.encode(1, forKey: .member("k"))
+            _ = container.nestedUnkeyedContainer(forKey: .member("k"))
         }
         #expect(failure(of: value)?.codingPath == "k")
     }
