@@ -13,7 +13,9 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     /// Creates a number from a literal. Returns nil if the text is not a JSON number, such as `+1`, `.5`, `01` and
     /// `NaN`.
     public init?(_ text: String) {
-        guard Self.isLiteral(text.utf8) else { return nil }
+        // The zero byte after a C string ends the number.
+        let end = text.withCString(encodedAs: UTF8.self) { try? JSONScanner.number(in: $0, from: 0).end }
+        guard end == text.utf8.count else { return nil }
         self.text = text
     }
 
@@ -57,28 +59,6 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
     /// True if the value is 0 in any notation. 1e-400 is not 0, although its nearest `Double` is.
     var isZero: Bool {
         !text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }.contains { $0 > UInt8(ascii: "0") }
-    }
-
-    private static func isLiteral(_ text: String.UTF8View) -> Bool {
-        var rest = text[...]
-        func skip(_ bytes: UInt8...) -> Bool {
-            guard let first = rest.first, bytes.contains(first) else { return false }
-            rest.removeFirst()
-            return true
-        }
-        func skipDigits() -> Bool {
-            let digits = rest.prefix { $0.isDecimalDigit }
-            rest = rest[digits.endIndex...]
-            return !digits.isEmpty
-        }
-        _ = skip(UInt8(ascii: "-"))
-        guard skip(UInt8(ascii: "0")) || skipDigits() else { return false }
-        if skip(UInt8(ascii: ".")), !skipDigits() { return false }
-        if skip(UInt8(ascii: "e"), UInt8(ascii: "E")) {
-            _ = skip(UInt8(ascii: "+"), UInt8(ascii: "-"))
-            guard skipDigits() else { return false }
-        }
-        return rest.isEmpty
     }
 }
 

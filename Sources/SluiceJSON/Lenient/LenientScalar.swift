@@ -245,32 +245,7 @@ extension NumberLiteral {
     /// Returns the integer value of a number with more than nineteen digits.
     @inline(never)
     private static func wideInteger<Integer: FixedWidthInteger>(_ text: UnsafeBufferPointer<UInt8>) -> Integer? {
-        let mantissa = text.prefix { $0 | 0x20 != UInt8(ascii: "e") }
-        let power = mantissa.count < text.count ? exponent(in: .init(rebasing: text[(mantissa.count + 1)...])) : 0
-        let fraction = mantissa.drop { $0 != UInt8(ascii: ".") }.dropFirst()
-        var digits = mantissa.filter { $0 &- UInt8(ascii: "0") < 10 }[...]
-        var exponent = (power ?? 0) - fraction.count
-        while exponent < 0, digits.last == UInt8(ascii: "0") {
-            digits.removeLast()
-            exponent += 1
-        }
-        guard exponent >= 0 else { return nil }
-        let isNegative = mantissa.first == UInt8(ascii: "-")
-        var value: Integer = 0
-        for digit in digits.lazy.map({ Integer(truncatingIfNeeded: $0 - UInt8(ascii: "0")) }) {
-            let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-            let (sum, isOverflow) =
-                isNegative ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
-            guard !isTooLarge, !isOverflow else { return nil }
-            value = sum
-        }
-        while exponent > 0, value != 0 {
-            let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-            guard !isTooLarge else { return nil }
-            value = product
-            exponent -= 1
-        }
-        return value
+        JSONNumber(checked: String(decoding: text.drop { $0 == UInt8(ascii: "+") }, as: UTF8.self)).exactly()
     }
 
     /// Returns the nearest value of a floating-point type; nil if that is infinite, or zero for a nonzero number.
