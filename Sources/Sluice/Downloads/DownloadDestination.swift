@@ -230,22 +230,11 @@ extension HTTPResponse {
     /// Returns the last component of a URL's path that is not empty, percent-decoded if the result is valid text.
     private static func lastComponent(of url: String) -> String {
         var path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        if path.first != UInt8(ascii: "/"), let scheme = Substring(path).firstRange(of: "://") {
+        if path.first != UInt8(ascii: "/"), let scheme = path.firstRange(of: "://".utf8) {
             path = path[scheme.upperBound...].drop { $0 != UInt8(ascii: "/") }
         }
         guard let component = path.split(separator: UInt8(ascii: "/")).last else { return "" }
         let decoded = PercentEncoding.decoded(component, plusIsSpace: false)
         return String(validating: decoded, as: UTF8.self) ?? String(Substring(component))
-    }
-}
-
-extension Substring {
-    /// Returns the range of the first occurrence of an ASCII text.
-    fileprivate func firstRange(of text: String) -> Range<Index>? {
-        let (bytes, wanted) = (utf8, text.utf8)
-        return bytes.indices.lazy.compactMap { start in
-            let candidate = bytes[start...].prefix(wanted.count)
-            return candidate.elementsEqual(wanted) ? start..<candidate.endIndex : nil
-        }.first
     }
 }

@@ -42,18 +42,8 @@ package struct MultipartParts {
 
     /// Returns the positions at which the delimiter begins.
     static func offsets(of delimiter: [UInt8], in bytes: [UInt8]) -> [Int] {
-        var offsets: [Int] = []
-        var start = 0
-        while start + delimiter.count <= bytes.count {
-            // A boundary is short and has no line break in it, so this takes linear time.
-            if bytes[start] == 13, bytes[start..<(start + delimiter.count)].elementsEqual(delimiter) {
-                offsets.append(start)
-                start += delimiter.count
-            } else {
-                start += 1
-            }
-        }
-        return offsets
+        // A boundary is short and has no line break in it, so this takes linear time, and no matches overlap.
+        bytes.indices.filter { bytes[$0] == 13 && bytes[$0...].starts(with: delimiter) }
     }
 }
 
