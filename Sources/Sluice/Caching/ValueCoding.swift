@@ -103,8 +103,7 @@ struct ValueCoding {
             throw error
         } catch {
             let failure = DecodingFailure(type, body: Data(payload), cause: error)
-            let location = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
-            throw decodingFailure(type, location + failure.reason, failure)
+            throw decodingFailure(type, failure.problem, failure)
         }
     }
 

@@ -45,16 +45,12 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
         return Data(text[..<end])
     }
 
-    /// A one-sentence description. Of the body it contains only a value that an enum does not have.
-    var sentence: String {
-        codingPath.isEmpty
-            ? "The response could not be decoded as \(type): \(reason)."
-            : "The response could not be decoded as \(type): at “\(codingPath)”, \(reason)."
-    }
+    /// The problem with its path. Of the body it contains only a value that an enum does not have.
+    var problem: String { codingPath.isEmpty ? reason : "at “\(codingPath)”, \(reason)" }
 
     /// The description with the beginning of the body, secrets redacted.
     public var description: String {
-        "\(sentence) The body begins with: \(bodyPrefix)"
+        "The response could not be decoded as \(type): \(problem). The body begins with: \(bodyPrefix)"
     }
 
     /// Returns a copy for a value at a path in the body.
@@ -114,9 +110,10 @@ extension DecodingFailure {
 }
 
 extension SluiceError {
-    /// The error for a body that could not be decoded.
-    static func undecodable(_ failure: DecodingFailure) -> SluiceError {
-        SluiceError(.decodingFailed, failure.sentence, step: .serialization, underlyingError: failure)
+    /// The error for a body, or a part of one, that could not be decoded.
+    static func undecodable(_ failure: DecodingFailure, _ part: String = "The response") -> SluiceError {
+        let reason = "\(part) could not be decoded as \(failure.type): \(failure.problem)."
+        return SluiceError(.decodingFailed, reason, step: .serialization, underlyingError: failure)
     }
 }
 

@@ -238,7 +238,8 @@ struct JSONLineParser<Value: Decodable & Sendable>: StreamParser, JSONLineCounti
             do {
                 return try serializer.model(of: line)
             } catch {
-                throw error.inLine(number)
+                guard let failure = error.underlyingError as? DecodingFailure else { throw error }
+                throw .undecodable(failure, "Line \(number) of the response")
             }
         }
     }
@@ -259,17 +260,4 @@ extension JSONLineParser: ContinuingParser {
 extension UInt8 {
     /// True for the whitespace of JSON (RFC 8259 §2) except the line feed.
     fileprivate var isWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0D }
-}
-
-extension SluiceError {
-    fileprivate func inLine(_ number: Int) -> SluiceError {
-        guard let failure = underlyingError as? DecodingFailure else { return self }
-        let location = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
-        return SluiceError(
-            .decodingFailed,
-            "Line \(number) of the response could not be decoded as \(failure.type): \(location)\(failure.reason).",
-            step: .serialization,
-            underlyingError: failure
-        )
-    }
 }

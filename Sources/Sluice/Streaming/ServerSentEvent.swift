@@ -41,13 +41,7 @@ public struct ServerSentEvent: Sendable, Hashable {
             return try CodableSerializer(decoder).model(of: body)
         } catch {
             guard let failure = error.underlyingError as? DecodingFailure else { throw error }
-            let location = failure.codingPath.isEmpty ? "" : "at “\(failure.codingPath)”, "
-            throw SluiceError(
-                .decodingFailed,
-                "The event's data could not be decoded as \(failure.type): \(location)\(failure.reason).",
-                step: .serialization,
-                underlyingError: failure
-            )
+            throw .undecodable(failure, "The event's data")
         }
     }
 }
