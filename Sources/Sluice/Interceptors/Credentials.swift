@@ -61,9 +61,8 @@ public struct BasicCredentials: RequestAdapter {
 /// The token is sent only to the origins of its scope. Use ``SuppliedToken`` for a token that must be fetched first,
 /// and an ``OAuth2`` gate for one that expires.
 public struct BearerToken: RequestAdapter, TokenSupplying {
-    private let field: CredentialField
-    private let value: @Sendable (RequestContext) -> Secret?
-    let suppliesTokens: Bool
+    private let token: CustomToken
+    var suppliesTokens: Bool { token.suppliesTokens }
 
     /// Creates an adapter for a constant token.
     ///
@@ -76,10 +75,7 @@ public struct BearerToken: RequestAdapter, TokenSupplying {
         scope: CredentialScope = .baseURL,
         when condition: (@Sendable (RequestContext) -> Bool)? = nil
     ) {
-        let value = CredentialField.value(token, scheme: "Bearer")
-        field = CredentialField(name: .authorization, scope: scope, condition: condition)
-        self.value = { _ in value }
-        suppliesTokens = false
+        self.token = CustomToken(token, scheme: "Bearer", scope: scope, when: condition)
     }
 
     /// Creates an adapter that asks for the token with each request.
@@ -93,9 +89,7 @@ public struct BearerToken: RequestAdapter, TokenSupplying {
         when condition: (@Sendable (RequestContext) -> Bool)? = nil,
         token: @escaping @Sendable (RequestContext) -> (any SecretConvertible)?
     ) {
-        field = CredentialField(name: .authorization, scope: scope, condition: condition)
-        value = { context in token(context).flatMap { CredentialField.value($0, scheme: "Bearer") } }
-        suppliesTokens = true
+        self.token = CustomToken(scheme: "Bearer", scope: scope, when: condition, token: token)
     }
 
     /// Adds the header if the request needs it.
@@ -105,8 +99,7 @@ public struct BearerToken: RequestAdapter, TokenSupplying {
     ///   - context: The context, with the client's base URL and the tags.
     /// - Throws: ``SluiceError/Code/unsupported`` or ``SluiceError/Code/invalidURL`` if the scope is not known.
     public func adapt(_ request: inout HTTPRequest, context: RequestContext) throws {
-        guard try field.applies(to: request, context), let value = value(context) else { return }
-        request.headers.append(field.name, value.reveal())
+        try token.adapt(&request, context: context)
     }
 }
 
