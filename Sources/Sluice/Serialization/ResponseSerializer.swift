@@ -89,10 +89,6 @@ protocol DecodingSerializer {
 struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, DecodingSerializer {
     let decoder: SharedDecoder
 
-    init(decoder: any DataDecoder = JSONDecoder()) {
-        self.decoder = SharedDecoder(decoder)
-    }
-
     init(_ decoder: SharedDecoder) {
         self.decoder = decoder
     }

@@ -9,8 +9,6 @@ package final class CacheBodyWriter: Sendable {
     private struct State {
         /// The body so far; nil once it exceeds the memory limit of an entry.
         var buffer: Data? = Data()
-        /// The number of bytes of the buffer that have been sent to storage.
-        var written = 0
         var count = 0
         /// The storage writer for a body larger than ``wholeLimit``.
         var writer: (any CacheWriter)?

@@ -100,12 +100,6 @@ struct PendingChanges {
     /// The number of the last change that waits or was passed to storage.
     var lastNumber: Int { queue.last?.number ?? taken }
 
-    /// Returns a new number, later than all changes and reads so far.
-    mutating func newNumber() -> Int {
-        counter += 1
-        return counter
-    }
-
     /// Adds an access to an entry.
     mutating func touch(_ touch: MemoryTier.Touch) {
         guard queue.count < Self.touchLimit else { return }
