@@ -135,9 +135,6 @@ public struct Parameters: Sendable {
     /// The names in order, including those of nil values.
     public var names: [String] { values.entries.map(\.name) }
 
-    /// True if there are no parameters.
-    package var isEmpty: Bool { values.entries.isEmpty }
-
     /// The value for a name; nil if the value is nil or there is no such name.
     ///
     /// An existing name keeps its position, a new one is appended. Setting nil keeps the name with a nil value;

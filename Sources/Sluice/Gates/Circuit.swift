@@ -195,15 +195,12 @@ extension Circuit {
 /// The circuits of all keys.
 struct Circuits: Sendable {
     private let policy: Circuit.Policy
-    private var circuits: [String: Circuit] = [:]
+    private(set) var circuits: [String: Circuit] = [:]
     private var sweepCount = 1024
 
     init(_ policy: Circuit.Policy) {
         self.policy = policy
     }
-
-    /// The number of keys with a circuit.
-    var keyCount: Int { circuits.count }
 
     /// The state of a key's circuit; closed for an unknown key.
     func state(_ key: String) -> CircuitBreaker.State {

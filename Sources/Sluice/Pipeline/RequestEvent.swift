@@ -74,21 +74,6 @@ public enum RequestEvent: Sendable {
         /// ``RequestEvent/admitted(gate:)`` without a wait.
         static let immediateAdmissions = Kinds(rawValue: 512)
     }
-
-    /// The kind of the event.
-    var kind: Kinds {
-        switch self {
-        case .began: .began
-        case .waiting, .admitted, .refused: .waits
-        case .sending: .sending
-        case .redirected: .redirected
-        case .informational: .informational
-        case .received: .received
-        case .cached: .cached
-        case .retrying, .hedging: .retrying
-        case .finished: .finished
-        }
-    }
 }
 
 // MARK: - Observed request

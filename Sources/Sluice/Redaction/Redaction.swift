@@ -95,8 +95,6 @@ extension Redaction {
             self.init(elements)
         }
 
-        package var isEmpty: Bool { names.isEmpty }
-
         /// Adds a name.
         public mutating func insert(_ name: String) {
             names.insert(name)
@@ -203,15 +201,4 @@ public enum RedactedBody: Sendable, Hashable {
     case binary
     /// A body that may contain secrets that cannot be located, and the reason in a few words.
     case withheld(reason: String)
-}
-
-extension RedactedBody {
-    /// The body is longer than ``Redaction/bodyLimit``.
-    package static let tooLong = withheld(reason: DocumentRedactor.Reason.tooLong.rawValue)
-    /// The body is malformed or of an unknown type, and contains the name of a secret.
-    package static let possiblySecret = withheld(reason: DocumentRedactor.Reason.possiblySecret.rawValue)
-    /// The body is compressed, so it was not searched.
-    package static let compressed = withheld(reason: DocumentRedactor.Reason.compressed.rawValue)
-    /// The body has a text type but cannot be decoded.
-    package static let undecodable = withheld(reason: DocumentRedactor.Reason.undecodable.rawValue)
 }

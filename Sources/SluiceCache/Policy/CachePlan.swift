@@ -94,14 +94,6 @@ package struct ServableResponse: Sendable {
     /// The fields for this request only that the origin server has just sent with a 304, and that the stored head omits.
     var receivedFields: [HTTPHeaders.Field] = []
 
-    /// True if the head is returned without a body.
-    var isBodiless: Bool {
-        switch form {
-        case .whole, .part: false
-        case .head, .notModified, .unsatisfiable: true
-        }
-    }
-
     /// The bytes of the stored body to return, as offsets from its start; nil for all.
     var range: Range<Int>? {
         switch form {

@@ -1,6 +1,7 @@
 import Foundation
-import Sluice
 import XCTest
+
+@testable import Sluice
 
 /// The OAuth 2.0 gate against an independent authorization server.
 final class AuthlibTests: XCTestCase {
@@ -57,8 +58,14 @@ final class AuthlibTests: XCTestCase {
         let server = try AuthlibServer()
         for (grant, code) in [
             (OAuth2.Grant.refreshToken("made-up", id: "web", secret: "s3cret"), OAuth2Error.Code.authorizationRequired),
-            (.password(username: "ada", password: "wrong", id: "legacy", secret: "s3cret"), .invalidRequest),
-            (.password(username: "ada", password: "x", id: "service", secret: "s3cret"), .unauthorizedClient),
+            (
+                .password(username: "ada", password: "wrong", id: "legacy", secret: "s3cret"),
+                .init(rawValue: "invalid_request")
+            ),
+            (
+                .password(username: "ada", password: "x", id: "service", secret: "s3cret"),
+                .init(rawValue: "unauthorized_client")
+            ),
             (.clientCredentials(id: "nobody", secret: "s3cret"), .invalidClient),
         ] {
             let error = await server.client(server.gate(grant)).get("me", as: Me.self).sender().result.failure

@@ -132,3 +132,13 @@ extension CacheUpdate {
         if case .again(let forwarding) = answer { forwarding } else { nil }
     }
 }
+
+extension ServableResponse {
+    /// True if the head is returned without a body.
+    var isBodiless: Bool {
+        switch form {
+        case .whole, .part: false
+        case .head, .notModified, .unsatisfiable: true
+        }
+    }
+}

@@ -125,11 +125,11 @@ import Testing
     }
 
     @Test func parametersCanBeCreatedFromCollections() throws {
-        #expect(Parameters().isEmpty)
+        #expect(Parameters().names.isEmpty)
         #expect(try json([:] as Parameters) == "{}")
         #expect(try form([:]) == "")
         let values: [String: Parameters.Value] = ["a": 1]
-        #expect(!Parameters(contentsOf: values).isEmpty)
+        #expect(!Parameters(contentsOf: values).names.isEmpty)
         #expect(try form(Parameters(contentsOf: values)) == "a=1")
         let many = Parameters(contentsOf: (0..<100).map { (number: Int) in (key: "k\(number % 50)", value: number) })
         #expect(try form(many) == (50..<100).map { "k\($0 - 50)=\($0)" }.joined(separator: "&"))

@@ -67,18 +67,10 @@ extension OAuth2Error {
         /// The raw value.
         public var description: String { rawValue }
 
-        /// The request is malformed or lacks a parameter.
-        package static let invalidRequest = Code(rawValue: "invalid_request")
         /// The client's id or secret is wrong.
         public static let invalidClient = Code(rawValue: "invalid_client")
         /// The code, the refresh token or the user's password is wrong, expired or already used.
         public static let invalidGrant = Code(rawValue: "invalid_grant")
-        /// This client may not use this grant.
-        package static let unauthorizedClient = Code(rawValue: "unauthorized_client")
-        /// The server does not support this grant.
-        package static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
-        /// The scope is unknown, or exceeds the granted one.
-        package static let invalidScope = Code(rawValue: "invalid_scope")
         /// The user or the server denied access.
         public static let accessDenied = Code(rawValue: "access_denied")
 

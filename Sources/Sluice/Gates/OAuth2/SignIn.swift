@@ -197,13 +197,6 @@ extension OAuth2 {
         public let state: String
         /// The PKCE code verifier, a secret (RFC 7636 §4.1).
         package let verifier: String
-
-        /// Creates a request from stored values.
-        package init(url: String, state: String, verifier: String) {
-            self.url = url
-            self.state = state
-            self.verifier = verifier
-        }
     }
 }
 

@@ -8,7 +8,7 @@ import XCTest
 final class OAuth2FailureTests: XCTestCase {
     private static let answers: [(LoopbackResponse, OAuth2Error.Code)] = [
         (.json(#"{"error":"invalid_client"}"#, status: .unauthorized), .invalidClient),
-        (.json(#"{"error":"unsupported_grant_type"}"#, status: .badRequest), .unsupportedGrantType),
+        (.json(#"{"error":"unsupported_grant_type"}"#, status: .badRequest), .init(rawValue: "unsupported_grant_type")),
         (.json(#"{"error":"invalid_grant"}"#, status: .badRequest), .invalidGrant),
         (.json(#"{"error":"slow_down"}"#), OAuth2Error.Code(rawValue: "slow_down")),
         (.status(.badRequest), .invalidResponse), (.status(.internalServerError), .invalidResponse),

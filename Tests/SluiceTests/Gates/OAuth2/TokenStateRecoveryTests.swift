@@ -35,7 +35,7 @@ import Testing
         #expect(scenario.ask() == "refused: authorizationRequired")
     }
 
-    @Test(arguments: [OAuth2Error.Code.invalidClient, .invalidResponse, .unreachable, .invalidScope])
+    @Test(arguments: [OAuth2Error.Code.invalidClient, .invalidResponse, .unreachable, .init(rawValue: "invalid_scope")])
     func otherFailuresKeepRefreshTokenForRetry(_ code: OAuth2Error.Code) {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", refresh: "r"))

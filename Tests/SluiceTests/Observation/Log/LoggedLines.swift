@@ -61,3 +61,20 @@ struct LoggedLines: Sendable {
         )
     }
 }
+
+extension RequestEvent {
+    /// The kind of the event.
+    var kind: Kinds {
+        switch self {
+        case .began: .began
+        case .waiting, .admitted, .refused: .waits
+        case .sending: .sending
+        case .redirected: .redirected
+        case .informational: .informational
+        case .received: .received
+        case .cached: .cached
+        case .retrying, .hedging: .retrying
+        case .finished: .finished
+        }
+    }
+}

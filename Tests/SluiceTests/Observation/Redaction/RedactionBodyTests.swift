@@ -128,3 +128,10 @@ import Testing
         #expect(Redaction.standard.body(data, contentType: nil) == .text(#"{"password":"REDACTED"}"#))
     }
 }
+
+extension RedactedBody {
+    static let tooLong = withheld(reason: DocumentRedactor.Reason.tooLong.rawValue)
+    static let possiblySecret = withheld(reason: DocumentRedactor.Reason.possiblySecret.rawValue)
+    static let compressed = withheld(reason: DocumentRedactor.Reason.compressed.rawValue)
+    static let undecodable = withheld(reason: DocumentRedactor.Reason.undecodable.rawValue)
+}

@@ -65,7 +65,7 @@ import Testing
         #expect(!names.contains("iban"))
         names.remove("*token")
         #expect(!names.contains("token") && names.contains("password"))
-        #expect(Redaction.Names([]).isEmpty && !names.isEmpty)
+        #expect(Redaction.Names([]) == [] && names != [])
         #expect(Redaction.Names(["a"]).union(["b*"]) == ["b*", "a"])
     }
 }
