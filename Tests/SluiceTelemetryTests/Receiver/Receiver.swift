@@ -71,12 +71,17 @@ final class Receiver {
     }
 }
 
+/// Not in the extension, where `read` is a method.
+private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ length: Int) -> Int {
+    read(descriptor, buffer, length)
+}
+
 extension FileHandle {
     /// Returns the next bytes of a pipe; empty at the end. `availableData` ends the process if a signal interrupts it.
     func nextBytes() -> Data {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = read(fileDescriptor, &bytes, bytes.count)
+            let count = readBytes(fileDescriptor, &bytes, bytes.count)
             if count >= 0 { return Data(bytes[..<count]) }
             if errno != EINTR { return Data() }
         }
