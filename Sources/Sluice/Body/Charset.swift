@@ -119,18 +119,9 @@ extension Charset {
     /// labels. Some iconv names are those of Microsoft's supersets, which browsers use too.
     private static let singleByte: [(name: String, iconv: String, labels: String)] = [
         ("ibm866", "IBM866", "866 cp866 csibm866"),
-        (
-            "iso-8859-2", "ISO-8859-2",
-            "csisolatin2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2"
-        ),
-        (
-            "iso-8859-3", "ISO-8859-3",
-            "csisolatin3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3"
-        ),
-        (
-            "iso-8859-4", "ISO-8859-4",
-            "csisolatin4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4"
-        ),
+        ("iso-8859-2", "ISO-8859-2", "csisolatin2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2"),
+        ("iso-8859-3", "ISO-8859-3", "csisolatin3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3"),
+        ("iso-8859-4", "ISO-8859-4", "csisolatin4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4"),
         (
             "iso-8859-5", "ISO-8859-5",
             "csisolatincyrillic cyrillic iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988"
@@ -220,10 +211,7 @@ struct MultibyteCharset: Sendable {
 
     private static let gb18030 = MultibyteCharset(.gb18030, corrections(gb18030Characters))
     private static let shiftJIS = MultibyteCharset(.shiftJIS, corrections("80 80"))
-    private static let big5 = MultibyteCharset(
-        .pairs,
-        corrections(big5Characters).merging([0x80: nil]) { $1 }
-    )
+    private static let big5 = MultibyteCharset(.pairs, corrections(big5Characters).merging([0x80: nil]) { $1 })
 
     /// The charset with a name in the standard; nil if the system has the characters of the standard, or a state.
     private static func named(_ name: String) -> MultibyteCharset? {

@@ -179,9 +179,7 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     var count: Int { array.elements.count }
     private var next: FormPath.Step { .index(count) }
 
-    func nestedContainer<NestedKey: CodingKey>(
-        keyedBy keyType: NestedKey.Type
-    ) -> KeyedEncodingContainer<NestedKey> {
+    func nestedContainer<NestedKey: CodingKey>(keyedBy keyType: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
         slot().container(keyedBy: keyType)
     }
 

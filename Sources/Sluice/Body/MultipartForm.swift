@@ -306,11 +306,7 @@ extension MultipartForm {
         ///   - name: The field's name.
         ///   - headers: Extra headers. The media type is that of the form.
         /// - Returns: A part with the form as its content.
-        public static func nested(
-            _ form: MultipartForm,
-            name: String? = nil,
-            headers: HTTPHeaders = [:]
-        ) -> Part {
+        public static func nested(_ form: MultipartForm, name: String? = nil, headers: HTTPHeaders = [:]) -> Part {
             Part(name: name, fileName: nil, contentType: nil, headers: headers, content: .form(form))
         }
     }

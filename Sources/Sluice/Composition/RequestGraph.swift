@@ -113,10 +113,7 @@ extension RequestGraph {
     /// - Returns: The values of the steps. A graph without steps returns at once.
     /// - Throws: The defects of the graph, before anything is sent; with `failsFast`, the failure of the step that
     ///   failed first; a cancellation if the calling task was cancelled.
-    public func run(
-        maximumInFlight: Int = 16,
-        failsFast: Bool = true
-    ) async throws(GraphFailure) -> GraphResults {
+    public func run(maximumInFlight: Int = 16, failsFast: Bool = true) async throws(GraphFailure) -> GraphResults {
         let plan = try GraphPlan(plans)
         let run = await GraphRun(works: works, plan: plan, limit: max(1, maximumInFlight), failsFast: failsFast)
             .outcomes()
@@ -251,11 +248,7 @@ private struct GraphRun {
 
 extension SluiceError {
     fileprivate static func dependencyFailed(_ name: String) -> SluiceError {
-        SluiceError(
-            .dependencyFailed,
-            "The step did not run because its dependency “\(name)” failed.",
-            step: .building
-        )
+        SluiceError(.dependencyFailed, "The step did not run because its dependency “\(name)” failed.", step: .building)
     }
 }
 

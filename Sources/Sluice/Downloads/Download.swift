@@ -141,10 +141,7 @@ struct Download: Sendable {
     }
 
     /// Waits before the next request to a server that sends little at a time.
-    private func pause(
-        until deadline: ContinuousClock.Instant?,
-        after last: WrittenResponse
-    ) async throws(Failure) {
+    private func pause(until deadline: ContinuousClock.Instant?, after last: WrittenResponse) async throws(Failure) {
         let pause = Backoff.exponential.delay(before: 1, random: pipeline.configuration.randomness())
         let left = deadline.map { max(.zero, pipeline.clock.now.duration(to: $0)) } ?? pause
         do {

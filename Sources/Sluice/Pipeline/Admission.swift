@@ -113,17 +113,8 @@ struct Admission: Sendable {
         call.notify(kind, context.attempt) { .admitted(gate: call.steps.gates[index].name) }
     }
 
-    private mutating func admit(
-        _ context: RequestContext,
-        _ index: Int,
-        _ call: Call
-    ) async throws(SluiceError) {
-        add(
-            try await Admission.permit(from: call.steps.gates[index], context, call),
-            from: index,
-            context,
-            call
-        )
+    private mutating func admit(_ context: RequestContext, _ index: Int, _ call: Call) async throws(SluiceError) {
+        add(try await Admission.permit(from: call.steps.gates[index], context, call), from: index, context, call)
     }
 
     private static func permit(

@@ -138,10 +138,7 @@ struct AttemptTransfer: Sendable {
     }
 
     /// Sends a request through the transport, and reports it and its informational responses to observers and plugins.
-    func send(
-        _ request: HTTPRequest,
-        _ transfer: TransferContext
-    ) async throws(SluiceError) -> TransportResponse {
+    func send(_ request: HTTPRequest, _ transfer: TransferContext) async throws(SluiceError) -> TransportResponse {
         if let refusal = transfer.connection.refusal(of: request) { throw refusal }
         // A transport of the user's own relies on it.
         try request.validate()

@@ -133,11 +133,7 @@ extension HTTPRequest {
     ///     the client's headers.
     ///   - pipeline: The client.
     /// - Throws: ``SluiceError/Code/encodingFailed``, or the ``SluiceError`` of the body.
-    mutating func setBody(
-        _ body: RequestBody,
-        hasContentType: Bool,
-        for pipeline: Pipeline
-    ) throws(SluiceError) {
+    mutating func setBody(_ body: RequestBody, hasContentType: Bool, for pipeline: Pipeline) throws(SluiceError) {
         self.body = body
         let contentType = try encodedBodyType(for: pipeline)
         guard !hasContentType, !self.body.isNone else { return }

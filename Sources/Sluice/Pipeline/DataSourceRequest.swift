@@ -94,13 +94,7 @@ final class DataSourceRequest: Sendable {
         var head = response.head
         // Removes cookies and the fields that describe this delivery of the response.
         for name in [HTTPHeaderName.setCookie, "Age", "Cache-Status"] { head.headers.remove(name) }
-        let stored = StoredResponse(
-            method: request.method,
-            url: request.url,
-            head: head,
-            requested: now,
-            received: now
-        )
+        let stored = StoredResponse(method: request.method, url: request.url, head: head, requested: now, received: now)
         let entry = CacheEntry(
             key: key,
             response: stored,

@@ -15,11 +15,7 @@ final class HTTPCache: Sendable {
     let reusesModels: Bool
 
     /// Creates a cache; nil if there is no store or HTTP caching is disabled.
-    init?(
-        _ configuration: APIClient.Configuration,
-        _ caching: Caching,
-        _ coalescer: RequestCoalescer
-    ) {
+    init?(_ configuration: APIClient.Configuration, _ caching: Caching, _ coalescer: RequestCoalescer) {
         guard let store = configuration.cache, let http = caching.http else { return nil }
         self.store = store
         reusesModels = store.configuration.reusesModels
@@ -290,12 +286,7 @@ struct CacheLookup: Sendable {
 extension ServableResponse {
     func source(isShared: Bool = false) -> ResponseSource {
         .cache(
-            CachedResponseInfo(
-                age: .seconds(age),
-                isFresh: !isStale,
-                isRevalidated: isRevalidated,
-                isShared: isShared
-            )
+            CachedResponseInfo(age: .seconds(age), isFresh: !isStale, isRevalidated: isRevalidated, isShared: isShared)
         )
     }
 }

@@ -418,12 +418,7 @@ extension RequestDraft {
             } catch let error as SluiceError {
                 throw error
             } catch {
-                throw SluiceError(
-                    .invalidURL,
-                    "The URL could not be built.",
-                    step: .building,
-                    underlyingError: error
-                )
+                throw SluiceError(.invalidURL, "The URL could not be built.", step: .building, underlyingError: error)
             }
             return try RequestLocation(parsing: url).markedFromPath()
         }

@@ -103,10 +103,7 @@ extension RedirectPolicy {
         } else if leavesOrigin, !request.body.isNone, !sendsBodyAcrossOrigins {
             throw refusal.error(.redirectRefused, "The server redirected a request with a body to another origin.")
         } else if !request.body.isReplayable {
-            throw refusal.error(
-                .bodyNotReplayable,
-                "The server redirected a request whose body can be sent only once."
-            )
+            throw refusal.error(.bodyNotReplayable, "The server redirected a request whose body can be sent only once.")
         }
         if leavesOrigin {
             for name in RedirectPolicy.boundToOrigin + secretHeaders { next.headers.remove(name) }
@@ -205,19 +202,8 @@ private struct Refusal {
     let request: HTTPRequest
     let head: HTTPResponse
 
-    func error(
-        _ code: SluiceError.Code,
-        _ reason: String,
-        underlyingError: (any Error)? = nil
-    ) -> SluiceError {
-        SluiceError(
-            code,
-            reason,
-            step: .recovery,
-            request: request,
-            response: head,
-            underlyingError: underlyingError
-        )
+    func error(_ code: SluiceError.Code, _ reason: String, underlyingError: (any Error)? = nil) -> SluiceError {
+        SluiceError(code, reason, step: .recovery, request: request, response: head, underlyingError: underlyingError)
     }
 
     func error(causedBy cause: any Error) -> SluiceError {

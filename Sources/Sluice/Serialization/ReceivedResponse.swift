@@ -134,11 +134,7 @@ struct ResponseDecoding: Sendable {
     let clientsEnvelope: Envelope?
 
     /// A `JSONDecoder`, and no envelope.
-    static let standard = ResponseDecoding(
-        decoder: SharedDecoder(JSONDecoder()),
-        envelope: .none,
-        clientsEnvelope: nil
-    )
+    static let standard = ResponseDecoding(decoder: SharedDecoder(JSONDecoder()), envelope: .none, clientsEnvelope: nil)
 }
 
 /// A response that knows how its request decodes it.

@@ -127,12 +127,7 @@ extension CacheRules {
     }
 
     /// Returns the permitted use of a stored response of this age and freshness lifetime.
-    func use(
-        of metadata: CacheMetadata,
-        _ age: Double,
-        _ lifetime: Double,
-        _ parsed: ParsedRequest
-    ) -> Use {
+    func use(of metadata: CacheMetadata, _ age: Double, _ lifetime: Double, _ parsed: ParsedRequest) -> Use {
         let requestDirectives = parsed.directives
         guard !metadata.directives.isNoCache,
             requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: metadata.directives.isImmutable)

@@ -26,11 +26,7 @@ extension CacheRules {
         return update
     }
 
-    private func update(
-        for head: HTTPResponse,
-        to forwarding: ConditionalRequest,
-        _ times: Times
-    ) -> CacheUpdate {
+    private func update(for head: HTTPResponse, to forwarding: ConditionalRequest, _ times: Times) -> CacheUpdate {
         guard forwarding.concernsCache else {
             var update = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
             update.invalidating = Self.invalidations(after: head, to: forwarding.sent)
@@ -108,11 +104,7 @@ extension CacheRules {
     }
 
     /// Handles a response to HEAD, which updates or invalidates the stored GET responses (RFC 9111 §4.3.5).
-    private func headUpdate(
-        by head: HTTPResponse,
-        to forwarding: ConditionalRequest,
-        _ times: Times
-    ) -> CacheUpdate {
+    private func headUpdate(by head: HTTPResponse, to forwarding: ConditionalRequest, _ times: Times) -> CacheUpdate {
         var update = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
         if head.status.replacesStored, head.status != .ok {
             update.removing = forwarding.matching.map(\.variant)
@@ -127,11 +119,7 @@ extension CacheRules {
     }
 
     /// Returns the head with a `Cache-Status` field added.
-    func marked(
-        _ head: HTTPResponse,
-        _ forwarding: ConditionalRequest,
-        isStored: Bool
-    ) -> HTTPResponse {
+    func marked(_ head: HTTPResponse, _ forwarding: ConditionalRequest, isStored: Bool) -> HTTPResponse {
         var marked = head
         var status = CacheStatus(cache: cacheName, forward: forwarding.reason, forwardStatus: head.status)
         status.isStored = isStored
@@ -181,11 +169,7 @@ extension StoredResponse {
 
 extension CacheRules {
     /// Handles a 304: updates the stored responses that it identifies (RFC 9111 §4.3.3, §4.3.4).
-    func validationUpdate(
-        by head: HTTPResponse,
-        to forwarding: ConditionalRequest,
-        _ times: Times
-    ) -> CacheUpdate {
+    func validationUpdate(by head: HTTPResponse, to forwarding: ConditionalRequest, _ times: Times) -> CacheUpdate {
         var update = CacheUpdate(answer: .response(marked(head, forwarding, isStored: false)))
         var confirmed: CacheMetadata?
         for entry in identified(by: head, forwarding) {

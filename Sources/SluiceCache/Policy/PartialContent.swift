@@ -154,11 +154,7 @@ extension CacheRules {
             part.range == storedPart.range.upperBound..<storedPart.total, storedPart.range.lowerBound == 0,
             storedPart.isWhole(in: entry)
         else { return nil }
-        let whole = Self.head(
-            updated(stored.head, with: head, times),
-            of: 0..<storedPart.total,
-            storedPart.total
-        )
+        let whole = Self.head(updated(stored.head, with: head, times), of: 0..<storedPart.total, storedPart.total)
         let storing = storing(
             whole,
             for: forwarding,

@@ -68,13 +68,7 @@ public struct ConnectionSnapshot: Sendable, Hashable {
         /// connection that takes no further requests counts as 1 until it closes.
         public let requests: Int
 
-        package init(
-            version: HTTPVersion,
-            remoteAddress: String,
-            age: Duration,
-            idleTime: Duration?,
-            requests: Int
-        ) {
+        package init(version: HTTPVersion, remoteAddress: String, age: Duration, idleTime: Duration?, requests: Int) {
             self.version = version
             self.remoteAddress = remoteAddress
             self.age = age

@@ -41,12 +41,7 @@ public struct Proxy: Sendable, Hashable {
     /// The trusted authorities for the proxy's own certificate, if it is reached over TLS.
     package let trust: TLSConfiguration.Trust
 
-    init(
-        _ scheme: Scheme,
-        _ address: String,
-        _ credentials: Credentials?,
-        trust: TLSConfiguration.Trust = .system
-    ) {
+    init(_ scheme: Scheme, _ address: String, _ credentials: Credentials?, trust: TLSConfiguration.Trust = .system) {
         self.scheme = scheme
         self.address = Proxy.normalized(address[...], port: scheme.usualPort)
         self.credentials = credentials
@@ -148,11 +143,7 @@ public struct Proxy: Sendable, Hashable {
 }
 
 extension Proxy.Credentials {
-    init?(
-        _ user: String?,
-        _ password: (any SecretConvertible)?,
-        _ methods: ChallengeCredentials.Methods = .basic
-    ) {
+    init?(_ user: String?, _ password: (any SecretConvertible)?, _ methods: ChallengeCredentials.Methods = .basic) {
         guard let user else { return nil }
         self.init(user: user, password: password?.asSecret() ?? "", methods: methods)
     }

@@ -29,13 +29,7 @@ public struct SluiceError: Error, Sendable {
         let underlyingError: (any Error)?
         let isAfterRedirect: Bool
 
-        init(
-            _ error: SluiceError,
-            step: Step?,
-            request: HTTPRequest?,
-            response: HTTPResponse?,
-            isAfterRedirect: Bool
-        ) {
+        init(_ error: SluiceError, step: Step?, request: HTTPRequest?, response: HTTPResponse?, isAfterRedirect: Bool) {
             self.code = error.code
             self.reason = error.reason
             self.underlyingError = error.underlyingError
@@ -107,13 +101,7 @@ public struct SluiceError: Error, Sendable {
         isAfterRedirect: Bool = false
     ) -> SluiceError {
         SluiceError(
-            storage: Storage(
-                self,
-                step: step,
-                request: request,
-                response: response,
-                isAfterRedirect: isAfterRedirect
-            )
+            storage: Storage(self, step: step, request: request, response: response, isAfterRedirect: isAfterRedirect)
         )
     }
 

@@ -127,12 +127,7 @@ where Bytes.SubSequence == Bytes {
     ///   - quotes: The treatment of separators between quotes.
     ///   - omitsEmpty: True to skip empty elements, as in lists separated by commas.
     @inlinable
-    package init(
-        _ bytes: Bytes,
-        separator: Unicode.Scalar = ",",
-        quotes: Quotes = .ignored,
-        omitsEmpty: Bool = true
-    ) {
+    package init(_ bytes: Bytes, separator: Unicode.Scalar = ",", quotes: Quotes = .ignored, omitsEmpty: Bool = true) {
         rest = bytes
         self.separator = UInt8(ascii: separator)
         self.quotes = quotes

@@ -27,10 +27,7 @@ package final class StubPlayer: CallbackTransport {
         }
     }
 
-    package func send(
-        _ request: HTTPRequest,
-        context: TransferContext
-    ) async throws(SluiceError) -> TransportResponse {
+    package func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
         do {
             let stub = try next(for: request)
             if let result = immediateResult(of: stub, to: request, context) { return try result.get() }
@@ -92,10 +89,7 @@ package final class StubPlayer: CallbackTransport {
                 reporter?.expected(Int64(bytes.count))
                 reporter?.received(Int64(bytes.count))
                 let trailers = Self.trailers(of: stub, after: head, request)
-                return TransportResponse(
-                    head: head,
-                    body: ResponseBody(bytes, metrics: metrics, trailers: trailers)
-                )
+                return TransportResponse(head: head, body: ResponseBody(bytes, metrics: metrics, trailers: trailers))
             }
         case .file, .sequence, .closure: return nil
         }

@@ -38,11 +38,7 @@ package final class ResponsePipe: Sendable {
     ///   - onDemand: Called on the reader's thread when a paused writer may continue, or when the buffer is empty after
     ///     ``awaitDrain()``.
     ///   - onAbandon: Called when the reader leaves before the end.
-    package init(
-        highWater: Int,
-        onDemand: @escaping @Sendable () -> Void,
-        onAbandon: @escaping @Sendable () -> Void
-    ) {
+    package init(highWater: Int, onDemand: @escaping @Sendable () -> Void, onAbandon: @escaping @Sendable () -> Void) {
         self.highWater = highWater
         self.onDemand = onDemand
         self.onAbandon = onAbandon

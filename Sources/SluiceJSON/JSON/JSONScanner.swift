@@ -11,10 +11,7 @@ enum JSONScanner {
     ///   - start: The offset of the sign or the first digit.
     /// - Returns: The offset after the number, and true if it has neither fraction nor exponent.
     /// - Throws: The syntax error in the number.
-    static func number(
-        in bytes: UnsafePointer<UInt8>,
-        from start: Int
-    ) throws(Failure) -> (end: Int, isInteger: Bool) {
+    static func number(in bytes: UnsafePointer<UInt8>, from start: Int) throws(Failure) -> (end: Int, isInteger: Bool) {
         var position = start
         if bytes[position] == UInt8(ascii: "-") { position &+= 1 }
         if bytes[position] == UInt8(ascii: "0") {

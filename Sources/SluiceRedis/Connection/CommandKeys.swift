@@ -89,9 +89,7 @@ package enum CommandKeys: Sendable, Hashable {
             ),
             ("BLPOP BRPOP BZPOPMAX BZPOPMIN", .all(butLast: 1)),
             ("BITOP", .all(from: 2)),
-            (
-                "BLMOVE BRPOPLPUSH COPY GEOSEARCHSTORE LCS LMOVE RENAME RENAMENX RPOPLPUSH SMOVE ZRANGESTORE", .first(2)
-            ),
+            ("BLMOVE BRPOPLPUSH COPY GEOSEARCHSTORE LCS LMOVE RENAME RENAMENX RPOPLPUSH SMOVE ZRANGESTORE", .first(2)),
             ("MEMORY OBJECT XGROUP XINFO", .at(2)),
             ("MIGRATE", .at(3)),
             ("MSET MSETNX", .pairs),

@@ -236,11 +236,7 @@ package struct RESPParser: Sendable {
     // MARK: Numbers
 
     /// Parses a length without a sign and without leading zeros.
-    private func length(
-        _ digits: Range<Int>,
-        limit: Int,
-        else excess: RESPSyntaxError
-    ) throws(RESPSyntaxError) -> Int {
+    private func length(_ digits: Range<Int>, limit: Int, else excess: RESPSyntaxError) throws(RESPSyntaxError) -> Int {
         guard let first = digits.first, digits.count == 1 || buffer[first] != UInt8(ascii: "0") else {
             throw .invalidLength
         }

@@ -56,13 +56,7 @@ extension OAuth2.Grant {
         scope: String? = nil,
         parameters: Parameters = [:]
     ) -> OAuth2.Grant {
-        OAuth2.Grant(
-            kind: .clientCredentials,
-            id: id,
-            secret: secret.asSecret(),
-            scope: scope,
-            parameters: parameters
-        )
+        OAuth2.Grant(kind: .clientCredentials, id: id, secret: secret.asSecret(), scope: scope, parameters: parameters)
     }
 
     /// Tokens from a refresh token that was obtained elsewhere (RFC 6749 §6).

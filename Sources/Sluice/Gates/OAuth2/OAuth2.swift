@@ -224,11 +224,7 @@ extension OAuth2: TokenOwning {
 
 extension TokenState {
     fileprivate init(_ grant: OAuth2.Grant, _ configuration: OAuth2.Configuration) {
-        var rules = Rules(
-            scope: grant.scope,
-            margin: configuration.refreshMargin,
-            limit: configuration.refreshLimit
-        )
+        var rules = Rules(scope: grant.scope, margin: configuration.refreshMargin, limit: configuration.refreshLimit)
         if let store = configuration.store as? any SharedTokenStore {
             rules.sharesStore = true
             rules.allowsUnsavedTokens = store.allowsUnsavedTokens

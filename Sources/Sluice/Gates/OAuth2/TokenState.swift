@@ -403,11 +403,7 @@ extension TokenState {
     }
 
     /// Handles the deletion of the token whose refresh token the server refused.
-    mutating func deleted(
-        _ result: Result<Void, OAuth2Error>,
-        work id: Int,
-        at moment: ClockReading
-    ) -> Step {
+    mutating func deleted(_ result: Result<Void, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id) else { return .stop }
         if case .failure(let error) = result {
             if error.isExpiredLock { return readAgain(after: error, at: moment) }

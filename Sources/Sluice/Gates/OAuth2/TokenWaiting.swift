@@ -79,11 +79,7 @@ extension OAuth2 {
         }
     }
 
-    private func requestCredential(
-        _ waiter: Waiter<WaitResult>,
-        by client: APIClient,
-        for request: RequestContext?
-    ) {
+    private func requestCredential(_ waiter: Waiter<WaitResult>, by client: APIClient, for request: RequestContext?) {
         let moment = ClockReading(client.pipeline.clock)
         let answer: TokenState.Answer? = shared.withLock { shared in
             if Task.isCancelled { return nil }

@@ -150,9 +150,7 @@ final class CacheDatabase: Sendable {
     }
 
     /// Writes to the database in one transaction, without reporting the result.
-    func writeLater(
-        _ work: @escaping @Sendable (inout CacheTransaction) throws(SQLiteFailure) -> Void
-    ) {
+    func writeLater(_ work: @escaping @Sendable (inout CacheTransaction) throws(SQLiteFailure) -> Void) {
         writer.queue.async { [self] in _ = transact(work) }
     }
 
