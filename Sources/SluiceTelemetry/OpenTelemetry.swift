@@ -82,15 +82,16 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
     /// - Returns: True if the collectors have accepted all in time.
     @discardableResult
     public func flush(within limit: Duration = .seconds(10)) async -> Bool {
-        let refused = statistics.refused
+        let lost = statistics.lost
         do throws(SluiceError) {
-            try await TimedWork.outcome(within: limit, on: configuration.clock) {
+            let isComplete = try await TimedWork.outcome(within: limit, on: configuration.clock) {
                 [spans, durations] () async throws(SluiceError) in
                 async let spans: Void? = spans?.flush()
-                await durations?.flush()
+                let isComplete = await durations?.flush() ?? true
                 _ = await spans
+                return isComplete
             }
-            return statistics.refused == refused
+            return isComplete && statistics.lost == lost
         } catch {
             return false
         }

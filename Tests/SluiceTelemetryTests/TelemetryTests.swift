@@ -54,7 +54,7 @@ struct TelemetryTests {
         server.on("/away", .redirect(to: "\(other.url)/busy"))
         let telemetry = collector.telemetry()
         let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
-        _ = await client.string.get("away").sender().result
+        _ = await client.string.get("away").route("{place}").sender().result
         #expect(await telemetry.shutdown())
         let points = try collector.points()
         let attributes = points.map(Collector.attributes).sorted { ($0["error.type"] ?? "") < ($1["error.type"] ?? "") }
@@ -62,6 +62,7 @@ struct TelemetryTests {
         #expect(attributes.map { $0["server.port"] } == ["\(server.port)", "\(other.port)"])
         #expect(attributes.map { $0["http.response.status_code"] } == ["302", "503"])
         #expect(attributes.map { $0["error.type"] } == [nil, "503"])
+        #expect(attributes.map { $0["url.template"] } == ["{place}", nil])
         #expect(try collector.spans().count == 2)
     }
 

@@ -188,7 +188,14 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     /// before there was an outcome gets a cancellation error, which later callers do not get.
     private func decoded(_ callOutcome: CallOutcome?) -> DecodedOutcome {
         if let decoded { return decoded }
-        guard let callOutcome else { return failed(.cancelled) }
+        guard let callOutcome else {
+            // A transport that ignores the cancellation holds this sender until it returns.
+            if flight.isAbandoned {
+                meter.end()
+                leave()
+            }
+            return failed(.cancelled)
+        }
         let decoded = decode(callOutcome)
         self.decoded = decoded
         var failure: SluiceError?

@@ -136,6 +136,9 @@ struct SingleFlight<Value: Sendable>: Sendable {
     /// Runs a job in a new detached task, for callers without a task of their own.
     static var detached: CallerContext { { job in Task.detached { job() } } }
 
+    /// True if the work ended because all waiters left.
+    var isAbandoned: Bool { state.withLock { $0.wasAbandoned } }
+
     /// The number of waiters.
     var waiting: Int {
         state.withLock { $0.others.count + ($0.first == nil ? 0 : 1) }

@@ -6,14 +6,17 @@ import SluiceHTTP
 /// It finds the secret names of at least five letters wherever they stand, and all other secrets in runs of printable
 /// characters. In the millions of bytes of a compressed body, shorter names and signs occur by chance.
 ///
-/// A gzip or zlib file is searched decompressed. Zstandard is not decompressed. Other formats are not recognized.
+/// A gzip or zlib file is searched decompressed, also for names of fewer letters. Zstandard is not decompressed, nor is a compressed
+/// file in another. Other formats are not recognized.
 package struct BinaryBodySearch {
     /// The number of bytes that are searched again with the next piece, because a secret may continue in it.
     private static let overlap = 512
     /// The minimum length of a run of printable characters that is searched.
     private static let minimumRun = 16
+    /// The same in a decompressed file, which may be a short table.
+    private static let minimumDecompressedRun = 8
     /// The maximum decompressed length that is searched, in bytes.
-    private static let decompressedLimit = 256 << 20
+    private static let decompressedLimit = 32 << 20
 
     private let rules: SecretRules
     /// The decompressor of a compressed file; nil for any other body.
@@ -42,6 +45,7 @@ package struct BinaryBodySearch {
         guard !mayHaveSecret else { return }
         guard let inflater else { return search(piece) }
         let isSearched = inflater.decompress(piece) { piece in
+            if decompressed == 0, DocumentRedactor.isCompressed(piece) { return false }
             decompressed += piece.count
             search(piece)
             return !mayHaveSecret && decompressed <= Self.decompressedLimit
@@ -60,8 +64,11 @@ package struct BinaryBodySearch {
         var start = 0
         for index in 0...bytes.count where index == bytes.count || !Self.isPrintable(bytes[index]) {
             let run = bytes[start..<index]
-            if run.count >= Self.minimumRun, SecretScanner.containsSecret(Array(run), rules) { return true }
             start = index + 1
+            if run.count < (inflater == nil ? Self.minimumRun : Self.minimumDecompressedRun) { continue }
+            let text = Array(run)
+            if SecretScanner.containsSecret(text, rules) { return true }
+            if inflater != nil, SecretScanner.containsSecretName(text, rules, amongParameters: true) { return true }
         }
         return false
     }

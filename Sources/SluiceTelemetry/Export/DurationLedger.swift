@@ -46,8 +46,10 @@ struct DurationLedger: Sendable {
     }
 
     /// Returns what was counted; nil if nothing was. A delta is removed.
-    mutating func collect(at end: UInt64) -> Collection? {
+    mutating func collect(at time: UInt64) -> Collection? {
         if series.isEmpty { return nil }
+        // Another collection may have read its time later and come first.
+        let end = max(time, start)
         defer {
             if isDelta {
                 start = end

@@ -140,8 +140,8 @@ public struct TelemetryStatistics: Sendable, Hashable {
     /// The reason of the last failure, or the collector's last warning.
     public internal(set) var lastProblem: String?
 
-    /// The number of spans and points that collectors refused.
-    var refused: Int { refusedSpans + refusedPoints }
+    /// The number of spans and points that were dropped, or that collectors refused.
+    var lost: Int { droppedSpans + refusedSpans + refusedPoints }
 
     /// Counts the outcome of an export.
     ///

@@ -68,15 +68,22 @@ final class MetricExporter: Sendable {
     }
 
     /// Exports until the collector has answered, or until the task is cancelled.
-    func flush() async {
+    ///
+    /// - Returns: False if the exports ended before the collector had answered.
+    func flush() async -> Bool {
         // The export that runs may lack the latest durations.
         _ = await state.withLock { $0.running }?.value
-        if Task.isCancelled { return }
         var backoff = ExportBackoff()
-        while case .busy(let requested, _)? = await export() {
-            let pause = backoff.pause(requested, random: .random(in: .min ... .max))
-            if (try? await clock.sleep(for: pause)) == nil { return }
+        while !Task.isCancelled {
+            switch await export() {
+            case .busy(let requested, _):
+                let pause = backoff.pause(requested, random: .random(in: .min ... .max))
+                if (try? await clock.sleep(for: pause)) == nil { return false }
+            case .cancelled: return false
+            case .accepted, .refused, nil: return true
+            }
         }
+        return false
     }
 
     /// Ends the exports at intervals. Later durations are not counted, so that a flush exports the last ones.

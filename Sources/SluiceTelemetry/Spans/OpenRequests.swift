@@ -13,6 +13,8 @@ struct OpenRequests {
     /// A request on the wire and the response to it, which may redirect.
     fileprivate struct Exchange {
         let target: SentTarget
+        /// The route of the request; nil after a redirect, to which it does not apply.
+        let template: String?
         let began: ContinuousClock.Instant
     }
 
@@ -173,10 +175,11 @@ extension OpenRequests.Entry {
         _ request: ObservedRequest,
         _ makeSpanID: () -> TraceContext.SpanID
     ) {
-        let exchange = OpenRequests.Exchange(target: SentTarget(sent), began: request.instant)
+        let target = SentTarget(sent)
         if let attempt = attempts[request.attempt] {
             // A request that the cache repeats without conditions belongs to the exchange that runs.
-            if attempt.exchange == nil { attempts[request.attempt]?.exchange = exchange }
+            if attempt.exchange != nil { return }
+            attempts[request.attempt]?.exchange = .init(target: target, template: nil, began: request.instant)
             return
         }
         let header =
@@ -194,10 +197,11 @@ extension OpenRequests.Entry {
             attempt: request.attempt,
             method: request.method,
             template: request.declaredRoute,
-            target: exchange.target,
+            target: target,
             start: time,
             end: time
         )
+        let exchange = OpenRequests.Exchange(target: target, template: attempt.template, began: request.instant)
         attempts[request.attempt] = OpenRequests.Attempt(span: attempt, exchange: exchange)
     }
 
@@ -224,7 +228,7 @@ extension OpenRequests.Attempt {
     ) {
         guard let ended = exchange.take() else { return }
         let duration = ended.began.duration(to: request.instant)
-        completed.exchanges.append((ended.target, span.template, duration, outcome))
+        completed.exchanges.append((ended.target, ended.template, duration, outcome))
     }
 }
 

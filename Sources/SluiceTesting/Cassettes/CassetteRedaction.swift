@@ -25,7 +25,7 @@ import SluiceHTTP
 /// A request body with the content coding gzip is recorded decompressed. For one with another content coding, the cassette
 /// has the length and the SHA-256.
 ///
-/// A response that is a gzip or zlib file is recorded as it is if the decompressed file, of up to 256 MiB, contains no
+/// A response that is a gzip or zlib file is recorded as it is if the decompressed file, of up to 32 MiB, contains no
 /// secret name. A Zstandard file cannot be searched. A file in another format, such as ZIP, is not decompressed.
 ///
 /// On playback, the recorded requests and the new requests are both redacted before they are compared, so secret values
@@ -54,7 +54,7 @@ public struct CassetteRedaction: Sendable {
     /// It is also called for each request before comparison. The exchange then has an empty response with status 200.
     ///
     /// A body that the cassette does not contain, such as one of more than 1 MiB, is empty here. One that the closure sets
-    /// replaces it, and its file is removed.
+    /// replaces it, and its file is removed. An empty one leaves it in the cassette: to remove it, set the ``mark``.
     public var redact: (@Sendable (inout RecordedExchange) -> Void)?
 
     private var rules = SecretRules.usual

@@ -72,11 +72,14 @@ package struct HARArchive: Sendable {
 
     /// Returns the reason why a response cannot be played back; nil if the archive contains its body, or if it has none.
     private static func missingBody(of content: JSONNode?, _ method: HTTPMethod, _ status: HTTPStatus) -> String? {
-        guard let content, content["text"]?.string == nil, let size = content["size"]?.integer, size > 0,
+        // Archives of other programs have no length of redirects and errors.
+        guard let content, content["text"]?.string == nil, let size = content["size"]?.integer,
+            size > 0 || size < 0 && status.class == .success,
             method != .head, status != .noContent, status != .notModified
         else { return nil }
+        let length = size > 0 ? " of \(size) bytes" : ""
         let comment = content["comment"]?.string.map { " Its comment: \($0)" } ?? ""
-        return "The archive does not contain the body of \(size) bytes of this response.\(comment)"
+        return "The archive does not contain the body\(length) of this response.\(comment)"
     }
 
     private static func headers(of node: JSONNode?) -> HTTPHeaders {

@@ -98,6 +98,10 @@ import Testing
         for body in try [(contents + secret).gzip, clean + secret.gzip, clean + secret] {
             #expect(try await replayed(body, "application/gzip") == Data("REDACTED".utf8))
         }
+        let nested = try clean.gzip
+        let table = try Data("id,ssn,pin\n1,123-45-6789,0000\n".utf8).gzip
+        let object = try Data(#"{"pin":"1234"}"#.utf8).gzip
+        for body in [nested, table, object] { #expect(try await replayed(body) == Data("REDACTED".utf8)) }
         let damaged = clean.prefix(100) + Data(repeating: 0xFF, count: count)
         let zstandard = Data([0x28, 0xB5, 0x2F, 0xFD]) + contents
         for body in [damaged, zstandard] { #expect(try await replayed(body) == Data("REDACTED".utf8)) }

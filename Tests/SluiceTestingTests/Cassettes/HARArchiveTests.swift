@@ -35,6 +35,9 @@ import Testing
             let response = try exchange(response: #""status":\#(status),\#(content)"#).result.get()
             #expect(response.body.isEmpty)
         }
+        let unknown = #""content":{"size":-1}"#
+        #expect(throws: SluiceError.self) { try exchange(response: #""status":200,\#(unknown)"#).result.get() }
+        #expect(try exchange(response: #""status":302,\#(unknown)"#).result.get().body.isEmpty)
     }
 
     @Test func dropsFieldsOfTransfer() throws {

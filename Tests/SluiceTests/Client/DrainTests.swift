@@ -99,6 +99,33 @@ final class DrainTests: XCTestCase {
         try await waitUntil("the connection is closed") { server.openConnections == 0 }
     }
 
+    func testAbandonedRequestDoesNotDelayTheDrain() async throws {
+        /// A transport that ignores the cancellation of its task.
+        struct Stubborn: Transport {
+            let begin: AsyncStream<Void>.Continuation
+            let held: AsyncStream<Void>
+
+            func send(
+                _ request: HTTPRequest,
+                context: TransferContext
+            ) async throws(SluiceError) -> TransportResponse {
+                begin.finish()
+                await Task.detached { for await _ in held {} }.value
+                return TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody())
+            }
+        }
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let (held, release) = AsyncStream.makeStream(of: Void.self)
+        defer { release.finish() }
+        let client = APIClient(baseURL: "http://shop.test") { $0.transport = Stubborn(begin: begin, held: held) }
+        let task = Task { await client.string.get("/").sender().result }
+        for await _ in begun {}
+        task.cancel()
+        _ = await task.value
+        let isComplete = await client.drain(within: .seconds(30))
+        XCTAssertTrue(isComplete)
+    }
+
     func testRevalidationInTheBackgroundEndsBeforeTheDrain() async throws {
         let (server, signal) = try server()
         let headers: HTTPHeaders = ["Cache-Control": "max-age=1, stale-while-revalidate=600"]

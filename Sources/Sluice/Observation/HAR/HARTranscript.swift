@@ -87,9 +87,13 @@ struct HARTranscript {
             }
         result.redirectURL = headers.values(for: .location).first ?? ""
         if response.metrics.total > .zero { result.bodySize = Int(clamping: response.metrics.bytesReceived) }
-        // A download or a stream has taken the body, whose length without a coding is the transferred one.
-        let isTaken = response.body.isEmpty && !head.headers.contains(.contentEncoding)
-        result.content.size = isTaken ? Int(clamping: response.metrics.bytesReceived) : response.body.count
+        if response.body.isEmpty, response.metrics.bytesReceived > 0 {
+            // A download or a stream has taken the body, whose length without a coding is the transferred one.
+            let isCoded = head.headers.contains(.contentEncoding)
+            result.content.size = isCoded ? -1 : Int(clamping: response.metrics.bytesReceived)
+        } else {
+            result.content.size = response.body.count
+        }
         result.content.mimeType = head.headers[.contentType] ?? ""
         if head.headers.contains(.contentEncoding), let bodySize = result.bodySize, bodySize < response.body.count {
             result.content.compression = response.body.count - bodySize
