@@ -6,15 +6,13 @@ import SluiceHTTP
 /// It finds the secret names of at least five letters wherever they stand, and all other secrets in runs of printable
 /// characters. In the millions of bytes of a compressed body, shorter names and signs occur by chance.
 ///
-/// A gzip or zlib file is searched decompressed, also for names of fewer letters. Zstandard is not decompressed, nor is a compressed
-/// file in another. Other formats are not recognized.
+/// A gzip or zlib file is searched decompressed, and a text in it also for names of fewer letters. Zstandard is not decompressed, nor is
+/// a compressed file in another. Other formats are not recognized.
 package struct BinaryBodySearch {
     /// The number of bytes that are searched again with the next piece, because a secret may continue in it.
     private static let overlap = 512
     /// The minimum length of a run of printable characters that is searched.
     private static let minimumRun = 16
-    /// The same in a decompressed file, which may be a short table.
-    private static let minimumDecompressedRun = 8
     /// The maximum decompressed length that is searched, in bytes.
     private static let decompressedLimit = 32 << 20
 
@@ -61,16 +59,22 @@ package struct BinaryBodySearch {
     }
 
     private func containsSecretText(_ bytes: [UInt8]) -> Bool {
+        let isText = inflater != nil && Self.isText(bytes)
         var start = 0
         for index in 0...bytes.count where index == bytes.count || !Self.isPrintable(bytes[index]) {
             let run = bytes[start..<index]
             start = index + 1
-            if run.count < (inflater == nil ? Self.minimumRun : Self.minimumDecompressedRun) { continue }
+            if run.isEmpty || !isText && run.count < Self.minimumRun { continue }
             let text = Array(run)
             if SecretScanner.containsSecret(text, rules) { return true }
-            if inflater != nil, SecretScanner.containsSecretName(text, rules, amongParameters: true) { return true }
+            if isText, SecretScanner.containsSecretName(text, rules, amongParameters: true) { return true }
         }
         return false
+    }
+
+    /// Returns true if few bytes are control characters, apart from NUL, which pads archives.
+    private static func isText(_ bytes: [UInt8]) -> Bool {
+        bytes.count { $0 != 0 && $0 < 0x80 && !isPrintable($0) } * 50 < bytes.count
     }
 
     private static func isPrintable(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) || (9...13).contains(byte) }

@@ -143,7 +143,10 @@ public struct SocketTransport: Transport {
     ///
     /// - Returns: A snapshot.
     package static func statistics() -> Statistics {
-        Engine.shared?.descriptors.statistics ?? Statistics(activeTransfers: 0, queuedTransfers: 0, connections: 0)
+        guard let engine = try? Engine.available.get() else {
+            return Statistics(activeTransfers: 0, queuedTransfers: 0, connections: 0)
+        }
+        return engine.descriptors.statistics
     }
 }
 

@@ -179,11 +179,12 @@ class Transaction {
         if sentHead != nil, sendEnd == nil { sendEnd = .now }
     }
 
-    /// Stops sending the body. It stays open, because it may be sent again on another connection.
+    /// Stops sending the body. Before the final head it stays open, because it may be sent again on another connection.
     final func stopSending() {
         if sending == .sent { return }
         sending = .stopped
         awaitsBody = false
+        if head != nil { body.close() }
     }
 
     // MARK: Receiving
@@ -222,7 +223,7 @@ class Transaction {
         if case .waitsForContinue = sending {
             sending = .stopped
             body.close()
-        } else if sending == .body, head.status.rawValue >= 300 {
+        } else if sending == .stopped || sending == .body && head.status.rawValue >= 300 {
             stopSending()
             body.close()
         }

@@ -244,6 +244,10 @@ final class TLSContextCache: Sendable {
 
         /// Keeps the context of a policy in place of files that cannot be used. Returns nil if there is none.
         mutating func refuse(_ refusal: Refusal, _ policy: TLSPolicy) -> (context: TLSContext, isNew: Bool)? {
+            if entries[policy] == nil, let context = removed.removeValue(forKey: policy)?.context {
+                uses += 1
+                entries[policy] = Entry(context: context, lastUse: uses)
+            }
             guard let entry = entries[policy] else { return nil }
             entries[policy]?.refusal = refusal
             return (entry.context, entry.refusal?.files != refusal.files)

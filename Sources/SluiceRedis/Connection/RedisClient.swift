@@ -22,19 +22,37 @@ import SluiceHTTP
 /// supported. A reply has at most 16 MiB in one string and 32 MiB in total.
 public final class RedisClient: Sendable {
     package let server: RedisServer
-    private let router: Result<RedisRouter, RedisError>
+    private let first: Result<RedisRouter, RedisError>
+    /// The router of an engine that has started since.
+    private let later = Locked<RedisRouter?>(nil)
 
     /// Creates a client, which connects with its first command.
     ///
     /// - Parameter server: The server.
     public init(_ server: RedisServer) {
         self.server = server
-        router = Engine.available.mapError { .unavailable(server, $0) }
-            .flatMap { engine in Result { () throws(RedisError) in try RedisRouter(server, of: engine) } }
+        first = Self.router(server)
     }
 
     deinit {
-        if case .success(let router) = router { router.close() }
+        if case .success(let router) = first { router.close() }
+        later.withLock { $0 }?.close()
+    }
+
+    /// The router, or the error for which it could not be created, which is tried again.
+    private var router: Result<RedisRouter, RedisError> {
+        if case .success = first { return first }
+        return later.withLock { later -> Result<RedisRouter, RedisError> in
+            if let later { return .success(later) }
+            let router = Self.router(server)
+            later = try? router.get()
+            return router
+        }
+    }
+
+    private static func router(_ server: RedisServer) -> Result<RedisRouter, RedisError> {
+        Engine.available.mapError { .unavailable(server, $0) }
+            .flatMap { engine in Result { () throws(RedisError) in try RedisRouter(server, of: engine) } }
     }
 
     /// Sends a command and waits for its reply.

@@ -93,6 +93,44 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// The server resets the connection while its response is unread. The request is not sent again.
+        @Test func sourceEndsWhenItsConnectionFailsAfterTheHead() async throws {
+            struct Source: AsyncSequence, Sendable {
+                let hasEnded: Locked<Bool>
+
+                func makeAsyncIterator() -> Iterator { Iterator(hasEnded) }
+
+                final class Iterator: AsyncIteratorProtocol {
+                    let hasEnded: Locked<Bool>
+
+                    init(_ hasEnded: Locked<Bool>) {
+                        self.hasEnded = hasEnded
+                    }
+
+                    deinit {
+                        hasEnded.withLock { $0 = true }
+                    }
+
+                    func next() async -> Data? { Data(count: 64 << 10) }
+                }
+            }
+            let listener = try TestListener { descriptor in
+                guard TestListener.readHead(descriptor) != nil else { return }
+                TestListener.write("HTTP/1.1 200 x\r\nContent-Length: 100000\r\n\r\n", to: descriptor)
+                TestListener.write(String(repeating: "x", count: 50_000), to: descriptor)
+                // The unread part of the body turns the close into a reset.
+            }
+            var configuration = SocketTransport.Configuration()
+            configuration.responseBufferSize = 10_000
+            let transport = SocketTransport(configuration: configuration)
+            let hasEnded = Locked(false)
+            let request = listener.request(method: .put, body: .stream(Source(hasEnded: hasEnded)))
+            let response = try await transport.send(request, context: TransferContext())
+            try await waitUntil("the source is released") { hasEnded.withLock { $0 } }
+            #expect(response.head.status == 200)
+            response.body.cancel()
+        }
+
         @Test func responseIsReadAfterWritingTheRequestFailed() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 let engine = try Engine.withOneLoop()
