@@ -438,7 +438,6 @@ extension CacheStorageConformance {
 
 /// A requirement that a transport or a storage does not meet.
 public struct ConformanceFailure: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
-    /// The name of the case.
     package let caseName: String
     /// The expected and the actual result.
     package let reason: String

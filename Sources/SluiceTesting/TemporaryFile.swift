@@ -5,7 +5,6 @@ import SluiceHTTP
 package struct TemporaryFile: Sendable {
     package let url = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
 
-    /// Creates the file.
     package init(_ data: Data) throws {
         try write(data)
     }

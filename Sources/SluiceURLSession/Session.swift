@@ -48,7 +48,6 @@ final class Session: Sendable {
         return task
     }
 
-    /// Cancels a task.
     func stop(_ task: URLSessionTask) {
         withTasks { task.cancel() }
     }

@@ -28,13 +28,11 @@ final class SessionTransfer: Sendable {
     }
 
     private let parts: Locked<Parts>
-    /// The credentials for challenges.
     let credentials: ChallengeCredentials?
     private let message: URLRequest
     private let body: UploadBody
     private let session: Session
     private let priority: RequestPriority
-    /// The progress reports of the transfer.
     private let progress: TransferMeter.Reporter?
 
     init(

@@ -190,7 +190,6 @@ extension Charset {
 /// A charset whose characters have up to four bytes (WHATWG Encoding §10 to §13). The characters are the system's, except
 /// where the standard has others.
 struct MultibyteCharset: Sendable {
-    /// The forms of characters.
     private enum Form {
         /// Two bytes, or four if the second is a digit (§10.2).
         case gb18030
@@ -223,7 +222,6 @@ struct MultibyteCharset: Sendable {
         }
     }
 
-    /// Decodes a text.
     static func decode(_ bytes: UnsafeRawBufferPointer, named name: String, iconvName: String) -> TextConversion {
         guard let converter = SystemConverter(named: name, iconvName: iconvName) else { return .unavailable }
         guard let charset = MultibyteCharset.named(name) else { return converter.decode(bytes) }

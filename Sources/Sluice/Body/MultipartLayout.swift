@@ -277,7 +277,6 @@ enum MultipartEscaping {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Escapes a file name.
     static func fileName(_ name: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(name.utf8.count)

@@ -89,7 +89,6 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         client.pipeline.running.leave(ticket)
     }
 
-    /// Creates the error model of a failure.
     nonisolated func errorModel(_ failure: RequestFailure) -> ErrorModel {
         errorSerializer?(failure) ?? ErrorModel(failure)
     }

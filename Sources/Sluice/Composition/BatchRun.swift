@@ -84,7 +84,6 @@ final class BatchRun: Sendable {
     /// The index of the request that failed first, without cancelled ones; nil if none failed.
     var firstFailure: Int? { state.withLock { $0.firstFailure } }
 
-    /// The current progress.
     var progress: BatchProgress {
         let (state, members) = state.withLock { ($0, self.members) }
         var bytes = state.bytes
@@ -112,7 +111,6 @@ protocol BatchMember: Sendable {
     var bytes: BatchBytes { get }
 }
 
-/// A request of a batch, and its result.
 final class BatchSlot<Request: TypedRequest>: BatchMember {
     typealias Response = APIResponse<Request.Model, Request.ErrorModel>
 
@@ -210,7 +208,6 @@ extension APIResponse {
     }
 }
 
-/// The end of a request in a batch.
 enum BatchSlotEnd: Sendable {
     case succeeded, failed, cancelled
 }
@@ -258,7 +255,6 @@ public struct BatchProgress: Sendable, Hashable {
 /// The progress of several requests, as one value that changes.
 protocol ObservableProgress: Sendable {
     associatedtype Progress: Sendable, Equatable
-    /// The current progress.
     var progress: Progress { get }
     /// Begins with the first request and ends with the last. Each `begin` wakes the readers of the progress.
     var signal: TransferMeter { get }

@@ -203,7 +203,6 @@ extension SluiceError {
 
 // MARK: - Chain progress
 
-/// The progress of a chain of requests.
 struct ChainProgress: Sendable, Hashable {
     /// The number of the current request, starting at 1; 0 before the first.
     var request = 0

@@ -189,7 +189,6 @@ struct GraphInputs: Sendable {
     }
 }
 
-/// One run of a graph.
 private struct GraphRun {
     /// The outcomes of a run.
     struct End {
@@ -342,7 +341,6 @@ public struct GraphFailure: LocalizedError, Sendable, CustomStringConvertible, D
 
 /// A defect of a ``RequestGraph`` that prevents it from running.
 struct GraphDefect: Sendable, Hashable {
-    /// The kinds of defects.
     enum Kind: Sendable {
         /// Two steps have the same name.
         case duplicateName
@@ -354,7 +352,6 @@ struct GraphDefect: Sendable, Hashable {
         case cycle
     }
 
-    /// The kind of the defect.
     let kind: Kind
     /// The names of the steps. For a missing step: its name, then the step that needs it. For a mismatch: the dependent
     /// step, then its dependency. For a cycle: all steps in order, each before its dependency, with the first repeated

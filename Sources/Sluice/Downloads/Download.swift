@@ -4,7 +4,6 @@ import SluiceHTTP
 /// One download, from the first request to the file at its destination. Each of its requests passes through the whole
 /// pipeline.
 struct Download: Sendable {
-    /// The outcome of the download.
     struct Outcome: Sendable {
         let result: Result<DownloadedFile, SluiceError>
         /// The last response, with its body if that was not written to the file.

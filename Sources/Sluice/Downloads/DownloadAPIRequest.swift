@@ -22,7 +22,6 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
     public let client: APIClient
     /// The contents and options of the request, without its types.
     public var draft: RequestDraft
-    /// The destination of the file.
     let destination: DownloadDestination
     var options = DownloadOptions()
     let serializer: any DownloadSerializer<Model>
@@ -58,7 +57,6 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
         }
     }
 
-    /// Creates the error model of a failure.
     func errorModel(_ failure: RequestFailure) -> ErrorModel { errorSerializer?(failure) ?? ErrorModel(failure) }
 
     func serialized<Other>(by serializer: some DownloadSerializer<Other>) -> DownloadAPIRequest<Other, ErrorModel> {

@@ -176,7 +176,6 @@ extension Circuit {
             return Int64(min(max(slices, -1e18), 1e18))
         }
 
-        /// The end of a time slice.
         func end(of slice: Int64) -> Instant {
             start + sliceLength * (slice + 1)
         }
@@ -192,7 +191,6 @@ extension Circuit {
     }
 }
 
-/// The circuits of all keys.
 struct Circuits: Sendable {
     private let policy: Circuit.Policy
     private(set) var circuits: [String: Circuit] = [:]
@@ -280,7 +278,6 @@ struct FailureWindow: Sendable {
     private var slices = [Slice](repeating: Slice(), count: sliceCount)
     private var latest: Int64
     private var successes = 0
-    /// The number of failures.
     private(set) var failures = 0
 
     /// Creates an empty window.

@@ -293,7 +293,6 @@ struct CredentialField: Sendable {
 
 /// A step that puts a secret into a header. The header must not be sent to another origin by a redirect, or logged.
 protocol SecretBearing {
-    /// The name of the header.
     var secretHeader: HTTPHeaderName { get }
 }
 

@@ -10,7 +10,6 @@ import SluiceHTTP
 ///
 /// A request that sets its own `User-Agent` keeps it.
 public struct UserAgent: RequestAdapter {
-    /// The value of the header.
     let value: String
 
     /// Creates an adapter from a header value, such as `acme/1.0`.

@@ -48,7 +48,6 @@ public struct TraceContext: Sendable, Hashable {
     /// The context for requests sent in this task. With nil, the default, each request starts a new trace.
     @TaskLocal public static var current: TraceContext?
 
-    /// The ID of the trace.
     package let trace: TraceID
     /// The ID of the operation that requests are part of.
     package let span: SpanID
@@ -274,7 +273,6 @@ public struct TraceParent: RequestAdapter {
 /// SplitMix64: a counter with an odd step, which does not repeat within 2^64 calls, and an invertible function that
 /// mixes its bits. The counter starts at a random number from the system.
 package final class IDGenerator: Sendable {
-    /// The generator of the process.
     package static let shared = IDGenerator()
 
     private let counter = Atomic<UInt64>(.random(in: .min ... .max))

@@ -1,6 +1,5 @@
 import SluiceHTTP
 
-/// The location of the next page.
 enum NextPage: Sendable, Equatable {
     /// There is no next page.
     case none

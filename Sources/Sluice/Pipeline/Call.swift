@@ -217,7 +217,6 @@ final class Call: Sendable {
     /// The number of attempts so far.
     var attempts: Int { state.withLock { $0.attempts } }
 
-    /// Returns the context of the next attempt.
     func nextAttempt() -> RequestContext {
         let number = state.withLock { state in
             state.attempts += 1
@@ -394,7 +393,6 @@ extension HTTPRequest {
     }
 }
 
-/// The outcome of an attempt.
 struct AttemptEnd: Sendable {
     let outcome: TransportOutcome
     /// True if a gate has fixed the cause of the failure and asks to send the request again.

@@ -114,9 +114,7 @@ struct DataSourceLookup: Sendable {
     /// Decodes the model of a response, as a ``ModelBox``; nil if that fails.
     typealias Decode = @Sendable (ServerResponse) -> (any AnyObject & Sendable)?
 
-    /// The decision about a request.
     enum Decision: Sendable {
-        /// The request is complete.
         case answered(CallOutcome)
         /// The request is sent. `first` is the stored response to show before the server's response.
         case sent(Call, first: CallOutcome?)

@@ -60,7 +60,6 @@ struct CallMachine: Sendable, Equatable {
         case retry(after: Duration)
     }
 
-    /// The result of a step.
     enum StepResult: Sendable, Equatable {
         /// The step succeeded, or had nothing to do.
         case done

@@ -187,7 +187,6 @@ extension RequestDraft {
         )
     }
 
-    /// Returns the location with the whole query.
     func wholeLocation(for pipeline: Pipeline) throws(SluiceError) -> RequestLocation {
         var location = try location(for: pipeline)
         if !query.isEmpty { try location.add(query, pipeline.configuration.formEncoder) }

@@ -224,7 +224,6 @@ public struct RequestID: Sendable, Hashable, CustomStringConvertible {
 
     private static let last = Atomic<UInt64>(0)
 
-    /// Returns a new ID.
     static func next() -> RequestID {
         RequestID(rawValue: last.add(1, ordering: .relaxed).newValue)
     }

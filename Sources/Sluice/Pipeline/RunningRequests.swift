@@ -16,7 +16,6 @@ extension SingleFlight: CancellableRequest {}
 ///                          └──────deadline────▶ cancelled
 /// ```
 final class RunningRequests: Sendable {
-    /// The entry of a running request.
     struct Ticket: Sendable {
         fileprivate let slot: Int
         fileprivate let generation: UInt32

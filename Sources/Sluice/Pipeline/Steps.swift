@@ -36,7 +36,6 @@ final class Steps: Sendable {
     /// True if a step may change the outcome of a request.
     var changesOutcomes: Bool { !responseInterceptors.isEmpty || !plugins.isEmpty }
 
-    /// An empty set of steps.
     static let none = Steps(gates: [], conditionCount: 0, StepOverrides(), secretHeaders: [])
 
     private init(gates: [any Gate], conditionCount: Int, _ steps: StepOverrides, secretHeaders: [HTTPHeaderName]) {

@@ -38,7 +38,6 @@ package struct BinaryBodySearch {
         append(beginning)
     }
 
-    /// Searches the next piece.
     package mutating func append(_ piece: Data) {
         guard !mayHaveSecret else { return }
         guard let inflater else { return search(piece) }

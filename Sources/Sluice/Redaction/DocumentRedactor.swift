@@ -13,7 +13,6 @@ package struct DocumentRedactor: Sendable {
     /// binary parts of forms keep their bytes, and malformed documents are always withheld.
     package let keepsStructure: Bool
 
-    /// The maximum depth of documents in strings of documents.
     private static let maximumDepth = 4
 
     package init(_ rules: SecretRules, limit: Int, keepsStructure: Bool = false) {

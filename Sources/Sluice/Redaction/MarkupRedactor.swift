@@ -5,7 +5,6 @@ import SluiceHTTP
 /// An element is secret by its name, by that of its attribute `name`, or by the text of an element beside it, as in
 /// `<key>password</key>`.
 struct MarkupRedactor {
-    /// An open element.
     private struct Element {
         let name: ArraySlice<UInt8>
         /// True if all text inside it is secret.

@@ -6,7 +6,6 @@ package struct MultipartParts {
     /// The maximum depth of nested forms.
     package static let maximumDepth = 8
 
-    /// A part.
     package struct Part {
         /// The fields, each after a line break.
         package let head: ArraySlice<UInt8>

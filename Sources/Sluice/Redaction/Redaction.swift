@@ -105,7 +105,6 @@ extension Redaction {
             names.remove(name)
         }
 
-        /// Returns the union of these names and others.
         package func union(_ other: Names) -> Names {
             var union = self
             union.names = names.union(other.names)

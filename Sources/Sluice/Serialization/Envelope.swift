@@ -320,7 +320,6 @@ struct ModelLocation: Sendable {
     /// True if the contents of the envelope are the model.
     var isOutcome = false
 
-    /// The location of the model in the envelope's payload.
     var inPayload: ModelLocation {
         ModelLocation(envelope: .none, keyPath: keyPath, allowsEmptyBody: allowsEmptyBody)
     }

@@ -391,7 +391,6 @@ public struct Reconnection: Sendable, Hashable {
     public static let none = Reconnection(maximumAttempts: 0)
 }
 
-/// The reconnection state of an event stream.
 struct ReconnectionState: Sendable {
     /// The action to take after a connection ends.
     enum Decision: Sendable {

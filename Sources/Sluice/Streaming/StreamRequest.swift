@@ -170,7 +170,6 @@ extension StreamRequest {
         return StreamedBody(body ?? ResponseBody(response.body), response, callOutcome.call, running)
     }
 
-    /// Creates the error model for a failure.
     func model(of failure: StreamFailure) -> ErrorModel {
         let configuration = client.pipeline.configuration
         let failure = RequestFailure(

@@ -183,7 +183,6 @@ final class StreamedBody: Sendable {
 }
 
 extension StreamedResponse: CustomReflectable, RedactedMirror {
-    /// The request, the response head and the source.
     package var shown: [Mirror.Child] { [("request", request), ("head", head), ("source", source)] }
 }
 
@@ -311,7 +310,6 @@ public struct StreamSequence<Element: Sendable, ErrorModel: ErrorSerializable>: 
     }
 }
 
-/// Returns each chunk unchanged.
 struct ChunkParser: StreamParser {
     private var chunks: [Data] = []
 

@@ -283,7 +283,6 @@ extension CacheEntry {
     struct Lifetime {
         /// The start: the time at which the entry was stored, or its last access if accesses extend the lifetime.
         var began: Double
-        /// The end.
         var ends: Double
         /// The duration by which each access extends the lifetime; 0 if it does not.
         let renewal: Double

@@ -14,7 +14,6 @@ public struct CacheExpiration: Sendable, Hashable {
         case date(Date)
     }
 
-    /// The expiration in one tier.
     struct TierExpiration: Sendable, Hashable {
         var term: Term
         var isExtended = false
@@ -28,7 +27,6 @@ public struct CacheExpiration: Sendable, Hashable {
         tier = TierExpiration(term: term)
     }
 
-    /// Creates the expiration of one tier.
     init(_ tier: TierExpiration) {
         self.tier = tier
     }

@@ -3,9 +3,7 @@ import SluiceHTTP
 
 /// A stored response without its body: the request it answers, its times and its head.
 package struct StoredResponse: Sendable {
-    /// The method of the request.
     package let method: HTTPMethod
-    /// The URL of the request.
     package let url: String
     /// The digest of the credentials that the request was sent with; only requests with the same credentials match. Nil
     /// if the request had no credentials, or if the response is `public` and matches any request of its partition.
@@ -21,7 +19,6 @@ package struct StoredResponse: Sendable {
     /// The cache metadata parsed from the head.
     let metadata: CacheMetadata
 
-    /// Creates a stored response.
     package init(
         method: HTTPMethod,
         url: String,

@@ -8,7 +8,6 @@ package enum CachePlan: Sendable {
     /// Serve the stored response and send the revalidation in the background; its result only updates the store (RFC
     /// 5861 §3).
     case serveWhileRevalidating(ServableResponse, ConditionalRequest)
-    /// Send the request.
     case send(ConditionalRequest)
     /// Return this response, which has no body: the request is `only-if-cached` and no stored response satisfies it
     /// (RFC 9111 §5.2.1.7).
@@ -23,7 +22,6 @@ package enum CachePlan: Sendable {
     }
 }
 
-/// The credentials of a request.
 struct RequestIdentity: Sendable {
     /// The digest of the credentials; nil if there are none, or if the partition replaces them.
     let digest: String?
@@ -45,7 +43,6 @@ package struct ConditionalRequest: Sendable {
 
     /// The request to send.
     package let sent: HTTPRequest
-    /// The original request.
     package let request: HTTPRequest
     /// The credentials that the request is sent with.
     let identity: RequestIdentity
@@ -55,7 +52,6 @@ package struct ConditionalRequest: Sendable {
     let matching: [CacheEntry]
     /// The stored response that would satisfy the request if it were fresh or complete.
     let selected: CacheEntry?
-    /// The reason for forwarding the request.
     package let reason: CacheStatus.Forward
     let purpose: Purpose
 

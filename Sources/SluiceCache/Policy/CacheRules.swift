@@ -19,7 +19,6 @@ package struct CacheRules: Sendable {
     let staleWhileRevalidate: Double?
     let cacheName: String
 
-    /// True for a shared cache.
     package var isShared: Bool { mode.isShared }
 
     package init(

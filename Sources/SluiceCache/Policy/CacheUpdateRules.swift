@@ -503,9 +503,7 @@ package enum CacheBody: Sendable {
         case received
     }
 
-    /// The received body.
     case received
-    /// The body stored with an entry.
     case stored(CacheEntry)
     /// The pieces in order; stored pieces come from the entry.
     case combined([Piece], CacheEntry)

@@ -85,7 +85,6 @@ public struct HTTPCaching: Sendable, Hashable {
 /// allows more, and a partition never sees the entries of another one. A store can serve clients of both modes: a
 /// shared cache does not use a stored response that it would not have stored.
 public struct CacheMode: Sendable, Hashable {
-    /// True for a shared cache.
     let isShared: Bool
     /// The names of targeted fields, the most specific one first.
     let targetedFields: [HTTPHeaderName]

@@ -61,7 +61,6 @@ public actor CacheStore {
         let variant: String
     }
 
-    /// The configuration of the store.
     package nonisolated let configuration: Configuration
     nonisolated let storage: (any CacheStorage)?
     nonisolated let hasStorage: Bool

@@ -183,7 +183,6 @@ extension CacheStore {
     }
 }
 
-/// A read of storage in progress.
 private struct StorageRead {
     /// Its number among the changes of this process.
     let number: Int

@@ -128,7 +128,6 @@ struct MemoryTier {
         }
     }
 
-    /// Returns the index of the entry with a key and variant.
     func index(of key: CacheKey, variant: String) -> Int? {
         var index = heads[key] ?? Self.none
         while index != Self.none {

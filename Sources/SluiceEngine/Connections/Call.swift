@@ -33,7 +33,6 @@ package final class Call: Sendable {
     let context: TransferContext
     let upload: UploadSource
     let pool: ConnectionPool
-    /// The start of the call and of the total time.
     let started: MonotonicTime
     /// The time at which the body was prepared.
     let queued = MonotonicTime.now
@@ -164,7 +163,6 @@ package final class Call: Sendable {
     /// The route through a proxy, or nil for none.
     var route: ProxyRoute? { ProxyRoute(plan, to: origin) }
 
-    /// The form of the request target.
     var target: RequestWriter.Target {
         guard plan.proxy != nil, route?.mode == .absoluteForm else { return .origin }
         return .absolute(proxyAuthorization: proxyAuthorization())

@@ -510,7 +510,6 @@ package final class Connection: LoopHandler, RequestCarrier {
         perform(&effects, on: nil)
     }
 
-    /// Returns the error for a lost connection.
     private func lossError(_ state: State) -> SluiceError {
         let call = state.transaction?.call
         let cause = state.writeFailure ?? state.stream.lastFailure

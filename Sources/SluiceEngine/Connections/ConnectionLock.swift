@@ -156,7 +156,6 @@ struct ConnectionLife: ~Copyable, Sendable {
         return .nanoseconds(nanoseconds - Int64(random % range))
     }
 
-    /// The end of the lifetime.
     var end: MonotonicTime { MonotonicTime(nanoseconds: limit.load(ordering: .relaxed)) }
 
     /// The time after its setup in which a connection cannot have been closed as idle by its server.

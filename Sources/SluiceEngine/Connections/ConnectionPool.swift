@@ -242,7 +242,6 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Starts a reserved dial.
     func startDial(
         to destination: Dial.Destination,
         in group: State.GroupID,

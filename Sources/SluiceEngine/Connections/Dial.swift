@@ -56,11 +56,9 @@ package final class Dial: LoopHandler {
     /// The current stage of the connected socket.
     enum Stage {
         case connecting
-        /// TLS with the proxy.
         case proxyTLS(TLSStream)
         /// The proxy's handshake.
         case tunnel
-        /// TLS with the origin.
         case tls(TLSStream)
     }
 

@@ -35,7 +35,6 @@ package final class Engine: Sendable {
         "This process was forked after the first request, so it cannot send requests. Start another program with exec, or fork before the first request."
     )
 
-    /// The event loops.
     package let loops: [EventLoop]
     /// The open sockets and their limit.
     package let descriptors = DescriptorBudget()

@@ -497,7 +497,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         perform(effects, on: nil)
     }
 
-    /// Returns the error for a lost connection.
     private func lossError(_ state: State) -> SluiceError {
         let cause = state.writeFailure ?? state.stream.lastFailure
         let host = state.session.activeStreams.first?.call.serverName ?? ""

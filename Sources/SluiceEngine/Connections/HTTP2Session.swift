@@ -164,7 +164,6 @@ final class HTTP2Session {
         if credit > 0 { nghttp2_submit_window_update(raw, 0, stream.id, Int32(credit)) }
     }
 
-    /// Sends a PING.
     func ping(at now: MonotonicTime) {
         guard nghttp2_submit_ping(raw, 0, nil) == 0 else { return }
         awaitsPingAnswer = true

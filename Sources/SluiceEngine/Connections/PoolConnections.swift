@@ -3,7 +3,6 @@ import SluiceHTTP
 
 /// The connections of a pool: those that are idle, those to dial, and all that are open.
 extension PoolState {
-    /// The number of idle connections.
     package var idleCount: Int {
         groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }
     }
@@ -44,7 +43,6 @@ extension PoolState {
         return connection
     }
 
-    /// Removes all idle connections.
     package mutating func removeAllIdle() -> [Connection] {
         var all: [Connection] = []
         while let connection = popOldestIdle() { all.append(connection) }
@@ -160,7 +158,6 @@ extension PoolState {
         case cancel(Dial)
         /// Close the connection, because idle connections are no longer kept.
         case discard(Connection)
-        /// Fail the request.
         case fail(Call, Failure)
     }
 
@@ -170,7 +167,6 @@ extension PoolState {
         case connectTimedOut(Dial?)
         /// The total time-out has passed.
         case timedOut
-        /// The dial has failed.
         case failed(SluiceError)
 
         package static func == (lhs: Self, rhs: Self) -> Bool {

@@ -3,7 +3,6 @@ import SluiceHTTP
 
 /// The connections to one origin that share a policy, and the requests that wait for one of them.
 struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
-    /// An idle connection.
     struct Idle {
         let connection: Connection
         let since: MonotonicTime
@@ -181,7 +180,6 @@ extension PoolState {
         var timer: TimerHeap<ObjectIdentifier>.ID?
     }
 
-    /// A dial in progress.
     struct Dialing {
         let dial: Dial
         let group: GroupID

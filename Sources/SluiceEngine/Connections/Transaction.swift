@@ -189,7 +189,6 @@ class Transaction {
 
     // MARK: Receiving
 
-    /// Processes an informational head.
     final func processInformational(_ head: HTTPResponse) {
         if case .waitsForContinue = sending, head.status == 100 { sending = .body }
         call.context.onInformational?(head)

@@ -348,7 +348,6 @@ package struct AuthenticationCredentials: Sendable, Hashable {
         if case .proxy = target { true } else { false }
     }
 
-    /// The status of a challenge.
     package var challengeStatus: HTTPStatus { isForProxy ? 407 : .unauthorized }
     /// The response field with the challenges.
     package var challengeField: HTTPHeaderName { isForProxy ? "Proxy-Authenticate" : "WWW-Authenticate" }

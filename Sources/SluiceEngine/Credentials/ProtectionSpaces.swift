@@ -33,7 +33,6 @@ package struct ProtectionSpaces: Sendable {
     private let limit: Int
     private var spaces: [AuthenticationCredentials: [Space]] = [:]
     private var uses: UInt64 = 0
-    /// The number of spaces.
     package private(set) var count = 0
 
     package init(limit: Int = 256) {

@@ -13,7 +13,6 @@ import SluiceLibc
 ///
 /// The decoder is a class because the states of the libraries must not be copied. It must not be used by two threads at a time.
 package final class ContentDecoder {
-    /// The result of a step.
     package enum Step {
         /// At most ``pieceSize`` bytes.
         case output(Data)

@@ -24,7 +24,6 @@ package final class EventLoop: Sendable {
     let epoll: Int32
     private let wakeUp: Int32
     private let mailbox = Locked(Mailbox())
-    /// The index of the loop in the engine.
     package let index: Int
 
     /// Starts a loop, or returns nil if the system provides no descriptor or thread.

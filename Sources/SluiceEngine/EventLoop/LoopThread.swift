@@ -83,7 +83,6 @@ package final class LoopThread {
 
     // MARK: Registration
 
-    /// Registers a handler.
     package func register(_ handler: any LoopHandler) -> Registration {
         let index: UInt32
         if let free = freeEntries.popLast() {

@@ -25,7 +25,6 @@ package struct TimerHeap<Element> {
 
     package init() {}
 
-    /// The number of timers.
     package var count: Int { heap.count }
 
     /// The earliest deadline, or the distant future if there are no timers.
@@ -34,7 +33,6 @@ package struct TimerHeap<Element> {
         get { heap.first.map { slots[$0].deadline } ?? .distantFuture }
     }
 
-    /// Adds a timer.
     @_specialize(where Element == Int)
     package mutating func insert(_ element: Element, at deadline: MonotonicTime) -> ID {
         let slot: Int

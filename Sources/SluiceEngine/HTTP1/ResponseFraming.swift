@@ -146,7 +146,6 @@ package struct ChunkedBody: Sendable {
         return .needsMore
     }
 
-    /// Consumes a byte of the framing.
     @inline(__always)
     private mutating func take(_ byte: UInt8) throws(ResponseSyntaxError) {
         switch state {

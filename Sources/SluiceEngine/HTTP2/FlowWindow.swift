@@ -7,12 +7,10 @@ import Synchronization
 /// A window starts small, so an unread response uses little memory. If the reader consumes half of the window within two round trips, the
 /// window limits the speed. It grows to twice the bytes of a round trip at the reader's speed, and at least eightfold.
 struct FlowWindow {
-    /// The initial window of a stream.
     static let initialSize = 256 << 10
     /// The initial window of a stream that is alone on its connection, as far as the ``WindowBudget`` allows. Saves a long download a round
     /// trip.
     static let largeInitialSize = 2 << 20
-    /// The maximum window of a stream.
     static let maximumSize = 32 << 20
     /// The window of a connection. It is replenished on receipt, so no stream waits for the reader of another.
     static let connectionSize = 64 << 20

@@ -31,7 +31,6 @@ package protocol ProxyHandshake: Sendable {
     var unexpectedData: ProxyError { get }
 }
 
-/// The next action in a handshake with a proxy.
 package enum ProxyHandshakeAction: Sendable, Equatable {
     /// Send the bytes, then continue reading.
     case send([UInt8])

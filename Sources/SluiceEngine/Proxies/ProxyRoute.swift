@@ -14,14 +14,12 @@ package struct ProxyRoute: Sendable {
         case absoluteForm
         /// The proxy establishes a tunnel with CONNECT.
         case tunnel
-        /// The proxy connects with SOCKS.
         case socks
     }
 
     package let proxy: Proxy
     /// The proxy's host without brackets.
     package let host: String
-    /// The proxy's port.
     package let port: UInt16
     package let mode: Mode
     private let origin: HTTPOrigin
@@ -110,7 +108,6 @@ package struct ProxyRoute: Sendable {
         )
     }
 
-    /// Returns the error for a TLS failure of the proxy.
     package func error(of failure: TLSFailure) -> SluiceError {
         let reason = "The TLS connection to \(name) could not be established: \(failure.reason(of: "proxy"))."
         return SluiceError(.proxyFailed, reason, underlyingError: failure)

@@ -19,7 +19,6 @@ package struct AddressRace: Sendable {
         case wait(until: MonotonicTime)
         /// Use the connection of the attempt, and close those of the others.
         case won(Int, abandon: [Int])
-        /// All attempts have failed.
         case failed
     }
 

@@ -41,7 +41,6 @@ package final class Resolver: Sendable {
         }
     }
 
-    /// The shared resolver of the process.
     package static let shared = Resolver()
 
     /// The stack size of a thread, which must suffice for the name service modules of the C library. Only the pages in use consume memory.

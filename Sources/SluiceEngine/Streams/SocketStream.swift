@@ -39,7 +39,6 @@ package struct SocketStream {
         mayRead = tls != nil
     }
 
-    /// Records events of epoll.
     package mutating func recordEvents(_ events: UInt32) {
         let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
         if events & (EPOLLIN.rawValue | ends) != 0 { mayRead = true }

@@ -14,7 +14,6 @@ struct ClientIdentity: ~Copyable {
     /// The files from which the identity was read.
     let files: [FileIdentity]
 
-    /// Reads a client certificate.
     init(_ source: ClientCertificate) throws(TLSFailure) {
         do throws(CertificateFile.Unreadable) {
             switch source.form {

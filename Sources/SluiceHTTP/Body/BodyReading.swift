@@ -185,7 +185,6 @@ extension RequestBody.Stream {
 }
 
 extension Bool {
-    /// Sets a value and returns the former one.
     fileprivate mutating func exchange(_ value: Bool) -> Bool {
         defer { self = value }
         return self

@@ -89,7 +89,6 @@ package enum AddressPurpose: Sendable, CaseIterable {
     case linkLocal
     /// Cloud metadata services, which hand out credentials: `169.254.169.254` and others.
     case metadata
-    /// Multicast and broadcast.
     case multicast
     /// Reserved for documentation, benchmarks, protocols and future use.
     case reserved

@@ -216,7 +216,6 @@ public struct PublicKeyPins: Sendable {
         package var isEnforced: Bool { if case .enforce = self { true } else { false } }
     }
 
-    /// The pins.
     package let pins: [PublicKeyPin]
     /// The handling of a connection that matches no pin.
     public var mode: Mode

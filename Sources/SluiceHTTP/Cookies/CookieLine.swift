@@ -108,7 +108,6 @@ package struct CookieLine: Sendable, Hashable {
         }
     }
 
-    /// The key of the cookie.
     package var key: Key {
         Key(domain: cookie.domain.lowercased(), path: path, name: name, includesSubdomains: cookie.includesSubdomains)
     }

@@ -1,6 +1,5 @@
 /// One directive of a `Cache-Control` (RFC 9111 §5.2).
 package struct CacheDirective: Sendable, Hashable {
-    /// The directive name in lowercase.
     package let name: String
     /// The argument without the quotes of a quoted string; nil if there is none.
     package let argument: String?

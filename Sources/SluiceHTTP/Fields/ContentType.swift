@@ -1,8 +1,6 @@
 /// The value of a `Content-Type`: a media type and its parameters (RFC 9110 §8.3).
 package struct ContentType: Sendable, Hashable {
-    /// A parameter.
     package struct Parameter: Sendable, Hashable {
-        /// The name in lowercase.
         package let name: String
         /// The value, unquoted and unescaped.
         package let value: String

@@ -221,7 +221,6 @@ extension Collection<UInt8> {
 }
 
 extension [UInt8] {
-    /// Appends a number in decimal digits.
     package mutating func append(decimal number: UInt) {
         if number > 9 { append(decimal: number / 10) }
         append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))

@@ -46,7 +46,6 @@ extension HTTPResponse {
 public struct WebLink: Sendable, Hashable {
     /// A target attribute or another parameter of a link.
     package struct Parameter: Sendable, Hashable {
-        /// The name in lowercase.
         package let name: String
         /// The value without quotes and backslashes; empty if there is none.
         package let value: String

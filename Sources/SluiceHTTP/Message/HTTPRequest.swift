@@ -3,7 +3,6 @@
 /// The target is stored in the parts that HTTP uses (RFC 9110 §4.2), so that an interceptor can read the origin or
 /// change the path without parsing a URL.
 public struct HTTPRequest: Sendable {
-    /// The stored parts.
     @usableFromInline
     struct Parts: Sendable {
         var method: HTTPMethod

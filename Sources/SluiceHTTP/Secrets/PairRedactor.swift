@@ -59,7 +59,6 @@ package struct PairRedactor {
         }
     }
 
-    /// Copies one pair.
     private mutating func pair(endingAt isEnd: (UInt8) -> Bool) {
         let document = endOfDocument(from: position)
         if document > position {

@@ -2,7 +2,6 @@ import SluiceFoundation
 
 /// A response with its whole body, before it is validated and decoded into a model.
 public struct ServerResponse: Sendable {
-    /// The stored parts.
     private struct Parts: Sendable {
         var request: HTTPRequest
         var head: HTTPResponse

@@ -4,12 +4,10 @@
 /// reports progress to the returned ``Reporter``. Counting costs a few nanoseconds and is always on. The clock is
 /// read only after the first listener has started.
 public struct TransferMeter: Sendable {
-    /// The direction of a body.
     package enum Direction: Sendable {
         case upload, download
     }
 
-    /// The count of one body.
     fileprivate struct Count: Sendable {
         var completed: Int64 = 0
         var total: Int64?
@@ -277,7 +275,6 @@ extension TransferMeter.State {
 struct SpeedWindow: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// The length of the window.
     static let length = Duration.seconds(3)
     /// The minimum interval between samples.
     static let step = Duration.milliseconds(100)

@@ -37,7 +37,6 @@ extension JSON {
 
 /// A decoder that has the parsed text, and can return a value as it was written.
 protocol JSONValueDecoder: Decoder {
-    /// The value.
     var value: JSON { get }
     /// The literal of the number, or of a string that contains a number; nil for other values.
     var numberLiteral: String? { get }

@@ -6,7 +6,6 @@ import SluiceFoundation
 /// Parsing therefore allocates no memory per value. Scalars are decoded from their bytes on access. The name of an
 /// object's member is an entry before its value.
 package struct JSONDocument: Sendable {
-    /// The kinds of a value.
     package enum Kind: UInt8, Sendable {
         case null, `false`, `true`, number, string, array, object
     }
@@ -63,7 +62,6 @@ package struct JSONDocument: Sendable {
         self.storage = storage
     }
 
-    /// A document with the value null.
     static let null = JSONDocument()
     /// The document `{}`.
     static let emptyObject = (try? JSONDocument("{}")) ?? .null
@@ -75,7 +73,6 @@ package struct JSONDocument: Sendable {
         tape = [Entry(start: 0, end: 4, next: 1, count: 0, kind: .null, isPlain: true, isASCII: true)]
     }
 
-    /// The root value.
     package var root: Node { Node(index: 0) }
 
     package func kind(of node: Node) -> Kind { tape[node.index].kind }
@@ -205,7 +202,6 @@ extension JSONDocument {
         return elements.next()
     }
 
-    /// A sequence of the elements of an array.
     package struct Elements: Sequence, IteratorProtocol, Sendable {
         fileprivate let document: JSONDocument
         fileprivate var position: Int
@@ -219,7 +215,6 @@ extension JSONDocument {
         }
     }
 
-    /// A sequence of the members of an object.
     package struct Members: Sequence, IteratorProtocol, Sendable {
         fileprivate let document: JSONDocument
         fileprivate var position: Int
@@ -269,7 +264,6 @@ extension JSONDocument {
         tape[node.index].kind == .string && string(of: node).utf8.elementsEqual(other.utf8)
     }
 
-    /// Resolves the escapes of a validated string.
     private static func resolvingEscapes(of content: UnsafeBufferPointer<UInt8>) -> String {
         // An escape is never shorter than its UTF-8 encoding.
         String(unsafeUninitializedCapacity: content.count) { target in

@@ -13,7 +13,6 @@ import SluiceFoundation
 /// with quotation marks and backslashes escaped by a backslash. Any other bracket is part of a key. Unquoted empty keys
 /// are ignored. The empty path is the value itself. Every text is a valid path.
 public struct JSONPath: Sendable, Hashable {
-    /// A step of a path.
     package enum Component: Sendable, Hashable {
         /// The member of an object, or the element of an array if the key is a decimal index.
         case key(String)
@@ -191,7 +190,6 @@ extension JSON.Kind {
 /// `data` is a string and has no member `items`.
 /// ```
 package struct JSONPathFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The requested path.
     package let path: JSONPath
     /// The longest part of the path that has a value.
     package let reached: JSONPath

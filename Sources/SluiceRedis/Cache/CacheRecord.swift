@@ -142,9 +142,7 @@ struct StoredVariants: Sendable {
         func piece(_ number: Int, of id: String) -> String { "\(key):\(id):\(number)" }
     }
 
-    /// A variant.
     struct Variant: Sendable {
-        /// The name of its field.
         let field: String
         let value: Data
     }

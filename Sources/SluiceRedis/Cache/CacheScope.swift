@@ -8,13 +8,9 @@ import SluiceHTTP
 /// An entry is stored with the generations of all scopes that it belongs to, and is valid only as long as none of them has changed. A
 /// generation that the server has lost counts as changed.
 enum CacheScope: Sendable, Hashable {
-    /// All entries.
     case everything
-    /// The entries of a partition in a space.
     case partition(String, CacheKey.Space)
-    /// The entries with a tag.
     case tag(String)
-    /// The entries with a tag, of a partition in a space.
     case tagOfPartition(String, String, CacheKey.Space)
 
     /// Returns the scopes that an entry belongs to, in the order in which their generations are stored.

@@ -204,7 +204,6 @@ final class ChangeFeed: Sendable {
         }
     }
 
-    /// A message of the stream.
     private struct Message {
         let id: String
         let number: Int
@@ -415,7 +414,6 @@ enum ChangeMessage: Sendable, Equatable {
 
     /// An entry was stored under this key.
     case stored(CacheKey)
-    /// Entries were removed.
     case removed(CacheSelection, [Generation])
     /// A lease was released, by its name on the server.
     case released(String)

@@ -4,7 +4,6 @@ import SluiceFoundation
 package enum CommandKeys: Sendable, Hashable {
     /// The command has no key, so any node can execute it.
     case none
-    /// All keys have this slot.
     case slot(HashSlot)
     /// The keys have several slots, so no node can execute the command.
     case severalSlots

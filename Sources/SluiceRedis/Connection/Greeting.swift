@@ -33,7 +33,6 @@ package struct Greeting: Sendable {
         return awaited
     }
 
-    /// Handles a reply.
     package mutating func received(_ reply: RedisValue) -> Step {
         guard !awaited.isEmpty else { return .failed(.strayReply) }
         let command = awaited.removeFirst()

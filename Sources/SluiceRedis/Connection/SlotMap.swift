@@ -19,7 +19,6 @@ package struct NodeAddress: Sendable, Hashable {
 
 /// A node's error that names the node to ask instead: `MOVED 3999 10.0.0.7:6379` or `ASK 3999 10.0.0.7:6379`.
 package struct Redirection: Sendable, Hashable {
-    /// The slot of the key.
     package let slot: HashSlot
     /// True for `ASK`, which concerns only this command and lets the map as it is.
     package let isAsk: Bool

@@ -102,7 +102,6 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
 
     mutating func leave(id: Int) -> Waiting? { queue.remove(id: id) }
 
-    /// Releases a slot.
     mutating func release(now: Instant) -> Released {
         running = max(0, running - 1)
         // A slot beyond the fair share goes to another machine with the next call.

@@ -211,7 +211,6 @@ final class RedisTokenLock: TokenLock {
         }
     }
 
-    /// Runs a script, and returns its reply.
     private func run(_ script: RedisScript, _ keys: [String], _ arguments: [any RedisArgument]) async throws -> String?
     {
         let redis = store.redis
@@ -257,7 +256,6 @@ final class RedisTokenLock: TokenLock {
 ///     an attempt fails   the background tries again
 ///     it succeeds        the token is saved, unless a request has brought another one since
 struct TokenSaves: Sendable {
-    /// The token.
     private(set) var unsaved: OAuth2.Token?
     /// The number of requests that save or delete a token.
     private var requests = 0

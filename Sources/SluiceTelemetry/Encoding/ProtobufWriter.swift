@@ -9,7 +9,6 @@ struct ProtobufWriter {
 
     private(set) var bytes: [UInt8] = []
 
-    /// Returns the encoding of a message.
     static func bytes(of message: ProtobufMessage) -> [UInt8] {
         var writer = ProtobufWriter()
         writer.append(message)
@@ -123,7 +122,6 @@ struct ProtobufMessage: Equatable, Sendable {
 
     private(set) var fields: [Field] = []
 
-    /// Adds a field.
     mutating func add(_ number: UInt64, _ name: String, _ value: ProtobufValue) {
         fields.append(Field(number: number, name: name, value: value))
     }

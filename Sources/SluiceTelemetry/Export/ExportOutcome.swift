@@ -2,7 +2,6 @@ import Sluice
 import SluiceFoundation
 import SluiceHTTP
 
-/// The result of an export.
 enum ExportOutcome: Sendable, Equatable {
     /// The collector accepted the data, except this number of spans or points.
     case accepted(rejected: Int, message: String)

@@ -62,7 +62,6 @@ public struct TelemetryConfiguration: Sendable {
 }
 
 extension TelemetryConfiguration {
-    /// The resource of all exports.
     var resourceMessage: ProtobufMessage {
         var attributes = resource
         let program = CommandLine.arguments.first.flatMap { $0.split(separator: "/").last } ?? "swift"

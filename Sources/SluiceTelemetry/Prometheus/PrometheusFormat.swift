@@ -62,7 +62,6 @@ enum PrometheusFormat: CaseIterable {
 
 // MARK: - Text
 
-/// A writer of the text formats.
 private struct PrometheusText {
     let isOpenMetrics: Bool
     private(set) var text = ""
@@ -196,7 +195,6 @@ struct MetricFamily {
         case histogram
     }
 
-    /// One series.
     struct Sample {
         enum Value {
             case count(UInt64)

@@ -24,7 +24,6 @@ struct BodyDigester {
         form = FormNormalizer(boundary: boundary, redaction)
     }
 
-    /// Adds a piece of the body.
     mutating func append(_ piece: Data) {
         guard form != nil else { return take(piece) }
         for normalized in form?.append(piece) ?? [] { take(normalized) }

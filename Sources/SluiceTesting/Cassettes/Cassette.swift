@@ -10,7 +10,6 @@ package struct Cassette: Sendable {
     /// The exchanges, in recorded order.
     package var exchanges: [RecordedExchange]
 
-    /// Creates a cassette.
     package init(exchanges: [RecordedExchange] = []) {
         self.exchanges = exchanges
     }
@@ -45,7 +44,6 @@ package struct Cassette: Sendable {
         }
     }
 
-    /// The JSON text of the cassette.
     package var data: Data { Self.data(of: exchanges.map(Self.text)) }
 
     /// Returns the text of an exchange, indented as in a cassette.
@@ -273,7 +271,6 @@ public struct RecordedExchange: Sendable {
         /// The trailer section after the body. Empty if there is none.
         public var trailers: HTTPHeaders
 
-        /// Creates a response.
         package init(head: HTTPResponse, body: Data = Data(), trailers: HTTPHeaders = [:]) {
             self.trailers = trailers
             self.head = head

@@ -3,7 +3,6 @@ import SluiceFoundation
 
 /// A JSON value that preserves the order of object members and the digits of numbers.
 enum JSONNode: Sendable, Equatable {
-    /// A member of an object.
     struct Member: Sendable, Equatable {
         let name: String
         var value: JSONNode

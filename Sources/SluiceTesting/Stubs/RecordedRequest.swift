@@ -17,7 +17,6 @@ public struct RecordedRequest: Sendable {
     /// The percent-decoded values of the `{name}` placeholders in the path pattern of the matching rule.
     public internal(set) var pathParameters: [String: String] = [:]
 
-    /// Creates a request.
     package init(method: HTTPMethod = .get, url: String, headers: HTTPHeaders = [:], body: Data = Data()) {
         self.method = method
         self.url = url

@@ -11,7 +11,6 @@ import SluiceHTTP
 ///
 /// A request matches if it meets all conditions.
 public struct RequestMatcher: Sendable, CustomStringConvertible {
-    /// A condition.
     private struct Criterion: Sendable {
         let description: String
         /// Returns the reason why a request does not meet the condition, or nil if it does.
@@ -245,7 +244,6 @@ struct PathPattern: Sendable {
 public struct UnmatchedRequest: LocalizedError, Sendable, CustomStringConvertible, DescribedError {
     /// A rule that did not match the request.
     package struct Miss: Sendable {
-        /// The conditions of the rule.
         package let rule: String
         /// The reasons why the rule did not match.
         package let reasons: [String]
@@ -287,7 +285,6 @@ public struct UnmatchedRequest: LocalizedError, Sendable, CustomStringConvertibl
 }
 
 extension UnmatchedRequest: CustomReflectable, RedactedMirror {
-    /// The request.
     package var shown: [Mirror.Child] { [("request", request)] }
 }
 

@@ -166,7 +166,6 @@ extension TransportConformance {
         },
     ]
 
-    /// Cases for the metrics of a transfer.
     static let metricsCases: [Case] = [
         Case("Metrics report the received bytes for every framing") { trial in
             for response in [

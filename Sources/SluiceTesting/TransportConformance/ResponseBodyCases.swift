@@ -137,7 +137,6 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Reads three chunks of an endless body. The response is released on return.
     fileprivate func readThreeChunksOfAnEndlessBody(_ body: (TransportResponse) async throws -> Void) async throws {
         server.on("/", .endless(chunk: .pattern(65_536)))
         let response = try await transport.send(request(), context: TransferContext())

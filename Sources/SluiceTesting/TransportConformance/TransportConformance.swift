@@ -31,7 +31,6 @@ public enum TransportConformance {
 
     /// A case that a transport cannot pass, with the reason.
     public struct Exclusion: Sendable {
-        /// The name of the case.
         let name: String
         /// Creates an exclusion.
         ///

@@ -251,7 +251,6 @@ extension PartialDownloadLocation {
         return fstat(descriptor, &status) == 0 ? status.st_mode & rights : nil
     }
 
-    /// Removes the journal.
     func removeJournal() {
         unlink(newJournal)
         unlink(journal)

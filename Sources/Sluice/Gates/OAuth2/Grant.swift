@@ -15,7 +15,6 @@ extension OAuth2 {
             case authorizationCode(AuthorizationCode)
         }
 
-        /// The endpoints of an authorization code grant.
         struct AuthorizationCode: Sendable {
             let authorizationURL: String
             let redirectURL: String

@@ -27,7 +27,6 @@ public struct OAuth2Error: LocalizedError, Sendable, CustomStringConvertible, De
     /// The failure of the transport or of the token store that caused this error.
     public let underlyingError: (any Error)?
 
-    /// Creates an error.
     package init(
         _ code: Code,
         _ detail: String? = nil,

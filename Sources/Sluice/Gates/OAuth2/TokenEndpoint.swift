@@ -23,7 +23,6 @@ final class TokenEndpoint: Sendable {
         clientConfiguration = client.configuration
     }
 
-    /// Requests a token.
     func token(_ request: TokenRequest) async -> Result<OAuth2.Token, OAuth2Error> {
         // The lifetime is counted from the request, so that the token is replaced too early rather than too late.
         let date = clientConfiguration.clock.date

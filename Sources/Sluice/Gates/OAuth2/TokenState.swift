@@ -26,7 +26,6 @@ struct TokenState: Sendable {
         var sharesStore = false
         /// True if a token that could not be saved is used nevertheless.
         var allowsUnsavedTokens = false
-        /// The requested scope.
         var scope: String?
         var margin = Duration.seconds(60)
         var limit = OAuth2.RefreshLimit()
@@ -131,7 +130,6 @@ struct TokenState: Sendable {
         return canRenew || credential.token.hasExpired(at: date) ? nil : credential
     }
 
-    /// Handles a request for a credential.
     mutating func credentialRequested(at moment: ClockReading) -> Answer {
         if let credential = credential(at: moment.date) { return .admitted(credential) }
         if work != nil {
@@ -379,7 +377,6 @@ extension TokenState {
         }
     }
 
-    /// Handles the result of saving the token.
     mutating func saved(_ result: Result<Void, OAuth2Error>, work id: Int, at moment: ClockReading) -> Step {
         guard isWorking(id), var current, let work else { return .stop }
         switch result {

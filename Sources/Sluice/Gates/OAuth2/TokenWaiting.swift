@@ -52,7 +52,6 @@ extension OAuth2 {
         case failed(SluiceError)
         /// A sign-in or sign-out has ended. The waiter requests a credential again.
         case retry
-        /// The caller was cancelled.
         case cancelled
     }
 

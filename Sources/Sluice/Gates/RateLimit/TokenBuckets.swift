@@ -47,7 +47,6 @@ struct TokenBuckets<Waiter> {
         self.maximumWait = maximumWait.map { min($0, RetryAfter.longest) }
     }
 
-    /// The number of keys with a bucket.
     var keyCount: Int { entries.count }
     /// The number of scheduled times, including outdated ones.
     var scheduledCount: Int { dueTimes.count }
@@ -208,7 +207,6 @@ package struct TokenBucket: Sendable {
         wasFullAt = now
     }
 
-    /// Creates an empty bucket.
     package init(emptyAt now: ContinuousClock.Instant, _ rate: Rate) {
         fullAt = now + rate.interval * rate.burst
         pausedUntil = now
@@ -251,7 +249,6 @@ struct DueTimes {
 
     private var heap: [Entry] = []
 
-    /// The earliest entry.
     var first: Entry? { heap.first }
     /// The number of entries.
     var count: Int { heap.count }

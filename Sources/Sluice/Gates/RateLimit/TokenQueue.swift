@@ -45,7 +45,6 @@ final class TokenQueue: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Puts back an unused token.
     func putBack(_ key: String, taken: ContinuousClock.Instant, _ clock: any SluiceClock) {
         for waiter in change(clock, { $0.buckets.putBack(key, taken: taken, now: $1) }) {
             waiter.resume(returning: nil)

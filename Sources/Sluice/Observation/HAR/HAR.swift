@@ -14,7 +14,6 @@ import SluiceHTTP
 /// exchange are required. Numbers of milliseconds and bytes are as in the format, except that a value that does not
 /// apply is nil here and -1 in the file.
 public struct HAR: Sendable, Hashable, Codable {
-    /// The version of the format.
     package var version = "1.2"
     /// The program that wrote the recording.
     package var creator: Program
@@ -136,9 +135,7 @@ public struct HAR: Sendable, Hashable, Codable {
 extension HAR {
     /// The name and version of a program.
     package struct Program: Sendable, Hashable, Codable {
-        /// The name.
         package var name: String
-        /// The version.
         package var version: String
 
         /// Sluice in the version that the program uses.
@@ -151,7 +148,6 @@ extension HAR {
         package var startedDateTime: Date
         /// The ID by which entries refer to the page.
         package var id: String
-        /// The title.
         package var title: String
         /// The time until the document was loaded, in milliseconds; nil if it is not known.
         package var onContentLoad: Double?

@@ -3,7 +3,6 @@ import SluiceHTTP
 
 /// Assembles entries from events.
 struct HARAssembly {
-    /// An exchange in progress.
     private struct Exchange {
         let request: HTTPRequest
         let sent: ContinuousClock.Instant
@@ -25,7 +24,6 @@ struct HARAssembly {
     private struct Pending {
         var request: HTTPRequest?
         var attempts: [Int: Attempt] = [:]
-        /// The kind and the start of the next attempt.
         var next: (kind: Attempt.Kind, began: ContinuousClock.Instant)?
     }
 

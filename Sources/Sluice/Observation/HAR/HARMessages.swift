@@ -106,11 +106,8 @@ extension HAR {
         public var comment: String?
     }
 
-    /// A cookie.
     package struct Cookie: Sendable, Hashable, Codable {
-        /// The name.
         package var name: String
-        /// The value.
         package var value: String
         /// The path to which the cookie is limited.
         package var path: String?
@@ -184,7 +181,6 @@ extension HAR {
 
         /// A time spent waiting.
         package struct Wait: Sendable, Hashable, Codable {
-            /// The name of the gate.
             package var name: String
             /// The duration in milliseconds.
             package var time: Double

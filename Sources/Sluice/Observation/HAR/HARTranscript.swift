@@ -157,7 +157,6 @@ extension HAR.Parameter {
         self.init(name: field.name.rawValue, value: field.value)
     }
 
-    /// Returns the decoded query parameters of a URL.
     static func query(of url: String) -> [HAR.Parameter] {
         guard let question = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
         let query = url.utf8[question...].dropFirst().prefix { $0 != UInt8(ascii: "#") }

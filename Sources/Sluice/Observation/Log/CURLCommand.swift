@@ -14,7 +14,6 @@ struct CURLCommand {
     private var arguments: [String] = []
     private var comment = ""
 
-    /// The command.
     var text: String { input + arguments.joined(separator: " ") + comment }
 
     init(_ request: HTTPRequest, _ redaction: Redaction, _ secretHeaders: [HTTPHeaderName]) {

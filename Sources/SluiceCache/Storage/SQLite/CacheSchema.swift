@@ -8,7 +8,6 @@ struct CacheSchema: Sendable {
     /// The statements that migrate a file from each version to the next. The first ones create the tables.
     let steps: [[String]]
 
-    /// The current version.
     var version: Int64 { Int64(steps.count) }
 
     /// The `application_id` of the file, "Slui" in ASCII. It distinguishes a cache from the database of another

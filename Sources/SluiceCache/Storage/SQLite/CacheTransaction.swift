@@ -105,7 +105,6 @@ struct CacheTransaction {
 }
 
 extension CacheSize {
-    /// Reads the totals of a cache.
     init(totalOf connection: SQLiteConnection) throws(SQLiteFailure) {
         let statement = try connection.statement("SELECT count, bytes FROM total WHERE id = 1")
         defer { statement.reset() }

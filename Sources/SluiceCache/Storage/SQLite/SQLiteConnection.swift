@@ -136,7 +136,6 @@ final class SQLiteConnection {
         return statement
     }
 
-    /// Runs a statement with bound values.
     func run(_ sql: StaticString, _ values: SQLiteStatement.Value...) throws(SQLiteFailure) {
         let statement = try statement(sql)
         defer { statement.reset() }
@@ -306,7 +305,6 @@ struct StatementWatch {
     /// The number of instructions between two questions. Few statements have that many, so most read no clock.
     static let interval: Int32 = 1000
 
-    /// The limit in nanoseconds.
     private let limit: UInt64
     /// The time of the first question, in nanoseconds; nil before it.
     private var began: UInt64?
@@ -333,7 +331,6 @@ struct StatementWatch {
 
 // MARK: - Errors
 
-/// An error of SQLite.
 struct SQLiteFailure: Error, Hashable {
     /// The extended result code.
     let code: Int32

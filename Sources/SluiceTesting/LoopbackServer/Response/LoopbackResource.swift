@@ -160,7 +160,6 @@ extension HTTPHeaders {
 enum RangeRequest: Equatable {
     /// The whole resource: there is no `Range` field, or it is ignored.
     case whole
-    /// A satisfiable range.
     case part(Range<Int>)
     /// An unsatisfiable range, answered with 416.
     case unsatisfiable

@@ -5,7 +5,6 @@ import SluiceHTTP
 public struct LoopbackResponse: Sendable {
     /// A step for the thread of the connection.
     enum Action: Sendable {
-        /// Writes a head.
         case head(ResponseHead)
         /// Writes body bytes, already framed. Writes nothing in a response to HEAD.
         case body(Data)
