@@ -12,7 +12,10 @@ extension URLRequest {
     /// Creates the session's request, without the body.
     init(_ request: HTTPRequest, networkAccess: NetworkAccess = .all) throws(SluiceError) {
         try request.validate()
-        guard let url = URL(string: request.url, encodingInvalidCharacters: false), url.host() != nil,
+        // `URL` allows square brackets in an IPv6 address only.
+        let path = request.path.replacing("[", with: "%5B").replacing("]", with: "%5D")
+        let text = "\(request.scheme)://\(request.authority)\(path)"
+        guard let url = URL(string: text, encodingInvalidCharacters: false), url.host() != nil,
             !request.authority.utf8.contains(UInt8(ascii: "@"))
         else {
             throw SluiceError(
@@ -24,8 +27,14 @@ extension URLRequest {
         self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: URLRequest.noTimeout)
         httpMethod = request.method.rawValue
         httpShouldHandleCookies = false
-        // A request without content must not send `Expect: 100-continue` (RFC 9110 §10.1.1).
-        for field in request.headers where field.name != .expect || request.body.length != 0 {
+        for field in request.headers {
+            switch field.name {
+            // The body determines them. Foundation on Linux would send other values.
+            case .contentLength, .transferEncoding: continue
+            // A request without content must not send `Expect: 100-continue` (RFC 9110 §10.1.1).
+            case .expect where request.body.length == 0: continue
+            default: break
+            }
             addValue(field.value, forHTTPHeaderField: field.name.rawValue)
         }
         allowsCellularAccess = networkAccess.contains(.cellular)
@@ -80,17 +89,14 @@ extension String {
     /// `Expires=Wed, 01 Jan`.
     fileprivate var splitCookies: [String] {
         var cookies: [String] = []
-        for piece in split(separator: ",", omittingEmptySubsequences: false) {
+        var start = startIndex
+        for piece in split(separator: ",", omittingEmptySubsequences: false) where piece.startIndex != startIndex {
             let name = piece.prefix { $0 != "=" && $0 != ";" }.drop { $0 == " " }
-            let beginsCookie =
-                name.endIndex < piece.endIndex && piece[name.endIndex] == "=" && name.utf8.isToken
-            if let last = cookies.last, !beginsCookie {
-                cookies[cookies.count - 1] = last + "," + piece
-            } else {
-                cookies.append(String(piece.drop { $0 == " " }))
-            }
+            guard name.endIndex < piece.endIndex, piece[name.endIndex] == "=", name.utf8.isToken else { continue }
+            cookies.append(String(self[start..<index(before: piece.startIndex)].drop { $0 == " " }))
+            start = piece.startIndex
         }
-        return cookies
+        return cookies + [String(self[start...].drop { $0 == " " })]
     }
 }
 

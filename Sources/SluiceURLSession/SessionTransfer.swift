@@ -152,9 +152,12 @@ extension SessionTransfer {
     }
 
     func complete(_ response: HTTPURLResponse?, _ error: (any Error)?) {
-        let head = response.map { HTTPResponse($0) }
-        // A completed task need not be cancelled.
-        parts.withLock { $0.task = nil }
+        // A completed task need not be cancelled. The head is converted once.
+        let hasHead = parts.withLock { parts in
+            parts.task = nil
+            return parts.state.head != nil
+        }
+        let head = hasHead ? nil : response.map { HTTPResponse($0) }
         handle { state, now in
             guard let error else { return state.complete(head, at: now) }
             let failure = URLFailure(error)
@@ -483,8 +486,10 @@ extension TransferState {
     /// Returns the time of the next time-out check; nil if there is no time-out.
     func deadline(after now: Instant) -> Instant? {
         guard phase != .done else { return nil }
-        let total = context.timeouts.total.map { started + $0 }
-        guard let idle = context.timeouts.idle else { return total }
+        // The clock cannot wait for longer than some centuries.
+        let longest = Duration.seconds(Int64(1) << 31)
+        let total = context.timeouts.total.map { started + min($0, longest) }
+        guard let idle = context.timeouts.idle.map({ min($0, longest) }) else { return total }
         let silence = isSuspended || awaitsSource ? now + idle : (lastActivity ?? now) + idle
         return total.map { min($0, silence) } ?? silence
     }

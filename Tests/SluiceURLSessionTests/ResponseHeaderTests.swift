@@ -14,10 +14,17 @@ import Testing
         ),
         ("a=1; Expires=Wed, 01 Jan 2100 00:00:00 GMT; Secure", ["a=1; Expires=Wed, 01 Jan 2100 00:00:00 GMT; Secure"]),
         ("a=\"x, y\"", ["a=\"x, y\""]),
-        ("", [""]),
+        ("", [""]), (",", [","]), (",b=2", ["", "b=2"]), (" a=1 ,b=2", ["a=1 ", "b=2"]),
     ])
     func splitsJoinedCookies(_ joined: String, _ cookies: [String]) {
         #expect(HTTPHeaders(joined: [("Set-Cookie", joined)]).values(for: .setCookie) == cookies)
+    }
+
+    /// The time is linear: each comma would otherwise copy the cookie before it.
+    @Test func manyCommasBelongToOneCookie() {
+        let joined = "a=1" + String(repeating: ",", count: 300_000)
+        let headers = HTTPHeaders(joined: [("Set-Cookie", joined + " b=2")])
+        #expect(headers.values(for: .setCookie) == [String(joined.dropLast()), "b=2"])
     }
 
     @Test func keepsOtherFieldsJoinedAndSortsByName() {

@@ -21,7 +21,8 @@ import FoundationNetworking
         arguments: [
             (changed { $0.scheme = "ftp" }, .unsupportedScheme), (changed { $0.authority = "" }, .invalidURL),
             (changed { $0.authority = "a b" }, .invalidURL), (changed { $0.authority = "user@host" }, .invalidURL),
-            (changed { $0.path = "/a b" }, .invalidURL), (changed { $0.method = "A B" }, .invalidMethod),
+            (changed { $0.path = "/a b" }, .invalidURL), (changed { $0.path = "/a#b" }, .invalidURL),
+            (changed { $0.path = "/ü" }, .invalidURL), (changed { $0.method = "A B" }, .invalidMethod),
             (changed { $0.method = "" }, .invalidMethod), (changed { $0.headers = ["X": "a\r\nY: b"] }, .invalidHeader),
             (changed { $0.headers = ["X Y": "a"] }, .invalidHeader),
         ] as [(HTTPRequest, SluiceError.Code)]
@@ -36,6 +37,18 @@ import FoundationNetworking
     func keepsTargetUnchanged(_ path: String) throws {
         let message = try URLRequest(Self.changed { $0.path = path })
         #expect(message.url?.absoluteString == "http://host\(path)")
+    }
+
+    /// `URL` accepts no brackets there.
+    @Test func encodesSquareBrackets() throws {
+        let message = try URLRequest(Self.changed { $0.path = "/a[1]?filter[name]=ada&x=%5B" })
+        #expect(message.url?.absoluteString == "http://host/a%5B1%5D?filter%5Bname%5D=ada&x=%5B")
+    }
+
+    @Test func leavesTheFramingToTheBody() throws {
+        let fields: HTTPHeaders = ["Content-Length": "1", "Transfer-Encoding": "chunked", "X-A": "1"]
+        let message = try URLRequest(Self.changed { $0.headers = fields })
+        #expect(message.allHTTPHeaderFields == ["X-A": "1"])
     }
 
     @Test func joinsRepeatedFields() throws {
