@@ -150,6 +150,8 @@ package struct CookieTable: Sendable {
                 let cookie = StoredCookie(line)
                 if !contains(cookie, at: now) { _ = store(cookie, at: now) }
             }
+        case .remove:
+            for line in change.additions(to: lines(at: now)) { _ = store(StoredCookie(line), at: now) }
         }
         if count > limits.total + limits.slack { evict(at: now) }
     }

@@ -14,6 +14,8 @@ final class CookieFile: Sendable {
         var isScheduled = false
         /// True if a write was omitted because the file could not be read.
         var owesWrite = false
+        /// True if the cookies of the file were removed before it could be read.
+        var isForgotten = false
         /// The time of the last scheduled write.
         var lastWrite: DispatchTime?
         /// The contents last written, and the number of the snapshot that they came from.
@@ -52,6 +54,15 @@ final class CookieFile: Sendable {
     /// - Returns: Success, or the error if the file cannot be read.
     func read(for jar: CookieJar, isAgain: Bool) async -> Result<Void, SluiceError> {
         await queue.result { [self] in readNow(for: jar, isAgain: isAgain) }
+    }
+
+    /// Lets a later read add no cookies, if the file has not been read.
+    func forgetUnread() async {
+        await queue.result { [self] in
+            state.withLock { state in
+                if case .failed = state.reading { state.isForgotten = true }
+            }
+        }
     }
 
     /// Writes the jar's cookies.
@@ -104,7 +115,7 @@ final class CookieFile: Sendable {
         }
         do throws(PrivateFile.Failure) {
             let contents = try file.read() ?? Data()
-            jar.addMissing(Self.lines(contents))
+            if !state.withLock({ $0.isForgotten }) { jar.addMissing(Self.lines(contents)) }
             let owesWrite = state.withLock { state in
                 state.reading = .done
                 defer { state.owesWrite = false }

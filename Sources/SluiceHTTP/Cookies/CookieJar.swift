@@ -91,15 +91,17 @@ public final class CookieJar: Sendable {
 
     private func changed(_ change: CookieChange) -> [any CookieStorage] {
         state.withLock { state in
-            state.initialCookies.apply(change)
+            // A store may have replaced the removed cookies, so these may have older values here.
+            let isRemoval = if case .remove(let removed) = change { removed } else { [CookieLine]?.none }
+            state.initialCookies.apply(isRemoval.map { .add($0.map(\.expired)) } ?? change)
             return Array(state.stores.values)
         }
     }
 
     /// Takes a snapshot of all cookies.
     ///
-    /// The completion receives the snapshot's number, which increases with each snapshot, and the cookies, or nil if a
-    /// store cannot list them.
+    /// The completion receives the snapshot's number, and the cookies, or nil if a store cannot list them. The number is
+    /// taken first and increases with each snapshot, so the one with a higher number has all earlier changes.
     func takeSnapshot(_ completion: @escaping @Sendable (Int, [CookieLine]?) -> Void) {
         let (stores, number, lines) = state.withLock { state in
             state.lastSnapshot += 1
@@ -107,7 +109,7 @@ public final class CookieJar: Sendable {
             return (Array(state.stores.values), state.lastSnapshot, state.initialCookies.lines)
         }
         guard let store = stores.first else { return completion(number, lines) }
-        collectLines(of: store, stores.dropFirst(), CookieList(), completion)
+        collectLines(of: store, stores.dropFirst(), CookieList()) { completion(number, $0) }
     }
 
     /// Adds the cookies of a store and of the others, one after the other, to those found so far.
@@ -115,18 +117,14 @@ public final class CookieJar: Sendable {
         of store: any CookieStorage,
         _ others: ArraySlice<any CookieStorage>,
         _ found: CookieList,
-        _ completion: @escaping @Sendable (Int, [CookieLine]?) -> Void
+        _ completion: @escaping @Sendable ([CookieLine]?) -> Void
     ) {
         store.perform(.none) { [self] lines in
-            let number = state.withLock { state in
-                state.lastSnapshot += 1
-                return state.lastSnapshot
-            }
-            guard let lines else { return completion(number, nil) }
+            guard let lines else { return completion(nil) }
             var found = found
             found.apply(.addMissing(lines))
             if let next = others.first { return collectLines(of: next, others.dropFirst(), found, completion) }
-            completion(number, found.lines)
+            completion(found.lines)
         }
     }
 }
@@ -168,6 +166,7 @@ extension CookieJar {
     /// Removes all cookies.
     public func removeAll() async {
         await read()
+        await file?.forgetUnread()
         await perform(.removeAll)
     }
 
@@ -180,8 +179,8 @@ extension CookieJar {
     /// - Parameter shouldBeRemoved: Returns true for a cookie to remove.
     public func removeAll(where shouldBeRemoved: @Sendable (Cookie) throws -> Bool) async rethrows {
         await read()
-        let expired = try await lines()?.filter { try shouldBeRemoved($0.cookie) }.map(\.expired) ?? []
-        if !expired.isEmpty { await perform(.add(expired)) }
+        let removed = try await lines()?.filter { try shouldBeRemoved($0.cookie) } ?? []
+        if !removed.isEmpty { await perform(.remove(removed)) }
     }
 
     /// Reads the file, unless it has been read. Requests read it automatically. Cookies already in the jar are kept.
@@ -257,6 +256,8 @@ package enum CookieChange: Sendable {
     case add([CookieLine])
     /// Adds the cookies whose key is not present.
     case addMissing([CookieLine])
+    /// Removes the cookies that have not been replaced since.
+    case remove([CookieLine])
     case removeAll
 
     /// Returns the lines that the change adds to the given ones.
@@ -267,6 +268,8 @@ package enum CookieChange: Sendable {
         case .addMissing(let added):
             let keys = Set(lines.map(\.key))
             return added.filter { !keys.contains($0.key) }
+        case .remove(let removed):
+            return Set(removed).intersection(lines).map(\.expired)
         }
     }
 }

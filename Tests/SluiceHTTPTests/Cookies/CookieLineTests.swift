@@ -175,6 +175,12 @@ import Testing
         list.apply(.add([try line("d", "9", 1)]), now: now)
         list.apply(.none, now: Date(timeIntervalSince1970: 200))
         #expect(list.lines.map(\.cookie.name) == ["a"])
+        // A cookie with another value has replaced the removed one.
+        list.apply(.remove([try line("a", "1")]), now: now)
+        #expect(list.lines.map(\.cookie.value) == ["2"])
+        list.apply(.remove([try line("a", "2")]), now: now)
+        #expect(list.lines.isEmpty)
+        list.apply(.add([try line("a", "1")]), now: now)
         list.apply(.removeAll, now: now)
         #expect(list.lines.isEmpty)
     }
