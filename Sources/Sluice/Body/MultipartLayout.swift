@@ -294,14 +294,6 @@ enum MultipartEscaping {
     }
 }
 
-extension String {
-    /// The first 64 characters with control characters replaced, for use in a one-line message.
-    var printable: String {
-        let scalars = unicodeScalars.prefix(64).map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }
-        return String(String.UnicodeScalarView(scalars))
-    }
-}
-
 // MARK: - Multipart boundary
 
 /// The boundary that separates the parts of a form (RFC 2046 §5.1.1).

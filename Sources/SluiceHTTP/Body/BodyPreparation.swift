@@ -71,6 +71,8 @@ extension RequestBody {
                 body = if case .deferred(let prepare) = source { try await prepare() } else { try encoded(for: nil) }
             } catch let error as SluiceError {
                 throw error
+            } catch is CancellationError where Task.isCancelled {
+                throw .cancelled
             } catch {
                 throw SluiceError(.bodyUnavailable, "The request's body could not be created.", underlyingError: error)
             }

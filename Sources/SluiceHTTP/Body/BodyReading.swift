@@ -106,6 +106,8 @@ package struct StreamReading {
             return chunk
         } catch let error as SluiceError {
             throw error
+        } catch is CancellationError where Task.isCancelled {
+            throw .cancelled
         } catch {
             throw SluiceError(.bodyUnavailable, "The request's body could not be read.", underlyingError: error)
         }

@@ -136,7 +136,7 @@ extension SluiceError: CustomStringConvertible, LocalizedError, DescribedError {
     /// One sentence without query, headers or body.
     public var description: String {
         guard let request else { return reason }
-        return "\(request.method) \(request.redactedURL): \(reason)"
+        return "\(request): \(reason)"
     }
 
     /// All known details for a developer: the URL with its query, the names of header fields, the cause.
@@ -146,7 +146,8 @@ extension SluiceError: CustomStringConvertible, LocalizedError, DescribedError {
     public var expandedDescription: String {
         var lines = ["\(reason) [\(code), in \(step)]"]
         if let request {
-            lines.append("request: \(request.method) \(SecretRules.usual.url(request.url)) \(request.headers)")
+            let line = "request: \(request.method) \(SecretRules.usual.url(request.url)) \(request.headers)"
+            lines.append(line.withoutControls)
         }
         if let response { lines.append("response: \(response.status) \(response.headers)") }
         if let cause { lines.append("cause: \(cause)") }

@@ -387,7 +387,7 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, Hashable, CustomStringCon
 
     /// The names only, since values may be secrets.
     public var description: String {
-        "[" + map(\.name.rawValue).joined(separator: ", ") + "]"
+        "[" + map(\.name.rawValue.withoutControls).joined(separator: ", ") + "]"
     }
 }
 

@@ -128,7 +128,7 @@ public struct HTTPRequest: Sendable {
         let host = at.map { authority[$0...].dropFirst() } ?? authority[...]
         // Compares scalars: a question mark and a combining mark after it form one character.
         let path = String(path.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
-        return SecretRules.usual.url("\(scheme)://\(host)\(path)")
+        return SecretRules.usual.url("\(scheme)://\(host)\(path)").withoutControls
     }
 
     /// The scheme, host and port (RFC 6454 §4), which determine the scope of credentials and connections.
@@ -137,7 +137,7 @@ public struct HTTPRequest: Sendable {
 
 extension HTTPRequest: CustomStringConvertible, CustomReflectable, RedactedMirror {
     /// The method and ``redactedURL``.
-    public var description: String { "\(method) \(redactedURL)" }
+    public var description: String { "\(method.rawValue.withoutControls) \(redactedURL)" }
 
     /// The method, the URL without secrets, the names of header fields, and the body's length.
     package var shown: [Mirror.Child] {

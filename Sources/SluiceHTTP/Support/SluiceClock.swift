@@ -30,8 +30,9 @@ public struct SystemClock: SluiceClock {
 
     /// Waits in real time.
     public func sleep(for duration: Duration) async throws {
-        // The system's clock overflows for very long durations, so they are limited to 68 years.
-        try await Task.sleep(for: min(duration, .seconds(Int64(1) << 31)))
+        // The system's clock overflows for very long durations, so they are limited to 68 years. It would wait for
+        // ever if the time before now were before the start of the system.
+        try await Task.sleep(for: max(.zero, min(duration, .seconds(Int64(1) << 31))))
     }
 }
 

@@ -123,10 +123,13 @@ extension HTTPRequest {
             )
         }
         // An interceptor may have changed the path, so that the parts form another URL than they show.
-        if path.utf8.first != UInt8(ascii: "/") || path.containsByte(where: { $0 <= 0x20 || $0 == 0x7F }) {
+        if path.utf8.first != UInt8(ascii: "/") || path.containsByte(where: \.isOutsidePath) {
             throw SluiceError(
                 .invalidURL,
-                "The path must begin with a slash, and must not contain spaces or control characters.",
+                """
+                The path must begin with a slash, and must not contain spaces, control characters, a number sign or \
+                characters outside ASCII. Percent-encode them.
+                """,
                 request: self
             )
         }
@@ -154,10 +157,23 @@ extension HTTPRequest {
     }
 }
 
+extension UInt8 {
+    /// True for a byte that no path or query of a request contains (RFC 3986 §3.3, RFC 9112 §3.2).
+    fileprivate var isOutsidePath: Bool { self <= 0x20 || self >= 0x7F || self == UInt8(ascii: "#") }
+}
+
 extension String {
-    /// The text with all characters but visible ASCII replaced, for a one-line message.
-    fileprivate var printable: String {
-        String(decoding: utf8.prefix(64).map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    /// The first 64 characters with control characters replaced, for use in a one-line message.
+    package var printable: String {
+        String(String.UnicodeScalarView(unicodeScalars.prefix(64))).withoutControls
+    }
+
+    /// The text with question marks in place of control characters, which could forge a line of a log or control a
+    /// terminal.
+    package var withoutControls: String {
+        if !containsByte(where: { $0 < 0x20 || $0 >= 0x7F }) { return self }
+        let scalars = unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }
+        return String(String.UnicodeScalarView(scalars))
     }
 }
 

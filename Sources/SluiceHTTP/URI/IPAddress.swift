@@ -148,13 +148,15 @@ package struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
     /// The number of leading bits that all addresses of the block share.
     package let prefixLength: Int
 
-    /// Creates a block. Bits of the address after the prefix are cleared.
+    /// Creates a block. Bits of the address after the prefix are cleared. A block of IPv4-mapped addresses is the block
+    /// of their IPv4 addresses.
     ///
     /// - Returns: nil if the prefix is negative or longer than the address.
     package init?(_ address: IPAddress, prefixLength: Int) {
         guard (0...(address.isIPv4 ? 32 : 128)).contains(prefixLength) else { return nil }
-        self.prefixLength = prefixLength
-        self.address = address.masked(to: prefixLength)
+        let mapped = prefixLength < 96 ? nil : address.mapped
+        self.prefixLength = mapped == nil ? prefixLength : prefixLength - 96
+        self.address = (mapped ?? address).masked(to: self.prefixLength)
     }
 
     /// Parses `address/length`. An address alone is a block of one address.
@@ -169,9 +171,11 @@ package struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
         self.init(address, prefixLength: Int(clamping: length))
     }
 
-    /// Returns true if the block contains an address. An address of the other IP version is never contained.
+    /// Returns true if the block contains an address. A block of IPv4 addresses contains their IPv4-mapped forms too. Any
+    /// other address of the other IP version is never contained.
     package func contains(_ address: IPAddress) -> Bool {
-        address.isIPv4 == self.address.isIPv4 && address.masked(to: prefixLength) == self.address
+        let address = self.address.isIPv4 ? address.mapped ?? address : address
+        return address.isIPv4 == self.address.isIPv4 && address.masked(to: prefixLength) == self.address
     }
 
     /// The block as `address/length`.

@@ -61,6 +61,15 @@ import Foundation
         #expect(error.underlyingError == nil)
     }
 
+    @Test func requestCannotForgeLinesOfALog() {
+        var request = HTTPRequest(scheme: "http", authority: "a\u{1B}[2J", path: "/\r\nERROR \u{85}forged")
+        request.method = "GET\nERROR"
+        request.headers = ["X\nERROR": "1"]
+        let error = SluiceError(.invalidMethod, "No.", request: request)
+        #expect(!"\(error)\(request)\(request.headers)".unicodeScalars.contains { $0.properties.generalCategory == .control })
+        #expect(error.expandedDescription.split(whereSeparator: \.isNewline).count == 2)
+    }
+
     @Test func addingDetailsKeepsThoseThatAreSet() {
         let bare = SluiceError(.cannotConnect, "No.", step: .cache, underlyingError: Cause())
         let full = bare.with(step: .recovery, request: Self.request, response: Self.response)

@@ -13,7 +13,7 @@ import Testing
             ("2001:db8::/32", "2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", "2001:db7:ffff::", "2001:db9::"),
             ("2001:db8::/64", "2001:db8::", "2001:db8::ffff:ffff:ffff:ffff", "2001:db7:ffff::", "2001:db8:0:1::"),
             ("2001:db8::/65", "2001:db8::", "2001:db8::7fff:ffff:ffff:ffff", "2001:db7::", "2001:db8:0:0:8000::"),
-            ("::1", "::1", "::1", "::", "::2"), ("0.0.0.0/0", "0.0.0.0", "255.255.255.255", "::", "::ffff:10.0.0.1"),
+            ("::1", "::1", "::1", "::", "::2"), ("0.0.0.0/0", "0.0.0.0", "255.255.255.255", "::", "::fffe:10.0.0.1"),
             ("::/0", "::", "ffff::", "0.0.0.0", "127.0.0.1"),
         ] as [(String, String, String, String, String)]
     )
@@ -40,6 +40,15 @@ import Testing
     ])
     func rejectsMalformedBlocks(text: String) {
         #expect(IPNetwork(text) == nil)
+    }
+
+    @Test(arguments: ["10.0.0.0/8", "::ffff:10.0.0.0/104"])
+    func blocksOfMappedAddressesAreThoseOfIPv4(text: String) throws {
+        let network = try #require(IPNetwork(text))
+        #expect("\(network)" == "10.0.0.0/8")
+        #expect(network.contains(try #require(IPAddress("::ffff:10.1.2.3"))))
+        #expect(network.contains(IPAddress(10, 1, 2, 3)))
+        #expect(!network.contains(try #require(IPAddress("::ffff:11.1.2.3"))))
     }
 
     @Test(arguments: [-1, 33]) func rejectsPrefixLengthsOutOfRange(length: Int) {
