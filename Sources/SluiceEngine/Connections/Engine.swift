@@ -84,7 +84,8 @@ package final class Engine: Sendable {
 
 /// The number of open sockets of the engine, and its limit: a share of the process's limit (RLIMIT_NOFILE).
 ///
-/// Above the limit, idle connections are closed to make room, starting with the least recently used one of all clients.
+/// From the limit on, each new socket closes the least recently used idle connection of all clients. If none is idle,
+/// the socket is opened all the same.
 package final class DescriptorBudget: Sendable {
     private let open = Atomic(0)
     private let pools = Locked<[ObjectIdentifier: WeakPool]>([:])
@@ -96,7 +97,7 @@ package final class DescriptorBudget: Sendable {
         weak var pool: ConnectionPool?
     }
 
-    /// Three quarters of the process's limit. The rest is for the program.
+    /// Three quarters of the process's limit. Idle connections leave the rest to the program.
     private var limit: Int {
         let override = limitOverride.load(ordering: .relaxed)
         if override > 0 { return override }
