@@ -12,13 +12,14 @@ import SluiceHTTP
 /// bytes and can be cancelled on its own; the transfer stops when the last caller is cancelled. Requests that join
 /// later use the time-outs of the first, counted from when it was sent, and observers see one request.
 ///
-/// The endpoint, the route, the headers to compare and the options for time-outs, limits, cookies, credentials, priority,
-/// networks, tags, idempotency and gates must be equal too. The following are never shared: requests with their own
-/// interceptors, plugins, observers, retries, hedging, redirects or caching; requests whose token a closure supplies,
-/// such as ``SuppliedToken``; requests answered by a stub, or by a ``DataSource`` that reads the cache first; bodies from
-/// files and streams; downloads; and streamed responses. Requests before and after a sign-in or sign-out of an
-/// ``OAuth2`` gate do not share. When a request with an unsafe method ends, later requests do not join
-/// transfers that started before, so they see its changes.
+/// The endpoint, the route, `userInfo`, the headers to compare and the options for time-outs, limits, cookies,
+/// credentials, priority, networks, tags, idempotency and gates must be equal too. The following are never shared:
+/// requests with their own interceptors, plugins, observers, retries, hedging, redirects or caching; requests with a
+/// `userInfo` value that is not `Hashable`; requests whose token a closure supplies, such as ``SuppliedToken``;
+/// requests answered by a stub, or by a ``DataSource`` that reads the cache first; bodies from files and streams;
+/// downloads; and streamed responses. Requests before and after a sign-in or sign-out of an ``OAuth2`` gate do not
+/// share. When a request with an unsafe method ends, later requests do not join transfers that started before, so they
+/// see its changes.
 public struct RequestSharing: Sendable, Hashable {
     private enum Methods: Sendable, Hashable {
         case none, safe, all
