@@ -135,7 +135,8 @@ extension APIClient {
         /// replaces the one with the same name.
         ///
         /// `Authorization`, `Cookie` and `Proxy-Authorization` are sent to the origin of the base URL, and to a host or
-        /// base URL that the request sets. They are not sent if the path is a whole URL with another origin.
+        /// base URL that the request sets. They are not sent if the path is a whole URL with another origin. A client
+        /// without a base URL sends all headers to every URL.
         public var headers: HTTPHeaders = [.userAgent: SluiceVersion.product]
         /// The time-outs: 10 s to connect and 60 s without a byte, for each transfer; the total, none by default,
         /// covers the whole request.
