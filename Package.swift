@@ -73,7 +73,7 @@ let package = Package(
         ),
         .target(
             name: "SluiceTesting",
-            dependencies: ["Sluice", "SluiceCache", "SluiceFoundation", "SluiceHTTP", "SluiceLibc"]
+            dependencies: ["Sluice", "SluiceCache", "SluiceFoundation", "SluiceHTTP", "SluiceJSON", "SluiceLibc"]
         ),
         .target(
             name: "SluiceRedis",
