@@ -18,6 +18,7 @@ import FoundationNetworking
 ///   checked by the client.
 /// - ``Timeouts/connect`` has no effect, since the time of connecting is not reported. ``Timeouts/idle`` counts from
 ///   the start. ``Timeouts/continueWait`` has no effect.
+/// - ``ResponseLimits/decompressionRatio`` has no effect, since the session decompresses bodies itself.
 /// - Informational responses are not reported, and a response has no trailers.
 /// - The version in a response's head is always HTTP/1.1. The metrics have the real one on Apple's platforms.
 ///
@@ -30,7 +31,7 @@ import FoundationNetworking
 /// - If the server closes a kept connection just when a request with a body begins, the repeated request has no body,
 ///   and fails with its idle time-out.
 /// - A redirect without a usable `Location` loses its body.
-/// - Metrics do not cover the connection.
+/// - Metrics do not cover the connection. ``TransferMetrics/bytesReceived`` counts decompressed bytes.
 /// - A request with a cookie jar fails with ``SluiceError/Code/unsupported``, as does one with credentials
 ///   unless Basic is their only method.
 public struct URLSessionTransport: Transport {

@@ -146,8 +146,8 @@ extension CookieJar {
     ///
     /// - Parameter cookie: The cookie.
     /// - Throws: ``SluiceError/Code/invalidHeader`` if the cookie has no name or domain, its path does not begin with a
-    ///   slash, it contains a control character or a `;`, or it violates the rules of a `__Secure-` or `__Host-`
-    ///   prefix.
+    ///   slash, its name contains a `=`, its name or value contains a `;`, its domain contains a space or begins with a
+    ///   `#`, it contains a control character, or it violates the rules of a `__Secure-` or `__Host-` prefix.
     public func set(_ cookie: Cookie) async throws(SluiceError) {
         guard let line = CookieLine(cookie) else {
             throw SluiceError(

@@ -326,7 +326,8 @@ extension HTTPHeaders: RandomAccessCollection {
     public struct Field: Sendable, Hashable {
         /// The field's name.
         public let name: HTTPHeaderName
-        /// The field's value, without surrounding white space. Invalid UTF-8 becomes replacement characters.
+        /// The field's value. A received one has no surrounding white space. Invalid UTF-8 becomes replacement
+        /// characters.
         public let value: String
         /// The bytes of a value that is not valid UTF-8; nil for all other values.
         package let bytes: [UInt8]?

@@ -135,7 +135,7 @@ public struct ResponseLimits: Sendable, Hashable {
     public var body: Int64?
     /// The maximum ratio of decompressed to compressed size, nil for no limit; 200 by default. It applies to the bytes
     /// received so far, once the decompressed size exceeds 1 MiB, since short repetitive texts may exceed the ratio. For a
-    /// body with two codings, it also applies to the size between them.
+    /// body with two codings, it also applies to the size between them. `URLSessionTransport` does not enforce it.
     public var decompressionRatio: Int?
 
     /// Creates limits.

@@ -65,7 +65,8 @@ public struct TransferMetrics: Sendable, Hashable {
     public var total: Duration = .zero
     /// The number of body bytes sent.
     public var bytesSent: Int64 = 0
-    /// The number of body bytes received, before decompression.
+    /// The number of body bytes received, before decompression. `URLSessionTransport` on Linux counts them after
+    /// decompression.
     public var bytesReceived: Int64 = 0
     /// The HTTP version in use.
     public var version: HTTPVersion = .http1_1
