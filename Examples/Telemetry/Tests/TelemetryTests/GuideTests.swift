@@ -6,7 +6,7 @@ import Telemetry
 import Testing
 import Tracing
 
-/// The code of the section "swift-log, swift-metrics and swift-distributed-tracing" of the article on observation.
+/// The code of README.md.
 @Suite struct GuideTests {
     enum Tenant {
         @TaskLocal static var current: String?
