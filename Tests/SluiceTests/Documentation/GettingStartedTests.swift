@@ -1,3 +1,4 @@
+import Foundation
 import Sluice
 import SluiceTesting
 import Testing
@@ -57,8 +58,7 @@ public struct GitHub: WebService {
 struct Repos {
     static func main() async {
         guard let user = CommandLine.arguments.dropFirst().first else {
-            print("usage: repos <user>")
-            return
+            fail("usage: repos <user>", status: 64)
         }
         do {
             let repositories = try await GitHub().repositories(of: user).sender().value
@@ -66,8 +66,14 @@ struct Repos {
                 print(repository.stars, repository.name)
             }
         } catch {
-            print("error: \(error)")
+            fail("error: \(error)", status: 1)
         }
+    }
+
+    /// Writes a line to standard error and ends the program.
+    private static func fail(_ line: String, status: Int32) -> Never {
+        FileHandle.standardError.write(Data("\(line)\n".utf8))
+        exit(status)
     }
 }
 
