@@ -18,7 +18,8 @@ import Darwin
                 try await tour()
             }
         } catch {
-            print("✗ \(error)")
+            let line = Array("✗ \(error)\n".utf8)
+            _ = write(STDERR_FILENO, line, line.count)
             exit(EXIT_FAILURE)
         }
     }

@@ -26,7 +26,8 @@ import Darwin
             }
             try await service.group.run()
         } catch {
-            print("✗ \(error)")
+            let line = Array("✗ \(error)\n".utf8)
+            _ = write(STDERR_FILENO, line, line.count)
             exit(EXIT_FAILURE)
         }
     }

@@ -21,7 +21,7 @@ import Darwin
         let arguments = CommandLine.arguments.dropFirst()
         let numbers = arguments.dropFirst().map { Int($0) ?? 0 }
         guard let url = arguments.first, numbers.count < 3, numbers.allSatisfy({ $0 > 0 }) else {
-            print("usage: user-load URL [REQUESTS [IN_FLIGHT]]")
+            report("usage: user-load URL [REQUESTS [IN_FLIGHT]]")
             exit(EX_USAGE)
         }
         let (count, inFlight) = (numbers.first ?? 2_000, numbers.count > 1 ? numbers[1] : 32)
@@ -45,8 +45,14 @@ import Darwin
         }
         for (reason, failures) in Dictionary(grouping: failures, by: { "\($0.status.map { "\($0)" } ?? "\($0.code)")" })
         {
-            print("✗ \(reason): \(failures.count)")
+            report("✗ \(reason): \(failures.count)")
         }
         if !failures.isEmpty { exit(EXIT_FAILURE) }
+    }
+
+    /// Writes a line to standard error.
+    private static func report(_ line: String) {
+        let bytes = Array("\(line)\n".utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 }
