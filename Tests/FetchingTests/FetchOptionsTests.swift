@@ -78,6 +78,20 @@ import Testing
         }
     }
 
+    @Test func onlyTheNullDeviceIsTheOutputOfSeveralURLs() throws {
+        let options = try Self.options(["-o", "/dev/null", "http://a", "-o", "/dev/null", "http://b"])
+        #expect(options.items.map(\.output) == [.file("/dev/null"), .file("/dev/null")])
+        for (one, other) in [("f", "f"), ("f", "./f"), ("d/f", "d//./f"), ("/f", "//f")] {
+            let words = ["-o", one, "-o", other, "http://a", "http://b"]
+            let error = #expect(throws: UsageError.self) { try Self.options(words) }
+            #expect(error?.description.contains("“\(other)” is the --output of several URLs") == true)
+        }
+        for (one, other) in [("f", "F"), ("f", "/f"), ("f", "d/f"), ("d/../f", "f")] {
+            let options = try Self.options(["-o", one, "-o", other, "http://a", "http://b"])
+            #expect(options.items.map(\.output) == [.file(one), .file(other)])
+        }
+    }
+
     @Test func inputFilesTakeTheirPlaceAmongURLs() throws {
         let files = [
             "list": "# films\n\n  http://b/1 \r\nhttp://b/2#sha256=\(Self.hex)\r\n\t# end", "-": "http://d",

@@ -12,6 +12,7 @@ struct Downloads {
     private let options: FetchOptions
     private let reporter: Reporter
     private let client: APIClient
+    private let names = SharedNames()
     /// The maximum time for recording the bytes of a download that was stopped.
     private static let closingTime = Duration.seconds(2)
 
@@ -33,24 +34,32 @@ struct Downloads {
     ///
     /// - Returns: The number of downloads that failed.
     func run() async -> Int {
+        let failures = await run(Array(options.items.indices))
+        // The files that these would have replaced are complete now.
+        let lateFailures = await run(names.refused.sorted(), keepsBoth: true)
+        await reporter.end()
+        return failures + lateFailures
+    }
+
+    /// Runs some downloads and returns the number of those that failed.
+    private func run(_ indices: [Int], keepsBoth: Bool = false) async -> Int {
         await withTaskGroup(of: Bool.self) { group in
             var failures = 0
-            for index in options.items.indices {
-                if index >= options.jobs, await group.next() == false { failures += 1 }
+            for (position, index) in indices.enumerated() {
+                if position >= options.jobs, await group.next() == false { failures += 1 }
                 if Task.isCancelled { break }
-                group.addTask { await fetch(index) }
+                group.addTask { await fetch(index, keepsBoth: keepsBoth) }
             }
             for await isComplete in group where !isComplete { failures += 1 }
-            await reporter.end()
             return failures
         }
     }
 
-    /// Runs one download and returns true if it succeeded.
-    private func fetch(_ index: Int) async -> Bool {
+    /// Runs one download and returns false if it failed. One that has not got its name runs again, and then keeps both files.
+    private func fetch(_ index: Int, keepsBoth: Bool) async -> Bool {
         let item = options.items[index]
         let start = ContinuousClock.now
-        await reporter.began(index)
+        if !keepsBoth { await reporter.began(index) }
         do throws(DownloadFailure) {
             if Task.isCancelled { throw .interrupted }
             switch item.output {
@@ -61,20 +70,23 @@ struct Downloads {
                 let content = try await stream(index, to: try await open(path), "“\(path)”")
                 await reporter.finished(index, content, after: start.duration(to: .now))
             case .file, .named:
-                let file = try await download(index)
+                let file = try await download(index, keepsBoth: keepsBoth)
                 await reporter.finished(index, file, after: start.duration(to: .now))
             }
             return true
         } catch {
+            if !keepsBoth, !error.isCancellation, names.refused.contains(index) { return true }
             await reporter.failed(index, error)
             return false
         }
     }
 
     /// Downloads a file, and continues one that an earlier run left unfinished.
-    private func download(_ index: Int) async throws(DownloadFailure) -> DownloadedFile {
+    private func download(_ index: Int, keepsBoth: Bool) async throws(DownloadFailure) -> DownloadedFile {
         let item = options.items[index]
-        var request = client.download(item.url, to: destination(of: item))
+        let replaces = options.overwrites && !keepsBoth
+        let client = replaces && item.output == .named ? claimingClient(index) : client
+        var request = client.download(item.url, to: destination(of: item, replaces))
         if options.segments > 1 { request = request.segments(options.segments) }
         if let sha256 = item.sha256 { request = request.sha256(sha256) }
         let sender = request.sender()
@@ -118,8 +130,16 @@ struct Downloads {
         }
     }
 
-    private func destination(of item: FetchOptions.Item) -> DownloadDestination {
-        let conflict: DownloadDestination.Conflict = options.overwrites ? .overwrite : .keepBoth
+    /// Returns a client for a file that may replace another one. Its name is claimed.
+    private func claimingClient(_ index: Int) -> APIClient {
+        APIClient {
+            $0 = client.configuration
+            $0.transport = ClaimingTransport(base: $0.transport, names: names, index: index)
+        }
+    }
+
+    private func destination(of item: FetchOptions.Item, _ replaces: Bool) -> DownloadDestination {
+        let conflict: DownloadDestination.Conflict = replaces ? .overwrite : .keepBoth
         if case .file(let path) = item.output { return .file(URL(filePath: path), ifExists: conflict) }
         let folder = options.directory ?? FileManager.default.currentDirectoryPath
         return .suggested(in: URL(filePath: folder, directoryHint: .isDirectory), ifExists: conflict)

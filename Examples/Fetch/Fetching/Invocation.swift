@@ -105,6 +105,12 @@ private struct OptionParser {
                 throw UsageError("--json and “--output -” cannot be used together: both write to standard output.")
             }
         }
+        var files: Set<String> = []
+        for path in outputs where path != "/dev/null" {
+            guard files.insert(OptionParser.normalized(path)).inserted else {
+                throw UsageError("“\(path)” is the --output of several URLs. Name a file of its own for each.")
+            }
+        }
         guard digests.isEmpty || digests.count == count else {
             throw UsageError(
                 "The number of URLs is \(count), and that of --sha256 \(digests.count). Give one for each URL."
@@ -144,6 +150,12 @@ private struct OptionParser {
         if option.long == "--input-file" { return value }
         try set(option.long, value)
         return nil
+    }
+
+    /// Returns a path without empty segments and those that are a dot, so that two texts of one path are equal.
+    private static func normalized(_ path: String) -> String {
+        let segments = path.split(separator: "/").filter { $0 != "." }
+        return (path.hasPrefix("/") ? "/" : "") + segments.joined(separator: "/")
     }
 
     private mutating func setFlag(_ name: String) {

@@ -106,6 +106,24 @@ final class FetchTests: XCTestCase {
         XCTAssertEqual(try String(contentsOf: folder.appending(path: "a"), encoding: .utf8), "k")
     }
 
+    func testOverwritingReplacesNoFileOfTheSameCommand() async throws {
+        let server = try LoopbackServer()
+        server.on("*") { .text($0.path) }
+        server.on("/moved", .redirect(to: "/c/x.iso"))
+        server.on("/named", .text("/named", headers: ["Content-Disposition": "attachment; filename=x.iso"]))
+        try Data("old".utf8).write(to: folder.appending(path: "x.iso"))
+        try Data("old".utf8).write(to: folder.appending(path: "y.iso"))
+        let urls = ["a/x.iso", "b/x.iso", "moved", "named", "y.iso"].map { "\(server.url)/\($0)" }
+        let end = try FetchProcess(["--overwrite", "--json", "-d", folder.path] + urls).end()
+        XCTAssertEqual(end.status, 0, end.errors)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        XCTAssertEqual(names, ["x 2.iso", "x 3.iso", "x 4.iso", "x.iso", "y.iso"])
+        let texts = try names.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
+        XCTAssertEqual(texts.sorted(), ["/a/x.iso", "/b/x.iso", "/c/x.iso", "/named", "/y.iso"])
+        XCTAssertEqual(try end.events.count { $0.event == .started }, urls.count)
+        XCTAssertEqual(try end.events.count { $0.event == .finished }, urls.count)
+    }
+
     func testInvalidArgumentsExitWith64() throws {
         let end = try FetchProcess(["file"]).end()
         XCTAssertEqual(end.status, 64)
