@@ -20,7 +20,7 @@ import Darwin
         Descriptor.reserveStandardDescriptors()
         do throws(UsageError) {
             switch try Invocation(try arguments(), reading: InputFile.text) {
-            case .help: Descriptor.standardOutput.write(FetchOptions.usage + "\n")
+            case .help: printUsage()
             case .fetch(let options):
                 try checkFolder(for: options)
                 await run(options)
@@ -28,6 +28,15 @@ import Darwin
         } catch {
             report(error)
             exit(ExitStatus.usage.rawValue)
+        }
+    }
+
+    private static func printUsage() {
+        do throws(Descriptor.Failure) {
+            try Descriptor.standardOutput.write(Data("\(FetchOptions.usage)\n".utf8))
+        } catch {
+            Descriptor.standardError.write("fetch: The usage could not be written: \(error).\n")
+            exit(ExitStatus.failure.rawValue)
         }
     }
 

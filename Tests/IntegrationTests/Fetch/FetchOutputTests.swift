@@ -169,6 +169,9 @@ final class FetchOutputTests: XCTestCase {
         let full = try FetchProcess(["-o", "/dev/full", "\(server.url)/a"]).end()
         XCTAssertEqual(full.status, 1)
         XCTAssertTrue(full.errors.contains("“/dev/full” could not be written: No space left on device."), full.errors)
+        let help = try FetchProcess(["--help"], after: "exec > /dev/full").end()
+        XCTAssertEqual(help.status, 1)
+        XCTAssertEqual(help.errors, "fetch: The usage could not be written: No space left on device.\n")
         #endif
     }
 }
