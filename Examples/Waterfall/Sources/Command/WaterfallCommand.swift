@@ -19,12 +19,12 @@ import Darwin
     static func main() async {
         do {
             let arguments = try Arguments(CommandLine.arguments.dropFirst())
-            if arguments.showsHelp { return print(Arguments.usage) }
+            if arguments.showsHelp { return try output("\(Arguments.usage)\n") }
             let page = try await page(arguments)
             if let path = arguments.output {
                 try save(Data(page.utf8), to: path)
             } else {
-                print(page, terminator: "")
+                try output(page)
             }
         } catch {
             let line = Array("waterfall: \(error)\n".utf8)
@@ -59,6 +59,20 @@ import Darwin
             return try Archive(parsing: data)
         } catch {
             throw CommandError(description: "“\(path)”: \(error)")
+        }
+    }
+
+    /// Writes a text to standard output.
+    private static func output(_ text: String) throws(CommandError) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let reason = String(cString: strerror(errno))
+                throw CommandError(description: "Standard output cannot be written: \(reason).")
+            }
+            bytes = bytes.dropFirst(count)
         }
     }
 

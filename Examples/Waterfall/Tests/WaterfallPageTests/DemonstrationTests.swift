@@ -81,4 +81,20 @@ struct DemonstrationTests {
         await #expect(throws: Program.Failure.self) { try await waterfall("--demo", "extra.har") }
         await #expect(throws: Program.Failure.self) { try await waterfall("--unknown") }
     }
+
+    #if os(Linux)
+    @Test func failsIfStandardOutputCannotBeWritten() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let archive = folder.appending(path: "one.har")
+        try Samples.har([Samples.entry()]).data().write(to: archive)
+        let shell = Program(path: "/bin/sh")
+        for argument in [archive.path, "--help"] {
+            let error = await #expect(throws: Program.Failure.self) {
+                try await shell.run(["-c", "exec \"$0\" \"$1\" > /dev/full", Program.waterfall.path, argument])
+            }
+            #expect(error?.description.contains("cannot be written: No space left on device.") == true)
+        }
+    }
+    #endif
 }
