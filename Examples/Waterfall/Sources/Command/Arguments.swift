@@ -26,7 +26,7 @@ struct Arguments {
     private(set) var title: String?
     private(set) var showsHelp = false
 
-    init(_ arguments: some Sequence<String>) throws(CommandError) {
+    init(_ arguments: some Sequence<String>) throws(UsageError) {
         var rest = Array(arguments)[...]
         var files: [String] = []
         var isDemonstration = false
@@ -39,7 +39,7 @@ struct Arguments {
             case "-h", "--help": showsHelp = true
             default:
                 if argument.hasPrefix("-") {
-                    throw CommandError(description: "The option \(argument) is unknown.\n\(Self.usage)")
+                    throw UsageError(reason: "The option \(argument) is unknown.")
                 }
                 files.append(argument)
             }
@@ -49,10 +49,10 @@ struct Arguments {
         case 0 where isDemonstration: source = .demonstration
         case 1 where !isDemonstration: source = .file(files[0])
         case 2 where !isDemonstration: source = .comparison(before: files[0], after: files[1])
-        default: throw CommandError(description: "Give one file, two files or --demo.\n\(Self.usage)")
+        default: throw UsageError(reason: "Give one file, two files or --demo.")
         }
         if archive != nil, source != .demonstration {
-            throw CommandError(description: "--har needs --demo.\n\(Self.usage)")
+            throw UsageError(reason: "--har needs --demo.")
         }
     }
 
@@ -70,10 +70,17 @@ struct Arguments {
         return name.hasSuffix(".har") ? String(name.dropLast(4)) : name
     }
 
-    private func value(of option: String, _ rest: inout ArraySlice<String>) throws(CommandError) -> String {
+    private func value(of option: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
         guard let value = rest.popFirst() else {
-            throw CommandError(description: "\(option) needs a value.\n\(Self.usage)")
+            throw UsageError(reason: "\(option) needs a value.")
         }
         return value
     }
+}
+
+/// An error in the command line, described in a sentence before the usage.
+struct UsageError: Error, CustomStringConvertible {
+    let reason: String
+
+    var description: String { "\(reason)\n\(Arguments.usage)" }
 }

@@ -29,7 +29,7 @@ import Darwin
         } catch {
             let line = Array("waterfall: \(error)\n".utf8)
             _ = write(STDERR_FILENO, line, line.count)
-            exit(EXIT_FAILURE)
+            exit(error is UsageError ? EX_USAGE : EXIT_FAILURE)
         }
     }
 

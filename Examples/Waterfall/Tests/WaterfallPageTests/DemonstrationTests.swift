@@ -65,8 +65,6 @@ struct DemonstrationTests {
         try await waterfall(before.path, after.path, "-o", page.path)
         let html = try String(contentsOf: page, encoding: .utf8)
         #expect(html.contains("<h1>old → new</h1>") && html.contains("<dt>Added</dt><dd>1<"))
-        await #expect(throws: Program.Failure.self) { try await waterfall(before.path, after.path, page.path) }
-        await #expect(throws: Program.Failure.self) { try await waterfall(before.path, "--har", page.path) }
     }
 
     @Test func rejectsInvalidArchiveWithReason() async throws {
@@ -78,8 +76,19 @@ struct DemonstrationTests {
         #expect(
             error?.description.contains("no.har”: The file is JSON, but not a HAR: it has no object “log”.") == true
         )
-        await #expect(throws: Program.Failure.self) { try await waterfall("--demo", "extra.har") }
-        await #expect(throws: Program.Failure.self) { try await waterfall("--unknown") }
+        #expect(error?.status == 1)
+    }
+
+    @Test(
+        arguments: [
+            [], ["a.har", "b.har", "c.har"], ["a.har", "--har", "b.har"], ["--demo", "a.har"], ["a.har", "-o"],
+            ["--unknown"],
+        ] as [[String]]
+    )
+    func invalidArgumentsHaveStatus64(_ arguments: [String]) async {
+        let error = await #expect(throws: Program.Failure.self) { try await Program.waterfall.run(arguments) }
+        #expect(error?.status == 64)
+        #expect(error?.description.contains("\nusage: waterfall ") == true)
     }
 
     #if os(Linux)

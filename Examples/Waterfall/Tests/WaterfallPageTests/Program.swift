@@ -9,6 +9,8 @@ private final class BundleAnchor {}
 /// A program that a test runs to its end.
 struct Program {
     struct Failure: Error, CustomStringConvertible {
+        /// The exit status of the program.
+        let status: Int32
         let description: String
     }
 
@@ -65,7 +67,8 @@ struct Program {
         process.waitUntilExit()
         limit.cancel()
         guard process.terminationStatus == 0 else {
-            throw Failure(description: "\(path) ended with \(process.terminationStatus): \(text)")
+            let status = process.terminationStatus
+            throw Failure(status: status, description: "\(path) ended with \(status): \(text)")
         }
         return text
     }
