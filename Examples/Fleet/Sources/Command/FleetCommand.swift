@@ -30,7 +30,7 @@ import Darwin
             try await run(Array(CommandLine.arguments.dropFirst()))
         } catch {
             output("fleet: \(error)\n", to: STDERR_FILENO)
-            exit(EXIT_FAILURE)
+            exit((error as? CommandError)?.status ?? EXIT_FAILURE)
         }
     }
 
@@ -39,7 +39,7 @@ import Darwin
         case "upstream" where arguments.count == 1:
             try await Upstream(FleetRules(), log: EventLog()).run()
         case "service" where arguments.count == 6 && arguments[2] == "--upstream" && arguments[4] == "--redis":
-            guard let number = Int(arguments[1]) else { throw CommandError(description: usage) }
+            guard let number = Int(arguments[1]) else { throw CommandError(description: usage, status: EX_USAGE) }
             guard let key = Secret(environment: "FLEET_KEY") else {
                 throw CommandError(description: "FLEET_KEY is not set.")
             }
@@ -48,7 +48,7 @@ import Darwin
         case "report" where arguments.count == 4 && arguments[2] == "--page":
             guard try report(arguments[1], page: arguments[3]) else { exit(EXIT_FAILURE) }
         default:
-            throw CommandError(description: usage)
+            throw CommandError(description: usage, status: EX_USAGE)
         }
     }
 
@@ -78,4 +78,6 @@ import Darwin
 /// An error, described in a sentence.
 struct CommandError: Error, CustomStringConvertible {
     let description: String
+    /// The exit status of the process.
+    var status = EXIT_FAILURE
 }
