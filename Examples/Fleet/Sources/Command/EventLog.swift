@@ -27,11 +27,12 @@ struct EventLog: Sendable {
     }
 }
 
-/// Waits for SIGTERM or Ctrl-C.
+/// Waits for SIGTERM or Ctrl-C. A second signal ends the process at once.
 enum Termination {
     static func wait() async {
         let (signals, continuation) = AsyncStream<Void>.makeStream()
-        let sources = [SIGINT, SIGTERM].map { number in
+        let numbers = [SIGINT, SIGTERM]
+        let sources = numbers.map { number in
             // A dispatch source also sees ignored signals. Ignoring them only disables their default action.
             signal(number, SIG_IGN)
             return DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -42,5 +43,6 @@ enum Termination {
         }
         for await _ in signals { break }
         for source in sources { source.cancel() }
+        for number in numbers { signal(number, SIG_DFL) }
     }
 }
