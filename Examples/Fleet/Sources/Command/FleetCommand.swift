@@ -65,11 +65,18 @@ import Darwin
         return report.holds
     }
 
+    /// Writes a text. If that fails, the process ends with an error, because the report would count too few events.
     static func output(_ text: String, to file: Int32) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            guard count > 0 else { return }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                // Without standard error, the failure can only be told by the status.
+                if file == STDERR_FILENO { return }
+                output("fleet: The output cannot be written: \(String(cString: strerror(errno))).\n", to: STDERR_FILENO)
+                exit(EXIT_FAILURE)
+            }
             bytes = bytes.dropFirst(count)
         }
     }
