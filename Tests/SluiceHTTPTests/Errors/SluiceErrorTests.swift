@@ -66,7 +66,8 @@ import Foundation
         request.method = "GET\nERROR"
         request.headers = ["X\nERROR": "1"]
         let error = SluiceError(.invalidMethod, "No.", request: request)
-        #expect(!"\(error)\(request)\(request.headers)".unicodeScalars.contains { $0.properties.generalCategory == .control })
+        let texts = "\(error)\(request)\(request.headers)"
+        #expect(!texts.unicodeScalars.contains { $0.properties.generalCategory == .control })
         #expect(error.expandedDescription.split(whereSeparator: \.isNewline).count == 2)
     }
 

@@ -26,7 +26,8 @@ public struct ServiceOptions: Sendable {
     public var cacheDirectory: String?
     /// The maximum duration of a request, `MAXIMUM_TIMEOUT` in seconds; 10 seconds by default.
     public var maximumTimeout: Duration = .seconds(10)
-    /// The maximum time to warm the client before the service is ready, `WARM_UP_TIMEOUT` in seconds; 5 seconds by default.
+    /// The maximum time to warm the client before the service is ready, `WARM_UP_TIMEOUT` in seconds; 5 seconds by default, 0 for no
+    /// warm-up.
     public var warmUpTimeout: Duration = .seconds(5)
     /// The time between the end of the readiness and that of the server, `SHUTDOWN_DELAY` in seconds; none by default.
     public var shutdownDelay: Duration = .zero
@@ -62,10 +63,11 @@ public struct ServiceOptions: Sendable {
         }
         func seconds(_ name: String) throws(InvalidOption) -> Duration? {
             guard let text = variables[name] else { return nil }
-            guard let timeout = RequestTimeout(text) else { throw InvalidOption(name, "is not a time in seconds") }
-            return timeout.duration
+            guard let duration = Duration(seconds: text) else { throw InvalidOption(name, "is not a time in seconds") }
+            return duration
         }
         maximumTimeout = try seconds("MAXIMUM_TIMEOUT") ?? maximumTimeout
+        if maximumTimeout == .zero { throw InvalidOption("MAXIMUM_TIMEOUT", "must not be zero") }
         warmUpTimeout = try seconds("WARM_UP_TIMEOUT") ?? warmUpTimeout
         shutdownDelay = try seconds("SHUTDOWN_DELAY") ?? shutdownDelay
         cacheDirectory = variables["CACHE_DIRECTORY"]

@@ -35,6 +35,13 @@ import Testing
         #expect(options.shutdownDelay == .milliseconds(500))
     }
 
+    @Test func waitsCanBeLeftOut() throws {
+        let others = ["WARM_UP_TIMEOUT": "0", "SHUTDOWN_DELAY": "0"]
+        let options = try ServiceOptions(environment: Self.environment.merging(others) { $1 })
+        #expect(options.warmUpTimeout == .zero)
+        #expect(options.shutdownDelay == .zero)
+    }
+
     @Test(arguments: environment.keys.sorted(), ["", nil])
     func whatHasNoDefaultIsMissed(_ name: String, _ value: String?) {
         var environment = Self.environment

@@ -37,6 +37,7 @@ public struct UserServiceGroup: Sendable {
             $0.requestInterceptors.append(telemetry)
         }
         let readiness = Readiness(delay: options.shutdownDelay) {
+            if options.warmUpTimeout == .zero { return }
             let isWarm = await client.warmUp(within: options.warmUpTimeout)
             if !isWarm { logger.warning("The upstream does not answer. The service starts without it.") }
         }
