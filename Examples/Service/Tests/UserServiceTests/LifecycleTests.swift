@@ -15,6 +15,7 @@ import Testing
     private func withGroup(
         _ upstream: FakeUpstream,
         environment: [String: String] = [:],
+        logger: Logger? = nil,
         configure: (inout ServiceOptions) -> Void = { _ in },
         _ body: (UserServiceGroup, APIClient) async throws -> Void
     ) async throws {
@@ -22,6 +23,7 @@ import Testing
         var options = upstream.options
         options.port = 0
         configure(&options)
+        let logger = logger ?? self.logger
         let service = UserServiceGroup(options, environment: environment, logger: logger) { port.yield($0) }
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
@@ -134,5 +136,22 @@ import Testing
         let spans = collector.requests(to: "/v1/traces").map { String(decoding: $0.body, as: UTF8.self) }.joined()
         #expect(spans.contains(trace) && spans.contains("user-service"), "\(spans)")
         #expect(!collector.requests(to: "/v1/metrics").isEmpty)
+    }
+
+    @Test func telemetryThatTheCollectorRefusesIsLogged() async throws {
+        let upstream = try FakeUpstream()
+        let collector = try LoopbackServer()
+        defer {
+            upstream.stop()
+            collector.stop()
+        }
+        collector.on(.post, "/v1/*", .status(.badRequest))
+        let environment = ["OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"]
+        let log = RecordingLogHandler.Log()
+        let logger = Logger(label: "test") { _ in RecordingLogHandler(log) }
+        try await withGroup(upstream, environment: environment, logger: logger) { _, caller in
+            #expect(await status("users/7", caller) == .ok)
+        }
+        #expect(log.messages.contains { $0.hasPrefix("Not all telemetry was exported: ") }, "\(log.messages)")
     }
 }

@@ -1,3 +1,4 @@
+import Logging
 import ServiceLifecycle
 import SluiceTelemetry
 
@@ -6,11 +7,13 @@ import SluiceTelemetry
 /// As the first service of a group it ends last, after the requests that are still answered.
 struct TelemetryExport: Service {
     let telemetry: OpenTelemetry
+    let logger: Logger
 
     func run() async throws {
         // A cancelled wait is an end of the service too.
         try? await gracefulShutdown()
-        await telemetry.shutdown(within: .seconds(5))
+        let isComplete = await telemetry.shutdown(within: .seconds(5))
+        if !isComplete { logger.warning("Not all telemetry was exported: \(telemetry.statistics)") }
     }
 }
 

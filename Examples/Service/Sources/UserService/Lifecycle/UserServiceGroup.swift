@@ -50,7 +50,7 @@ public struct UserServiceGroup: Sendable {
         var application = server.application(host: options.host, port: options.port, onRunning: onRunning)
         application.logger = logger
         var services: [any Service] = [application, readiness]
-        if let telemetry { services.insert(TelemetryExport(telemetry: telemetry), at: 0) }
+        if let telemetry { services.insert(TelemetryExport(telemetry: telemetry, logger: logger), at: 0) }
         var configuration = ServiceGroupConfiguration(
             services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],
