@@ -1,6 +1,7 @@
 import Hummingbird
 import NIOCore
 
+import struct Sluice.Deadline
 import struct Sluice.TraceContext
 
 /// The context of a request, including its connection.
@@ -23,7 +24,7 @@ public struct ServiceContext: RequestContext {
         return id
     }
 
-    /// Runs the work of a handler until the caller's deadline, and cancels it if the caller disconnects.
+    /// Runs the work of a handler, whose requests end by the caller's deadline. Cancels it if the caller disconnects.
     ///
     /// - Parameters:
     ///   - request: The request. Its `X-Request-Timeout` is the time-out of the caller, in seconds.
@@ -34,11 +35,13 @@ public struct ServiceContext: RequestContext {
     func answer<Value: Sendable>(
         _ request: Request,
         within limit: Duration,
-        _ work: @escaping @Sendable (Deadline) async throws -> Value
+        _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let deadline = Deadline(try timeout(of: request), upTo: limit)
+        let time = min(try timeout(of: request)?.duration ?? limit, limit)
         // The requests to the upstream continue the trace of the caller.
-        let task = TraceContext.$current.withValue(request.traceContext) { Task { try await work(deadline) } }
+        let task = TraceContext.$current.withValue(request.traceContext) {
+            Task { try await Deadline.withDeadline(time) { try await work() } }
+        }
         ClientDeparture.whenClientLeaves(channel) { task.cancel() }
         do {
             return try await withTaskCancellationHandler {

@@ -67,14 +67,14 @@ public struct UserServer: Sendable {
         router.get("metrics") { [metrics] request, _ in metrics.page(accept: request.headers[.accept]) }
         router.get("users/:id") { [api, maximumTimeout] request, context -> User in
             let id = try context.userID()
-            return try await context.answer(request, within: maximumTimeout) { deadline in
-                try await api.user(id, by: deadline)
+            return try await context.answer(request, within: maximumTimeout) {
+                try await api.user(id).sender().value
             }
         }
         router.get("users/:id/summary") { [api, maximumTimeout] request, context -> UserSummary in
             let id = try context.userID()
-            return try await context.answer(request, within: maximumTimeout) { deadline in
-                try await api.summary(of: id, by: deadline)
+            return try await context.answer(request, within: maximumTimeout) {
+                try await api.summary(of: id)
             }
         }
         return router

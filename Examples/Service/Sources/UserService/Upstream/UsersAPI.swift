@@ -1,6 +1,6 @@
 import Sluice
 
-/// The requests to the upstream. Each may take the time left until a deadline.
+/// The requests to the upstream. They end by the deadline of the task that sends them.
 struct UsersAPI: WebService {
     let client: APIClient
 
@@ -8,18 +8,9 @@ struct UsersAPI: WebService {
     func orders(of id: Int) -> APIRequest<[Order], UpstreamError> { server.get("users/\(id)/orders") }
     func inbox(of id: Int) -> APIRequest<Inbox, UpstreamError> { server.get("users/\(id)/inbox") }
 
-    func user(_ id: Int, by deadline: Deadline) async throws(UpstreamError) -> User {
-        try await user(id).timeout(total: deadline.left()).sender().value
-    }
-
     /// Requests all parts at once. The first failure cancels the others.
-    func summary(of id: Int, by deadline: Deadline) async throws -> UserSummary {
-        let left = deadline.left()
-        let (user, orders, inbox) = try await client.batch(
-            user(id).timeout(total: left),
-            orders(of: id).timeout(total: left),
-            inbox(of: id).timeout(total: left)
-        )
+    func summary(of id: Int) async throws -> UserSummary {
+        let (user, orders, inbox) = try await client.batch(user(id), orders(of: id), inbox(of: id))
         return UserSummary(user, orders, inbox)
     }
 }

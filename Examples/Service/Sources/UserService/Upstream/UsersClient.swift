@@ -37,7 +37,7 @@ extension APIClient {
             $0.caching.http = HTTPCaching(staleIfError: .seconds(300))
             $0.retry = RetryPolicy(maximumAttempts: 3, backoff: Backoff(base: .milliseconds(50), limit: .seconds(1)))
             $0.retryBudget = RetryBudget(ratio: 0.2, reserve: 10)
-            // The total timeout comes with each request, from the deadline of its caller.
+            // The total time is that of the caller's deadline.
             $0.timeouts.connect = .seconds(1)
             $0.timeouts.idle = .seconds(3)
             $0.limits.body = 1 << 20

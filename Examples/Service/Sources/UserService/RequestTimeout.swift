@@ -20,23 +20,3 @@ extension Duration {
         self = .seconds(min(seconds, 31_536_000))
     }
 }
-
-/// The time by which a request must be answered.
-struct Deadline: Sendable, Hashable {
-    let instant: ContinuousClock.Instant
-
-    /// Creates the deadline of a request that has just arrived.
-    ///
-    /// - Parameters:
-    ///   - timeout: The time-out of the caller; nil if it sets none.
-    ///   - limit: The maximum duration of a request.
-    ///   - now: The time at which the request arrived.
-    init(_ timeout: RequestTimeout?, upTo limit: Duration, now: ContinuousClock.Instant = .now) {
-        instant = now + min(timeout?.duration ?? limit, limit)
-    }
-
-    /// Returns the time left, which is the timeout for requests to the upstream; zero after the deadline.
-    func left(at now: ContinuousClock.Instant = .now) -> Duration {
-        max(.zero, now.duration(to: instant))
-    }
-}
