@@ -8,7 +8,8 @@ import Testing
 
 @testable import UserService
 
-@Suite struct LifecycleTests {
+/// Serialized, because a service that ends closes the idle connections of all clients, which share a transport.
+@Suite(.serialized) struct LifecycleTests {
     private var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 
     /// Runs the whole service on a port that the system chooses.
@@ -101,6 +102,22 @@ import Testing
         #expect(readiness.phase == .ending)
         clock.advance(by: .seconds(5))
         try await end
+    }
+
+    @Test func theClientIsDrainedAtTheEnd() async throws {
+        let upstream = try FakeUpstream()
+        defer { upstream.stop() }
+        let client = APIClient.users(upstream.options)
+        let readiness = Readiness {}
+        let services: [any Service] = [UpstreamDrain(client: client, logger: logger), readiness]
+        let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: logger))
+        async let end: Void = group.run()
+        try await waitUntil("the service is ready") { readiness.phase == .ready }
+        #expect(await status("users/7", client) == .ok)
+        await group.triggerGracefulShutdown()
+        try await end
+        let response = await client.data.get("users/7").sender().response
+        #expect(response.failure?.code == .drained)
     }
 
     @Test func metricsOfTheUpstreamAreText() async throws {

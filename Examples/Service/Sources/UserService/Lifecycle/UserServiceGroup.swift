@@ -49,7 +49,7 @@ public struct UserServiceGroup: Sendable {
         )
         var application = server.application(host: options.host, port: options.port, onRunning: onRunning)
         application.logger = logger
-        var services: [any Service] = [application, readiness]
+        var services: [any Service] = [UpstreamDrain(client: client, logger: logger), application, readiness]
         if let telemetry { services.insert(TelemetryExport(telemetry: telemetry, logger: logger), at: 0) }
         var configuration = ServiceGroupConfiguration(
             services: services,
@@ -57,7 +57,8 @@ public struct UserServiceGroup: Sendable {
             logger: logger
         )
         // The last request may take its whole time.
-        configuration.maximumGracefulShutdownDuration = options.shutdownDelay + options.maximumTimeout + .seconds(10)
+        configuration.maximumGracefulShutdownDuration =
+            options.shutdownDelay + options.maximumTimeout + UpstreamDrain.limit + .seconds(10)
         group = ServiceGroup(configuration: configuration)
         self.metrics = metrics
     }
