@@ -83,7 +83,8 @@ public struct RequestFailure: Sendable {
     /// - Returns: The decoded body.
     /// - Throws: The error of the decoder. Always throws if there is no body.
     public func decoded<Body: Decodable>(as type: Body.Type = Body.self) throws -> Body {
-        try decoder.decode(type, from: body)
+        // A `JSONDecoder` itself takes quadratic time for names with many combining characters.
+        try SharedDecoder(decoder).decode(type, from: body)
     }
 }
 

@@ -42,6 +42,17 @@ import Testing
         }
     }
 
+    @Test func longNamesOfErrorBodiesAreRefusedAtOnce() throws {
+        let refusal = SluiceError(.unacceptableStatus, "The server refused.")
+        let body = text("e" + String(repeating: "\u{301}\u{323}", count: 200_000))
+        let failure = RequestFailure(error: refusal, body: body)
+        #expect(throws: DecodingError.self) { try failure.decoded(as: Model.self) }
+        #expect(throws: DecodingError.self) { try APIError(failure).decoded(as: [String: Int].self) }
+        #expect(TypedAPIError<Model>(failure).errorBody?.a == nil)
+        let ordinary = RequestFailure(error: refusal, body: text("é"))
+        #expect(try ordinary.decoded(as: Model.self).a == 1)
+    }
+
     @Test(arguments: [
         String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian,
     ])
