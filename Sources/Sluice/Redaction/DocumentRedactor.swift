@@ -74,7 +74,7 @@ extension DocumentRedactor {
         guard isEncoded(bytes) else { return rules.text(text) }
         // A form or a URL, or a text that is encoded as a whole.
         let form = rules.form(text)
-        return form == text && rules.containsSecret(bytes[...]) ? SecretRules.mark : rules.text(form)
+        return form.hasSameBytes(as: text) && rules.containsSecret(bytes[...]) ? SecretRules.mark : rules.text(form)
     }
 
     /// Returns true if a text without blanks has percent-encoded bytes.
@@ -106,7 +106,11 @@ extension DocumentRedactor {
         var redacted = HTTPHeaders()
         for field in headers {
             let value = value(of: field, secretHeaders)
-            if value == field.value { redacted.append(field) } else { redacted.append(field.name, value) }
+            if value.hasSameBytes(as: field.value) {
+                redacted.append(field)
+            } else {
+                redacted.append(field.name, value)
+            }
         }
         return redacted
     }
@@ -117,8 +121,8 @@ extension DocumentRedactor {
             || rules.hidesCredentials && secretHeaders.contains(field.name)
         if isSecret {
             if field.value.isEmpty { return "" }
-            let scheme = field.value.prefix { $0 != " " }
-            let isShown = scheme.utf8.count < field.value.utf8.count && SecretRules.isScheme(String(scheme))
+            let scheme = String(Substring(field.value.utf8.prefix { $0 != UInt8(ascii: " ") }))
+            let isShown = scheme.utf8.count < field.value.utf8.count && SecretRules.isScheme(scheme)
             return isShown ? "\(scheme) \(SecretRules.mark)" : SecretRules.mark
         }
         switch field.name {
@@ -148,7 +152,7 @@ extension DocumentRedactor {
     ///   - contentEncoding: Its `Content-Encoding` if it is still encoded.
     /// - Returns: The redacted body.
     package func body(_ data: Data, contentType: String?, contentEncoding: String? = nil) -> Result {
-        let isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
+        let isEncoded = contentEncoding.map { !$0.isEmpty && $0.asWord != "identity" } ?? false
         if isEncoded { return rules.isNone ? .binary : .withheld(.compressed) }
         return body(data, contentType: contentType, depth: 0)
     }
@@ -165,7 +169,7 @@ extension DocumentRedactor {
         guard let redacted = SecretRules.settled(text, { redacted($0, type) }) else {
             return .withheld(.possiblySecret)
         }
-        return .text(redacted, isChanged: redacted != text)
+        return .text(redacted, isChanged: !redacted.hasSameBytes(as: text))
     }
 
     /// Returns true if a body with this beginning is a text or a form, which has to be searched as a whole.
@@ -199,7 +203,7 @@ extension DocumentRedactor {
         let isJSON = isDeclared || "{[".utf8.contains(first) && type?.subtype != "graphql"
         if keepsStructure, isJSON { return nil }
         // A form may be labelled as another text.
-        return form != text || mayHoldSecret(Array(text.utf8)) ? nil : text
+        return !form.hasSameBytes(as: text) || mayHoldSecret(Array(text.utf8)) ? nil : text
     }
 
     /// Returns the result for a body that is not text or cannot be parsed.

@@ -67,7 +67,7 @@ struct JSONRedactor {
     private mutating func string(_ node: JSONDocument.Node) {
         let text = document.string(of: node)
         let redacted = redactor.text(text, depth: depth + 1)
-        if redacted != text { replace(node, with: JSON.string(redacted).formatted(.compact)) }
+        if !redacted.hasSameBytes(as: text) { replace(node, with: JSON.string(redacted).formatted(.compact)) }
     }
 
     /// Hides a value, unless it is empty, null or a boolean, which contain no secret.
@@ -208,7 +208,7 @@ extension JSONRedactor {
 enum MemberRoles {
     /// True for a member whose value names another member, as in `{"name": "password", "value": …}`.
     static func names(_ name: String) -> Bool {
-        switch name.lowercased() {
+        switch name.asWord {
         case "name", "key", "k", "n", "field", "fieldname", "header", "headername", "param", "parameter", "property",
             "attribute", "attr", "variable", "var":
             true
@@ -218,7 +218,7 @@ enum MemberRoles {
 
     /// True for a member that describes another and holds no value.
     static func describes(_ name: String) -> Bool {
-        switch name.lowercased() {
+        switch name.asWord {
         case "type", "kind", "id", "label", "title", "description", "format", "in", "required", "placeholder", "domain",
             "path", "expires", "httponly", "secure", "samesite":
             true
@@ -228,7 +228,7 @@ enum MemberRoles {
 
     /// True for a member that holds the value of one that is named beside it.
     static func holdsValue(_ name: String) -> Bool {
-        switch name.lowercased() {
+        switch name.asWord {
         case "value", "values", "val", "v", "content", "data", "default", "secret": true
         default: false
         }
@@ -236,7 +236,7 @@ enum MemberRoles {
 
     /// True for a member that lists the names of columns.
     static func namesColumns(_ name: String) -> Bool {
-        switch name.lowercased() {
+        switch name.asWord {
         case "columns", "cols", "fields", "header", "headers", "names", "keys": true
         default: false
         }
@@ -249,4 +249,15 @@ enum MemberRoles {
         default: false
         }
     }
+}
+
+// MARK: - Comparisons
+
+// Swift compares texts in their normalized form. This takes quadratic time for many combining characters in a row.
+extension String {
+    /// The text in lowercase, for a comparison with words of at most 16 bytes; empty for a longer text.
+    var asWord: String { utf8.count <= 16 ? lowercased() : "" }
+
+    /// Returns true if both texts have the same bytes.
+    func hasSameBytes(as other: String) -> Bool { utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8) }
 }

@@ -112,7 +112,7 @@ extension MarkupRedactor {
     private func shown(_ text: String, raw: ArraySlice<UInt8>, isHidden: Bool? = nil) -> [UInt8] {
         if isHidden ?? self.isHidden { return Array(SecretRules.mark.utf8) }
         let redacted = redactor.text(text, depth: depth + 1)
-        return redacted == text ? Array(raw) : Self.escaped(redacted)
+        return redacted.hasSameBytes(as: text) ? Array(raw) : Self.escaped(redacted)
     }
 
     /// Returns a section without references, or its redacted form, which does not contain the end of the section.
@@ -121,7 +121,7 @@ extension MarkupRedactor {
         if isHidden { return Array(SecretRules.mark.utf8) }
         let text = String(decoding: raw, as: UTF8.self)
         let redacted = redactor.text(text, depth: depth + 1)
-        if redacted == text { return Array(raw) }
+        if redacted.hasSameBytes(as: text) { return Array(raw) }
         let bytes = Array(redacted.utf8)
         let hasEnd = bytes.indices.contains { bytes[$0] == end[0] && bytes[$0...].starts(with: end) }
         return hasEnd ? Array(SecretRules.mark.utf8) : bytes
@@ -133,17 +133,19 @@ extension MarkupRedactor {
         let name = Self.localName(open[index].name)
         let parent = index - 1
         if parent >= 0 { open[parent].hasContent = true }
-        let isCell = ["td", "th", "dt"].contains(name)
+        let isCell = ["td", "th", "dt"].contains(where: name.hasSameBytes(as:))
         guard isCell || MemberRoles.names(name), redactor.isSecretName(text) else { return true }
         guard parent >= 0 else { return true }
-        if Self.localName(open[parent].name) == "dict" {
+        if Self.localName(open[parent].name).hasSameBytes(as: "dict") {
             open[parent].hidesNext = true
             return true
         }
         open[parent].hidesRest = true
         // The cells below the heading of a column.
-        if name == "th" {
-            for index in open.indices where Self.localName(open[index].name) != "html" { open[index].hidesRest = true }
+        if name.hasSameBytes(as: "th") {
+            for index in open.indices where !Self.localName(open[index].name).hasSameBytes(as: "html") {
+                open[index].hidesRest = true
+            }
         }
         return isCell || !open[parent].hadContent
     }
@@ -239,7 +241,9 @@ extension MarkupRedactor {
         copy(to: end + 1)
         if isEmpty { return true }
         open.append(Element(name: name, isHidden: isHidden || isNamed))
-        guard isHTML, ["script", "style", "textarea", "title"].contains(local) else { return true }
+        guard isHTML, ["script", "style", "textarea", "title"].contains(where: local.hasSameBytes(as:)) else {
+            return true
+        }
         return rawText(of: name)
     }
 
@@ -293,7 +297,7 @@ extension MarkupRedactor {
     }
 
     private static func isVoid(_ name: String) -> Bool {
-        switch name.lowercased() {
+        switch name.asWord {
         case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track",
             "wbr":
             true

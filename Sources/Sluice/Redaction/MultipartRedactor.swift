@@ -120,16 +120,16 @@ struct MultipartRedactor {
     /// Parses the head of a part, in which a line break precedes each line; nil if a line is not a field (RFC 9110
     /// §5.1, §5.5).
     private static func head(_ bytes: ArraySlice<UInt8>) -> HTTPHeaders? {
-        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var head = HTTPHeaders()
-        for line in text.split(separator: "\r\n", omittingEmptySubsequences: false).dropFirst() {
-            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        for line in bytes.split(separator: "\r\n".utf8, omittingEmptySubsequences: false).dropFirst() {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
             let name = line[..<colon]
-            let value = line.utf8[colon...].dropFirst().drop(while: \.isBlank)
-            guard name.utf8.isToken,
+            let value = line[colon...].dropFirst().drop(while: \.isBlank)
+            guard name.isToken,
                 value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 9 })
             else { return nil }
-            head.append(HTTPHeaderName(String(name)), String(Substring(value)))
+            head.append(HTTPHeaderName(String(decoding: name, as: UTF8.self)), String(decoding: value, as: UTF8.self))
         }
         return head
     }

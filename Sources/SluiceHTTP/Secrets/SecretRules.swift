@@ -88,7 +88,9 @@ package struct SecretRules: Sendable, Hashable {
 
     /// Returns true if a word is the name of an authentication scheme, and thus not a secret.
     package static func isScheme(_ word: String) -> Bool {
-        switch word.lowercased() {
+        // A longer text is no scheme, and may take long to compare.
+        guard word.utf8.count <= 16 else { return false }
+        return switch word.lowercased() {
         case "basic", "bearer", "digest", "negotiate", "ntlm", "dpop", "hoba", "aws4-hmac-sha256": true
         default: false
         }

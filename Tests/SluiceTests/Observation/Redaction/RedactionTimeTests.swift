@@ -32,6 +32,32 @@ import Testing
         }
     }
 
+    /// Combining characters of two classes in alternation. A comparison of characters sorts them in quadratic time.
+    private func marks(_ count: Int) -> String { String(repeating: "\u{301}\u{323}", count: count / 2) }
+
+    @Test(arguments: [
+        "{\"a\":\"token=*\"}", "user=ada&password=*", "a: 1\npassword=*", "<a>token=*</a>", "<a><!--token=*--></a>",
+        "<t*>x</t*>", "<html><t*>x</t*></html>", "<d*><td>password</td></d*>", "<h*><th>password</th></h*>",
+        "<a n*='x' t*='y'/>", "--b1\r\nX-A: *\r\n\r\nx\r\n--b1--\r\n",
+    ])
+    func redactsCombiningCharactersInLinearTime(_ place: String) {
+        // As many as the limit of a body allows.
+        let count = 480_000 / place.utf8.count { $0 == UInt8(ascii: "*") }
+        let body = Data(place.replacing("*", with: marks(count)).utf8)
+        let type = place.hasPrefix("--") ? "multipart/form-data; boundary=b1" : nil
+        let redacted = Redaction.standard.body(body, contentType: type)
+        if case .binary = redacted { Issue.record("The body is a text.") }
+    }
+
+    @Test func redactsFieldsOfCombiningCharactersInLinearTime() {
+        let marks = marks(480_000)
+        let fields: HTTPHeaders = ["X-Any": "token=\(marks)", "Authorization": "e\(marks) x"]
+        let redacted = Redaction.standard.headers(fields)
+        #expect(redacted["X-Any"] == "token=REDACTED")
+        #expect(redacted["Authorization"] == "REDACTED")
+        #expect(Redaction.standard.text("a%20b&password=\(marks)") == "a%20b&password=REDACTED")
+    }
+
     @Test func doesNotReadBodyOver64Megabytes() {
         let data = Data(repeating: UInt8(ascii: "["), count: 64 << 20)
         #expect(Redaction.standard.body(data, contentType: "application/json") == .tooLong)
