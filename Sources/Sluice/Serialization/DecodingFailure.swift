@@ -83,7 +83,9 @@ extension DecodingFailure {
         guard !namesSecret(path), case .text(let text) = Redaction.standard.body(body, contentType: nil),
             let shown = try? JSON(parsing: text), let json = try? JSON(parsing: body)
         else { return false }
-        return !json[path: path].isNull && shown[path: path] == json[path: path]
+        let value = json[path: path]
+        // Compared in their encoded form, because the comparison of characters takes quadratic time for some texts.
+        return !value.isNull && shown[path: path].encoded() == value.encoded()
     }
 
     /// Returns true if a name in a path indicates a secret.
@@ -243,7 +245,8 @@ struct DecodingReason {
         let names = SecretRules.usual.memberNames
         let isSecret = path.contains { $0.intValue == nil && names.contains($0.stringValue) }
         guard !isSecret, case .text(let shown) = Redaction.standard.body(body, contentType: nil),
-            shown.utf8.count <= 1 << 20, shown.contains(JSON.string(value).formatted(.compact))
+            shown.utf8.count <= 1 << 20,
+            shown.utf8.firstRange(of: JSON.string(value).formatted(.compact).utf8) != nil
         else { return "the value" }
         return JSON.quoted(value)
     }

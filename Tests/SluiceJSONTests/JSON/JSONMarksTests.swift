@@ -53,6 +53,20 @@ import Testing
         #expect(try ordinary.decoded(as: Model.self).a == 1)
     }
 
+    @Test func errorsAboutLongValuesAreMadeAtOnce() throws {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        let secret = Data(#"{"a":"token=\#(marks)"}"#.utf8)
+        let json = try JSON(parsing: secret)
+        let failure = #expect(throws: JSONDecodingFailure.self) { try json.value(at: "a", as: Int.self) }
+        let mismatch = try DecodingFailure(Int.self, body: secret, failure: #require(failure))
+        #expect(mismatch.codingPath == "a")
+        let description = "Cannot initialize Level from invalid String value e\(marks)"
+        let context = DecodingError.Context(codingPath: [], debugDescription: description)
+        let body = Data(#"{"a":"e\#(marks)"}"#.utf8)
+        let unknown = DecodingFailure(Int.self, body: body, cause: DecodingError.dataCorrupted(context))
+        #expect(unknown.reason.hasSuffix("…” is not a value of Level"))
+    }
+
     @Test(arguments: [
         String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian,
     ])
