@@ -27,8 +27,10 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
     /// Returns the beginning of a body with secrets redacted.
     static func beginning(of body: Data) -> String {
         // The name of a secret may follow its value, so the whole body is redacted if its form is known.
-        if case .text(let text) = Redaction.standard.body(body, contentType: nil) {
-            return String(decoding: prefix(of: Data(text.utf8)), as: UTF8.self)
+        switch Redaction.standard.body(body, contentType: nil) {
+        case .text(let text): return String(decoding: prefix(of: Data(text.utf8)), as: UTF8.self)
+        case .withheld(let reason): return "(\(reason))"
+        case .binary: break
         }
         let beginning = prefix(of: body)
         return switch Redaction.standard.body(beginning, contentType: nil) {

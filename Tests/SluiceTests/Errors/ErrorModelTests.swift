@@ -127,6 +127,21 @@ final class ErrorModelTests: XCTestCase {
         }
     }
 
+    func testBodyWithASecretThatCannotBeLocatedHasNoBeginning() {
+        let filler = String(repeating: "a", count: 300)
+        // Malformed, with the name of the secret after its value.
+        for body in [
+            #"{"value":"s3cr3t","about":"\#(filler)","name":"password""#,
+            #"<a><b>s3cr3t</b>\#(filler)<name>password</name>"#,
+            #"{"value":"s3cr3t","about":"\#(String(repeating: filler, count: 4000))","name":"password"}"#,
+        ] {
+            let text = DecodingFailure.beginning(of: Data(body.utf8))
+            XCTAssertTrue(text.hasPrefix("(") && text.hasSuffix(")"), text)
+            XCTAssertFalse(text.contains("s3cr3t"), text)
+        }
+        XCTAssertEqual(DecodingFailure.beginning(of: Data("\u{0}\u{1}ab".utf8)), "\u{0}\u{1}ab")
+    }
+
     func testDescriptionContainsNoSecrets() async throws {
         let server = try LoopbackServer()
         server.on("/login", .text("secret-body", status: .unauthorized, headers: ["Set-Cookie": "secret-cookie"]))
