@@ -220,7 +220,8 @@ extension JSON {
         switch self {
         case .bool(let value): value
         case .number(let number): !number.isZero
-        case .string(let text): ["true", "t", "yes", "y", "1"].contains(text.lowercased())
+        // A longer text is none of them, and may take long to compare.
+        case .string(let text): text.utf8.count <= 5 && ["true", "t", "yes", "y", "1"].contains(text.lowercased())
         case .null, .array, .object: false
         }
     }

@@ -80,6 +80,11 @@ import Testing
         #expect(throws: DecodingError.self) { try decoder.decode(Model.self, from: data(20_000)) }
     }
 
+    @Test func longTextsAreNoBooleans() {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        for text in ["", "t", "y", "1"] { #expect(!JSON.string(text + marks).boolValue) }
+    }
+
     @Test func valuesAndOrdinaryNamesHaveNoLimit() throws {
         let marks = String(repeating: "\u{301}", count: 1000)
         #expect(try JSON(parsing: Data(#"["e\#(marks)"]"#.utf8)).count == 1)
