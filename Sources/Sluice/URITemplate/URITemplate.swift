@@ -71,7 +71,8 @@ public struct URITemplate: Sendable, Hashable, ExpressibleByStringLiteral, Custo
     /// Returns an endpoint, from which a request is created: `client.get(template.expanding(["id": id, "page": page]))`.
     ///
     /// The request fails with the errors of ``expand(_:)``, and with ``SluiceError/Code/invalidURL`` if a variable makes
-    /// a segment `.` or `..`, which cannot be escaped and would change the path.
+    /// a segment `.` or `..`, which cannot be escaped and would change the path, or the first segment empty, so that the
+    /// next one could be read as a host (RFC 3986 §4.2).
     ///
     /// The route of the request, by which metrics and telemetry count it, is the text of the template.
     ///
@@ -106,13 +107,18 @@ extension URITemplate {
             if Expansion.dotSegments(path) > Expansion.dotSegments(template.description) {
                 throw SluiceError.invalidURL("a template variable expands to a path segment of only dots")
             }
+            let slashes = "//".utf8
+            if path.utf8.starts(with: slashes), !template.description.utf8.starts(with: slashes) {
+                throw SluiceError.invalidURL("a template variable makes the first path segment empty")
+            }
             var draft = RequestDraft(path: path)
             draft.route = RoutePattern.route(ofTemplate: template.description)
             return draft
         }
 
+        /// Returns the number of dot segments before the query, also of a text that begins with an authority.
         private static func dotSegments(_ reference: String) -> Int {
-            DotSegments.count(in: URIReference(reference).path)
+            DotSegments.count(in: PathSpace.path(of: reference))
         }
     }
 }

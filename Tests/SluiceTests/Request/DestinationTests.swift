@@ -184,6 +184,30 @@ final class DestinationTests: XCTestCase {
         )
     }
 
+    func testTemplateVariableCannotMakeTheNextOneAHost() throws {
+        let client = APIClient(baseURL: "http://a.b/v1/") { $0.urlBuilder = .relative }
+        let variables: [(URITemplate, Parameters)] = [
+            ("/{org}/{repo}", ["org": "", "repo": "evil.example"]), ("/{org}/{repo}", ["repo": "evil.example"]),
+            ("{org}//{repo}", ["org": "", "repo": "evil.example"]), ("{/path*}", ["path": ["", "evil.example"]]),
+            ("{+path}", ["path": "//evil.example/x"]), ("/{+path}", ["path": "/evil.example"]),
+            ("/{org}/{repo}", ["org": "", "repo": ".."]),
+        ]
+        for (template, variables) in variables {
+            let request: APIRequest<Data, APIError> = client.data.get(template.expanding(variables))
+            for request in [request, request.urlBuilder(.appending)] {
+                XCTAssertThrowsError(try request.httpRequest(), template.description) { error in
+                    XCTAssertEqual((error as? SluiceError)?.code, .invalidURL)
+                }
+            }
+        }
+        let inside = URITemplate("/{org}/{repo}/{branch}").expanding(["org": "o", "repo": "", "branch": "b"])
+        XCTAssertEqual(try client.data.get(inside).httpRequest().url, "http://a.b/o//b")
+        // The text of the template names the host.
+        let other = URITemplate("//c.d/{file}").expanding(["file": "e"])
+        XCTAssertEqual(try client.data.get(other).httpRequest().url, "http://c.d/e")
+        XCTAssertThrowsError(try client.data.get(URITemplate("//c.d/{file}").expanding(["file": ".."])).httpRequest())
+    }
+
     func testFoundationURLIsEndpoint() throws {
         let url = try XCTUnwrap(URL(string: "https://c.d/e?f=1"))
         XCTAssertEqual(try APIClient(baseURL: "http://a.b").data.get(url).httpRequest().url, "https://c.d/e?f=1")
