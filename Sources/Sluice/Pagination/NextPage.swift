@@ -94,21 +94,21 @@ extension RequestDraft {
 }
 
 extension RequestLocation {
-    /// Replaces the value of the first item with that name and removes the other items with it. Appends the item if
-    /// there is none.
+    /// Replaces the value of the first item with that name, in any encoding, and removes the other items with it.
+    /// Appends the item if there is none.
     mutating func replaceQueryItem(_ name: String, _ value: String) {
         var bytes: [UInt8] = []
         PercentEncoding.append(component: name, to: &bytes)
-        let encodedName = String(decoding: bytes, as: UTF8.self)
         bytes.append(UInt8(ascii: "="))
         PercentEncoding.append(component: value, to: &bytes)
         let item = Substring(String(decoding: bytes, as: UTF8.self))
         var items: [Substring] = []
         var isReplaced = false
-        for other in (query ?? "").utf8.split(separator: UInt8(ascii: "&")).map(Substring.init) {
-            let otherName = Substring(other.utf8.prefix { $0 != UInt8(ascii: "=") })
-            guard otherName == encodedName || otherName == name else {
-                items.append(other)
+        for other in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+            let otherName = other.prefix { $0 != UInt8(ascii: "=") }
+            let decodedName = PercentEncoding.decoded(otherName, plusIsSpace: true)
+            guard decodedName.elementsEqual(name.utf8) || otherName.elementsEqual(name.utf8) else {
+                items.append(Substring(other))
                 continue
             }
             if !isReplaced { items.append(item) }

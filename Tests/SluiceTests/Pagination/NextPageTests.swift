@@ -143,6 +143,12 @@ import Testing
         #expect(try sent(.query("page[after]", "2"), after: odd)?.path == "/v1/users?page%5Bafter%5D=2")
     }
 
+    @Test(arguments: ["page[no 1]", "page%5bno%201%5d", "page%5Bno+1]", "%70age[no%201%5D"])
+    func replacesQueryItemInAnyEncoding(_ name: String) throws {
+        let path = try sent(.query("page[no 1]", "2"), after: client.data.get("users?\(name)=1&a=b"))?.path
+        #expect(path == "/v1/users?page%5Bno%201%5D=2&a=b")
+    }
+
     @Test func keepsMethodBodyAndRoute() throws {
         let request = client.data.post("users/7/posts").json(["a": 1])
         let next = try sent(.query("page", "2"), after: request)
