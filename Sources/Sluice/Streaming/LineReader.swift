@@ -57,6 +57,9 @@ struct LineReader: Sendable {
         return Data(beginning) + rest
     }
 
+    /// True if a line feed at the beginning of the next chunk belongs to the last line ending.
+    var expectsLineFeed: Bool { skipsLineFeed && offset == chunk.count }
+
     /// Passes the next line, without its line ending, to a closure.
     ///
     /// - Parameters:

@@ -120,6 +120,10 @@ package struct ServerSentEventParser: StreamParser {
     package var unread: Data { event.unread + lines.unread }
 }
 
+extension ServerSentEventParser: LineFeedExpectingParser {
+    var expectsLineFeed: Bool { lines.expectsLineFeed }
+}
+
 extension ServerSentEventParser: ContinuingParser {
     /// Continues with the last event ID.
     mutating func resume(after other: any StreamParser) {

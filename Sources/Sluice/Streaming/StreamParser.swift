@@ -53,8 +53,17 @@ protocol ContinuingParser: StreamParser {
     mutating func resume(after other: any StreamParser)
 }
 
+/// A parser that may have read the first half of a line ending.
+protocol LineFeedExpectingParser: StreamParser {
+    /// True if a line feed at the beginning of the next chunk belongs to the bytes that have been read.
+    var expectsLineFeed: Bool { get }
+}
+
 /// The parser of a loop over a response. The parser of another loop can take over the bytes that it has not returned.
 protocol SharedParsing: AnyObject, Sendable {
+    /// True if a line feed at the beginning of the next chunk belongs to the bytes that have been read.
+    var expectsLineFeed: Bool { get }
+
     /// Takes over the unread bytes of another parser.
     func takeOver(from other: any SharedParsing)
 
@@ -80,6 +89,10 @@ final class SharedParser<Element: Sendable>: SharedParsing {
     }
 
     var isFinished: Bool { state.withLock { $0.isFinished } }
+
+    var expectsLineFeed: Bool {
+        state.withLock { ($0.parser as? any LineFeedExpectingParser)?.expectsLineFeed ?? false }
+    }
 
     func append(_ chunk: Data) {
         state.withLock { $0.parser.append(chunk) }

@@ -95,6 +95,8 @@ final class StreamedBody: Sendable {
     private let isRead = Locked(false)
     /// The parser of the loop that reads the body, which may have bytes that it has not returned.
     private let parser = Locked<(any SharedParsing)?>(nil)
+    /// True if a line feed at the beginning of the next chunk is the second half of a line ending that a loop has read.
+    private let skipsLineFeed = Locked(false)
 
     init(_ body: ResponseBody, _ response: ServerResponse, _ call: Call?, _ running: RunningStream) {
         self.body = body
@@ -127,12 +129,29 @@ final class StreamedBody: Sendable {
             defer { current = parser }
             return current
         }
-        if let previous { parser.takeOver(from: previous) }
+        guard let previous else { return }
+        recordLineEnding(of: previous)
+        parser.takeOver(from: previous)
     }
 
     /// Removes and returns the bytes that a loop has received and not returned.
     func takeUnread() -> Data {
-        parser.withLock { $0.take() }?.takeUnread().0 ?? Data()
+        guard let previous = parser.withLock({ $0.take() }) else { return Data() }
+        recordLineEnding(of: previous)
+        return previous.takeUnread().0
+    }
+
+    private func recordLineEnding(of parser: any SharedParsing) {
+        if parser.expectsLineFeed { skipsLineFeed.withLock { $0 = true } }
+    }
+
+    /// Returns a chunk without the second half of a line ending that a loop has read.
+    private func withoutHalfLineEnding(_ chunk: Data) -> Data {
+        let skips = skipsLineFeed.withLock { skips in
+            defer { skips = false }
+            return skips
+        }
+        return skips && chunk.first == 10 ? Data(chunk.dropFirst()) : chunk
     }
 
     /// Returns the next chunk, or nil at the end.
@@ -146,7 +165,10 @@ final class StreamedBody: Sendable {
                 if !wasRead, !data.isEmpty { return data }
             } else {
                 var chunks = body.makeChunkIterator()
-                if let chunk = try await chunks.next(isolation: actor) { return chunk }
+                while let chunk = try await chunks.next(isolation: actor) {
+                    let rest = withoutHalfLineEnding(chunk)
+                    if !rest.isEmpty { return rest }
+                }
             }
         } catch {
             throw failed(error)

@@ -250,6 +250,37 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(last, "o")
     }
 
+    func testHalfALineEndingIsNotLeftToTheNextLoop() async throws {
+        for (kind, expected) in [
+            ("collect", ["data: b\r\n\r\nend\n"]), ("lines", ["data: b", "", "end"]), ("events", ["b", "end"]),
+        ] {
+            let signal = LoopbackSignal()
+            let (_, client) = try server(
+                .script(
+                    .write("HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\ndata: a\r\n\r"),
+                    .wait(for: signal),
+                    .write("\ndata: b\r\n\r\nend\n")
+                )
+            )
+            let response = try await client.stream("log").response()
+            for try await event in response.serverSentEvents() {
+                XCTAssertEqual(event.data, "a")
+                break
+            }
+            signal.fire()
+            var read: [String] = []
+            if kind == "collect" { read.append(String(decoding: try await response.collect(), as: UTF8.self)) }
+            if kind == "events" {
+                for try await event in response.serverSentEvents() {
+                    read.append(event.data)
+                    break
+                }
+            }
+            for try await line in response.lines { read.append(line) }
+            XCTAssertEqual(read, expected, kind)
+        }
+    }
+
     func testFollowsRedirect() async throws {
         let (server, client) = try server(.text("one\n"))
         server.on("/moved", .redirect(to: "/log"))
