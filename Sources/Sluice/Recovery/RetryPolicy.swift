@@ -142,7 +142,10 @@ public struct Backoff: Sendable, Hashable {
     package func delay(before retry: Int, random: UInt64) -> Duration {
         let limit = max(0, limit / .seconds(1))
         var longest = max(0, base / .seconds(1))
-        for _ in 1..<max(2, min(retry, 64)) where retry > 1 && longest < limit { longest *= max(0, factor) }
+        // The product of zero and an infinite factor is not a number.
+        for _ in 1..<max(2, min(retry, 64)) where retry > 1 && longest > 0 && longest < limit {
+            longest *= max(0, factor)
+        }
         longest = min(longest, limit)
         guard hasJitter else { return .seconds(longest) }
         return .seconds(longest * (Double(random >> 11) / Double(1 << 53)))

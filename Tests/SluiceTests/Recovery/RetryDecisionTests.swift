@@ -145,5 +145,11 @@ import Testing
         #expect(invalid.delay(before: 3, random: 5) == .zero)
         #expect(Backoff.constant(.seconds(2)).delay(before: 9, random: 5) == .seconds(2))
         #expect(Backoff(base: .seconds(1), factor: .nan).delay(before: 9, random: 5) >= .zero)
+        for hasJitter in [false, true] {
+            let endless = Backoff(base: .zero, factor: .infinity, hasJitter: hasJitter)
+            #expect(endless.delay(before: 9, random: 5) == .zero)
+        }
+        let steep = Backoff(base: .nanoseconds(1), factor: .infinity, limit: .seconds(7), hasJitter: false)
+        #expect(steep.delay(before: 2, random: 5) == .seconds(7))
     }
 }
