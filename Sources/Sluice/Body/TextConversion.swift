@@ -52,12 +52,11 @@ struct SingleByteCharset: Sendable {
 
     /// Reads the characters from the system; nil if it has no converter.
     private init?(named name: String, iconvName: String) {
+        guard let converter = SystemConverter(named: name, iconvName: iconvName) else { return nil }
         let others = Self.corrections[name] ?? [:]
         var characters: [Unicode.Scalar?] = []
         for byte in UInt8(0x80)...0xFF {
-            let conversion = withUnsafeBytes(of: byte) { bytes in
-                SystemConversion.decode(bytes, named: name, iconvName: iconvName)
-            }
+            let conversion = withUnsafeBytes(of: byte) { bytes in converter.decode(bytes) }
             switch conversion {
             case .unavailable: return nil
             case .text(let text): characters.append(others[byte] ?? text.unicodeScalars.first)
@@ -186,14 +185,6 @@ struct EUCJPDecoder: ~Copyable {
             offset += byte < 0x80 ? 1 : 2
         }
         return offset
-    }
-}
-
-/// Decodes the charsets that the system supports.
-enum SystemConversion {
-    static func decode(_ bytes: UnsafeRawBufferPointer, named name: String, iconvName: String) -> TextConversion {
-        guard let converter = SystemConverter(named: name, iconvName: iconvName) else { return .unavailable }
-        return converter.decode(bytes)
     }
 }
 
