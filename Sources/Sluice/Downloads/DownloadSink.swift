@@ -93,9 +93,9 @@ final class DownloadSink: ResponseSink {
         }
     }
 
-    func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> Bool {
+    func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> ResponseBody? {
         do throws(SluiceError) {
-            return try await write(response, request)
+            return try await write(response, request) ? nil : response.body
         } catch {
             throw error.with(request: request, response: response.head)
         }

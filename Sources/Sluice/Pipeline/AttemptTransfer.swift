@@ -131,12 +131,6 @@ struct AttemptTransfer: Sendable {
         )
     }
 
-    /// The limit for a body that is collected in memory. The transfer of a sink has no client limits, but a body that
-    /// the sink declines goes into memory and is limited.
-    private var collectionLimit: Int64? {
-        call?.sink == nil ? transfer.limits.body : transfer.limits.body ?? pipeline.configuration.limits.body
-    }
-
     /// Sends a request through the transport, and reports it and its informational responses to observers and plugins.
     func send(_ request: HTTPRequest, _ transfer: TransferContext) async throws(SluiceError) -> TransportResponse {
         if let refusal = transfer.connection.refusal(of: request) { throw refusal }
@@ -198,8 +192,13 @@ struct AttemptTransfer: Sendable {
         to request: HTTPRequest,
         from source: ResponseSource = .server
     ) async throws(SluiceError) -> ServerResponse {
-        let isTaken = try await call?.sink?.receive(response, to: request) ?? false
-        let body = isTaken ? Data() : try await response.body.collect(upTo: collectionLimit)
+        let body: Data
+        if let sink = call?.sink {
+            let declined = try await sink.receive(response, to: request)
+            body = try await collect(declined: declined, of: response.head, to: request)
+        } else {
+            body = try await response.body.collect(upTo: transfer.limits.body)
+        }
         return ServerResponse(
             request: request,
             head: response.head,
@@ -208,6 +207,25 @@ struct AttemptTransfer: Sendable {
             source: source,
             trailers: response.body.trailers ?? [:]
         )
+    }
+
+    /// Collects a body that the sink declines; nil for none. The transfer of a sink has no client limits, and its attempt
+    /// ends with the head. This body goes into memory, so it has the limits of other bodies.
+    private func collect(
+        declined body: ResponseBody?,
+        of head: HTTPResponse,
+        to request: HTTPRequest
+    ) async throws(SluiceError) -> Data {
+        guard let body else { return Data() }
+        let limit = transfer.limits.body ?? pipeline.configuration.limits.body
+        let total = transfer.timeouts.total == nil ? pipeline.configuration.timeouts.total : nil
+        let rest = headDeadline.map { max(.zero, pipeline.clock.now.duration(to: $0)) }
+        guard body.whole == nil, let time = [total, rest].compactMap(\.self).min() else {
+            return try await body.collect(upTo: limit)
+        }
+        return try await TimedWork.outcome(within: time, on: pipeline.clock, else: .noBody(time, head, request)) {
+            () async throws(SluiceError) in try await body.collect(upTo: limit)
+        }
     }
 }
 
@@ -253,6 +271,12 @@ extension SluiceError {
     fileprivate static func noResponse(_ limit: Duration, _ request: HTTPRequest) -> SluiceError {
         SluiceError(.timedOut, "No response started within the \(limit) allowed for an attempt.", request: request)
     }
+
+    /// The error for a body that a sink has declined, and that does not end in time.
+    fileprivate static func noBody(_ limit: Duration, _ head: HTTPResponse, _ request: HTTPRequest) -> SluiceError {
+        let reason = "The server responded with status \(head.status), and the body did not end within \(limit)."
+        return SluiceError(.timedOut, reason, request: request, response: head)
+    }
 }
 
 // MARK: - Sinks
@@ -270,9 +294,9 @@ protocol ResponseSink: Sendable {
     /// - Parameters:
     ///   - response: Head and body.
     ///   - request: The request of the response.
-    /// - Returns: True if the sink has taken the body; false if it is to be collected in memory.
+    /// - Returns: A body to collect in memory; nil if the sink has taken the body.
     /// - Throws: An error if the body is not usable or cannot be received.
-    func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> Bool
+    func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> ResponseBody?
 
     /// Returns the delay before another attempt that resumes the transfer, regardless of the retry policy.
     ///

@@ -11,11 +11,12 @@ import SluiceHTTP
 /// ```
 ///
 /// Its steps are those of an ``APIRequest``, up to the head of the response. Gates release their permits when the head
-/// arrives. Interceptors and retries do not see the body. The body of a rejected response is read completely and is
-/// available to the request's error model. The rules of ``Validation`` receive an empty body.
+/// arrives. Interceptors and retries do not see the body. The body of a rejected response is available to the request's
+/// error model. The rules of ``Validation`` receive an empty body.
 ///
-/// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, do not apply. Limits that the
-/// request itself sets do apply.
+/// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, apply to the body of a
+/// rejected response only. If its status is a success, the body may have no end: it is empty unless it ends within a
+/// second and 64 KiB. Limits that the request itself sets always apply.
 public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// The client that sends the request.
     public let client: APIClient
@@ -218,10 +219,16 @@ final class StreamSink: ResponseSink {
         storedBody.withLock { $0 = nil }
     }
 
-    func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> Bool {
-        guard isAccepted(response.head, request) else { return false }
+    func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> ResponseBody? {
+        guard isAccepted(response.head, request) else {
+            guard response.head.status.class == .success, response.body.whole == nil else { return response.body }
+            // It may be another stream, which has no end.
+            let body = await response.body.collectedBriefly()
+            if Task.isCancelled { throw .cancelled }
+            return ResponseBody(body ?? Data())
+        }
         storedBody.withLock { $0 = response.body }
-        return true
+        return nil
     }
 }
 

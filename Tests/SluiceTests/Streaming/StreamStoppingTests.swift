@@ -84,6 +84,48 @@ final class StreamStoppingTests: XCTestCase {
         XCTAssertGreaterThan(server.bytesSent, sent)
     }
 
+    func testRefusedResponseDoesNotWaitForTheEndOfItsBody() async throws {
+        let (server, client) = try endless()
+        server.on("/silent", .headersThenHang(headers: ["Content-Type": "text/html"]))
+        for path in ["silent", "log"] {
+            let request: StreamRequest<APIError> = client.stream(path)
+            do {
+                for try await event in request.serverSentEvents() { XCTFail(event.data) }
+                XCTFail("The response was accepted.")
+            } catch {
+                XCTAssertEqual(error.code, .unacceptableContentType, path)
+                XCTAssertEqual(error.status, .ok)
+                XCTAssertEqual(error.body, Data())
+            }
+            await server.waitForOpenConnections { $0 == 0 }
+        }
+    }
+
+    func testTotalTimeoutOfTheClientLimitsTheBodyOfAnErrorStatus() async throws {
+        let server = try LoopbackServer()
+        server.on("/log", .headersThenHang(status: .serviceUnavailable))
+        let clock = TestClock()
+        let client = APIClient(baseURL: server.url) {
+            $0.clock = clock
+            $0.timeouts.total = .seconds(5)
+        }
+        let request: StreamRequest<APIError> = client.stream("log")
+        let task = Task { () -> APIError? in
+            do throws(APIError) {
+                for try await _ in request.lines {}
+                return nil
+            } catch {
+                return error
+            }
+        }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        let error = await task.value
+        XCTAssertEqual(error?.code, .timedOut)
+        XCTAssertEqual(error?.status, .serviceUnavailable)
+        await server.waitForOpenConnections { $0 == 0 }
+    }
+
     func testReleasesPermitsAfterHead() async throws {
         let server = try LoopbackServer()
         server.on("/log", .headersThenHang())
