@@ -46,14 +46,14 @@ package struct Redirection: Sendable, Hashable {
 
 /// The nodes of a cluster and the slots that they own.
 package struct SlotMap: Sendable {
-    /// The number of nodes that a map has at most. Clusters have up to about 1000.
+    /// The number of primaries, and that of replicas, that a map has at most. Clusters have up to about 1000 nodes.
     package static let maximumNodes = 4096
     private static let unowned = UInt16.max
 
     /// The primaries, in the order of their first slots.
     package private(set) var primaries: [NodeAddress] = []
     /// The replicas. They know the map, also when their primaries are away.
-    package private(set) var replicas: [NodeAddress] = []
+    package private(set) var replicas: Set<NodeAddress> = []
     /// For each slot the index of its primary.
     private var owners = [UInt16](repeating: unowned, count: HashSlot.count)
     private var indices: [NodeAddress: UInt16] = [:]
@@ -82,8 +82,8 @@ package struct SlotMap: Sendable {
                 let address = name ?? preferred
                 names[preferred] = name
                 if position > 0 {
-                    guard replicas.count < SlotMap.maximumNodes else { return nil }
-                    replicas.append(address)
+                    // No command goes to a replica, so those beyond the limit are left out.
+                    if replicas.count < SlotMap.maximumNodes { replicas.insert(address) }
                 } else {
                     guard let index = index(of: address) else { return nil }
                     for slot in first.number...last.number { owners[slot] = index }

@@ -69,6 +69,24 @@ struct SlotMapTests {
         #expect(SlotMap(.array(ranges.dropLast()), from: nil, prefersNames: false) != nil)
     }
 
+    @Test func replicaOfManyRangesIsOne() throws {
+        let ranges = (0...2 * SlotMap.maximumNodes).map { number in
+            let slot = RedisValue.integer(Int64(number))
+            return RedisValue.array([slot, slot, Self.node(.text("a"), 1), Self.node(.text("r"), 1)])
+        }
+        let map = try #require(SlotMap(.array(ranges), from: nil, prefersNames: false))
+        #expect(map.primaries.count == 1 && map.replicas.count == 1)
+        #expect(map[try Self.slot(2 * SlotMap.maximumNodes)]?.host == "a")
+    }
+
+    @Test func replicasBeyondTheLimitAreLeftOut() throws {
+        let replicas = (0...SlotMap.maximumNodes).map { Self.node(.text("r\($0)"), 1) }
+        let range = RedisValue.array([.integer(0), .integer(16_383), Self.node(.text("a"), 1)] + replicas)
+        let map = try #require(SlotMap(.array([range]), from: nil, prefersNames: false))
+        #expect(map.replicas.count == SlotMap.maximumNodes)
+        #expect(map[try Self.slot(16_383)]?.host == "a")
+    }
+
     @Test func slotsMove() throws {
         var map = SlotMap()
         let slot = try Self.slot(7)
