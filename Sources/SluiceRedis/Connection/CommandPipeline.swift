@@ -47,6 +47,8 @@ package struct CommandPipeline<Owner> {
     private var timers = TimerHeap<Int>()
     private var bytes = 0
     private var lastNumber = 0
+    /// The last command that had been added at the last time-out.
+    private var lastTimeout = 0
 
     package init(maximumCommands: Int, maximumBytes: Int, overdueTimeout: Duration) {
         self.maximumCommands = maximumCommands
@@ -131,14 +133,18 @@ package struct CommandPipeline<Owner> {
 
     /// Ends the commands whose time is over.
     ///
-    /// - Returns: The owners, and the number of commands that were sent.
-    package mutating func expire(at now: MonotonicTime) -> (owners: [Owner], sent: Int) {
-        var (owners, count): ([Owner], Int) = ([], 0)
+    /// The server has a time-out if one of them was sent. Those that had been added before the last time-out waited through the same
+    /// pause of the server, and are no further one.
+    ///
+    /// - Returns: The owners, and true for a time-out of the server.
+    package mutating func expire(at now: MonotonicTime) -> (owners: [Owner], isTimeout: Bool) {
+        var (owners, isTimeout): ([Owner], Bool) = ([], false)
         while let number = timers.popExpired(at: now) {
-            if entries[number]?.isSent == true { count += 1 }
+            if number > lastTimeout, entries[number]?.isSent == true { isTimeout = true }
             if let owner = entries[number]?.owner.take() { owners.append(owner) }
         }
-        return (owners, count)
+        if isTimeout { lastTimeout = lastNumber }
+        return (owners, isTimeout)
     }
 
     /// Handles the loss of the connection. Idempotent commands wait again, unless that has happened to them before.

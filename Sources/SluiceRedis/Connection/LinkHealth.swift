@@ -32,7 +32,8 @@ package struct LinkHealth: Sendable {
         case refuse
     }
 
-    /// The number of time-outs without a reply in between after which the server counts as dead.
+    /// The number of time-outs without a reply in between after which the server counts as dead. Commands that wait at the same time
+    /// have one.
     package static let maximumTimeouts = 8
 
     private let backoff: Backoff
@@ -83,9 +84,9 @@ package struct LinkHealth: Sendable {
         (failures, timeouts, hasAnswered) = (0, 0, true)
     }
 
-    /// Records commands whose time is over. Returns true if the connection must be closed as failed.
-    package mutating func timedOut(_ count: Int) -> Bool {
-        timeouts += count
+    /// Records a time-out. Returns true if the connection must be closed as failed.
+    package mutating func timedOut() -> Bool {
+        timeouts += 1
         return isReady && timeouts >= LinkHealth.maximumTimeouts
     }
 

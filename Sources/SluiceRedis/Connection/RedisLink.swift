@@ -331,9 +331,9 @@ final class RedisLink: LoopHandler {
         run(on: thread) { state in
             state.timerDeadline = .distantFuture
             let now = MonotonicTime.now
-            let (owners, sent) = state.pipeline.expire(at: now)
+            let (owners, isTimeout) = state.pipeline.expire(at: now)
             for reply in owners { state.outcomes.append((reply, .failure(timeoutError))) }
-            let isDead = state.health.timedOut(sent)
+            let isDead = isTimeout ? state.health.timedOut() : false
             if isDead || state.pipeline.isOverdue(at: now) || state.connectDeadline <= now {
                 failed(.unavailable(server), &state, on: thread)
             }

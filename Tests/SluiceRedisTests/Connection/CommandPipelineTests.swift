@@ -40,7 +40,7 @@ final class CommandPipelineTests {
         #expect(add(1) && add(2, until: 90))
         #expect(write() == [1, 2])
         let expired = pipeline.expire(at: Self.time(60))
-        #expect(expired.owners == [1] && expired.sent == 1)
+        #expect(expired.owners == [1] && expired.isTimeout)
         #expect([reply(), reply(), reply()] == [0, 2, nil])
     }
 
@@ -59,9 +59,23 @@ final class CommandPipelineTests {
     @Test func expiredAndUnwantedCommandsAreNotSent() {
         #expect(add(1) && add(2, until: 90) && add(3, until: 90))
         let expired = pipeline.expire(at: Self.time(50))
-        #expect(expired.owners == [1] && expired.sent == 0)
+        #expect(expired.owners == [1] && !expired.isTimeout)
         #expect(write { $0 != 2 } == [3])
         #expect([reply(), reply()] == [3, nil])
+    }
+
+    @Test func commandsThatWaitAtTheSameTimeHaveOneTimeout() {
+        for owner in 1...4 { #expect(add(owner, until: 50 + Int64(owner))) }
+        _ = write()
+        let expected: [(Int64, Bool)] = [(51, true), (52, false), (53, false)]
+        for (time, isTimeout) in expected {
+            #expect(pipeline.expire(at: Self.time(time)).isTimeout == isTimeout, "\(time) ms")
+        }
+        // Sent after the time-out, in a further pause of the server.
+        #expect(add(5, until: 100))
+        _ = write()
+        #expect(pipeline.expire(at: Self.time(54)).isTimeout == false)
+        #expect(pipeline.expire(at: Self.time(100)).isTimeout == true)
     }
 
     @Test func countAndBytesAreLimitedAlsoForCommandsThatWereSent() {
