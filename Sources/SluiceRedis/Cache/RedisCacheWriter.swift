@@ -31,10 +31,13 @@ actor RedisCacheWriter: CacheWriter {
     func write(_ piece: Data) async throws(SluiceError) {
         if let failure { throw failure }
         rest.append(piece)
-        while rest.count > CacheRecord.pieceSize {
-            let next = Data(rest.prefix(CacheRecord.pieceSize))
-            rest = Data(rest.dropFirst(CacheRecord.pieceSize))
-            try await send(next)
+        // The last piece is sent with the end of the body, and is never empty.
+        let size = (rest.count - 1) / CacheRecord.pieceSize * CacheRecord.pieceSize
+        guard size > 0 else { return }
+        let whole = rest
+        rest = Data(whole.dropFirst(size))
+        for start in stride(from: 0, to: size, by: CacheRecord.pieceSize) {
+            try await send(Data(whole.dropFirst(start).prefix(CacheRecord.pieceSize)))
         }
     }
 

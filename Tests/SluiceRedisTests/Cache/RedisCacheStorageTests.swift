@@ -168,6 +168,28 @@ struct RedisCacheStorageTests {
         }
     }
 
+    @Test(arguments: [(524_288, 0), (524_289, 2), (1_048_576, 2), (1_048_577, 3), (3_000_000, 6)])
+    func largeBodiesAreStoredInPieces(size: Int, count: Int) async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal())
+        let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 1000) })
+        try await storage.apply([.store(CacheEntry(key: CacheKey("whole"), body: body, stored: Date()))])
+        // The parts of the other body are larger and smaller than a piece, and some are empty.
+        let writer = try await storage.writer(for: Self.entry("parts", ""))
+        var rest = body
+        for part in [0, 600_000, 1, 0, 1_500_000, 100] {
+            try await writer.write(Data(rest.prefix(part)))
+            rest = Data(rest.dropFirst(part))
+        }
+        try await writer.write(rest)
+        try await writer.commit()
+        #expect(try await client.send(RedisCommand("KEYS", "*:c:{*}:*")).elements?.count == 2 * count)
+        for name in ["whole", "parts"] {
+            #expect(try await storage.entries(for: CacheKey(name), at: Date()).map(\.body) == [body])
+        }
+    }
+
     /// The time of the request in microseconds is the fifth argument.
     @Test func laterRequestsAndRepeatedScriptsKeepTheirBodies() async throws {
         let redis = try RedisProcess()
