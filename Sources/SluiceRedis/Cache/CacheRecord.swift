@@ -35,7 +35,10 @@ struct CacheRecord: Sendable {
         static let maximumPieces = 16_384
     }
 
-    /// The maximum size in bytes of a body that is stored in its record, and of a piece.
+    /// The maximum size in bytes of a body that is stored in its record. The reply with all records of a key has a connection that small
+    /// commands share. Earlier versions have stored larger ones, which are read all the same.
+    static let inlineSize = 64 << 10
+    /// The maximum size in bytes of a piece of a larger body.
     static let pieceSize = 512 << 10
     private static let version: UInt8 = 1
 
