@@ -214,10 +214,10 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
         var next = 0
         while next < blob.pieces {
             let numbers = next..<min(next + 4, blob.pieces)
-            let pieces = try await replies(Array(numbers)) { [redis] number throws(RedisError) in
+            let pieces = try await replies(Array(numbers)) { [redis, pieceTimeout] number throws(RedisError) in
                 var command = RedisCommand("GET", name.piece(number, of: blob.id), isIdempotent: true)
                 command.hasLargeReply = true
-                return try await redis.send(command)
+                return try await redis.send(command, timeout: pieceTimeout)
             }
             for (number, reply) in zip(numbers, pieces) {
                 // A piece that is missing was evicted, or belongs to an entry that was replaced in the meantime.
@@ -435,11 +435,15 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     /// The time in milliseconds for which the pieces of an entry stay that is not committed.
     private static let draftLifetime = 3_600_000
 
+    /// The time for a command with a piece, which takes longer than a small one: several pieces follow each other on one connection.
+    private var pieceTimeout: Duration { max(redis.server.commandTimeout, .seconds(1)) }
+
     func storePiece(_ bytes: Data, _ number: Int, of id: String, _ key: CacheKey) async throws(SluiceError) {
         let piece = try name(of: key).piece(number, of: id)
         let sealed = try sealed(bytes, as: piece)
         _ = try await requesting { () throws(RedisError) in
-            try await redis.send(RedisCommand("SET", piece, sealed, "PX", Self.draftLifetime, isIdempotent: true))
+            let command = RedisCommand("SET", piece, sealed, "PX", Self.draftLifetime, isIdempotent: true)
+            return try await redis.send(command, timeout: pieceTimeout)
         }
     }
 

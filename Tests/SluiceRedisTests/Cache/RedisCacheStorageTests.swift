@@ -200,6 +200,16 @@ struct RedisCacheStorageTests {
         #expect(try await storage.entries(for: CacheKey("a"), at: Date()).map(\.body) == [Data(text.utf8)])
     }
 
+    @Test(.timeLimit(.minutes(2))) func piecesHaveMoreTimeThanSmallCommands() async throws {
+        let redis = try RedisProcess()
+        var server = redis.server
+        server.commandTimeout = .zero
+        let storage = RedisCacheStorage(RedisClient(server), seal: try Self.seal())
+        let piece = Data("x".utf8)
+        while (try? await storage.storePiece(piece, 0, of: "0123456789abcdef", CacheKey("a"))) == nil {}
+        await #expect(throws: SluiceError.self) { try await storage.entries(for: CacheKey("a"), at: Date()) }
+    }
+
     /// The time of the request in microseconds is the fifth argument.
     @Test func laterRequestsAndRepeatedScriptsKeepTheirBodies() async throws {
         let redis = try RedisProcess()
