@@ -88,6 +88,19 @@ enum CacheScripts {
         isIdempotent: true
     )
 
+    /// Removes the record of a field if it is still the given one. `KEYS`: the entry. `ARGV`: the field, the record.
+    ///
+    /// Returns the reference of the body.
+    static let discard = RedisScript(
+        """
+        if redis.call('HGET', KEYS[1], 'v' .. ARGV[1]) ~= ARGV[2] then return {} end
+        local body = redis.call('HGET', KEYS[1], 'b' .. ARGV[1])
+        redis.call('HDEL', KEYS[1], 'v' .. ARGV[1], 'b' .. ARGV[1], 'x' .. ARGV[1], 'q' .. ARGV[1])
+        return body and {body} or {}
+        """,
+        isIdempotent: true
+    )
+
     /// Extends the lifetime of a stored record. `KEYS`: the entry. `ARGV`: the field, the extension, the lifetime in milliseconds.
     static let extend = RedisScript(
         """

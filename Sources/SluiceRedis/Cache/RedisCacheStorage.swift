@@ -153,19 +153,37 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
 
     private func entries(in stored: StoredVariants, at now: Date) async throws(SluiceError) -> [CacheEntry] {
         if let entries = entriesAtOnce(in: stored, at: now) { return entries }
-        var entries: [CacheEntry] = []
+        var (entries, useless): ([CacheEntry], [StoredVariants.Variant]) = ([], [])
         for variant in stored.variants {
             let record: CacheRecord
             do throws(RedisSeal.Failure) {
                 record = try stored.record(of: variant, with: seal, at: now)
             } catch {
                 onEvent(.readFailed(.unusable(error)))
+                if error != .unavailable { useless.append(variant) }
                 continue
             }
-            guard let entry = try await entry(of: record, stored.name) else { continue }
-            entries.append(stored.extended(entry, of: variant, with: seal))
+            if let entry = try await entry(of: record, stored.name) {
+                entries.append(stored.extended(entry, of: variant, with: seal))
+            } else {
+                useless.append(variant)
+            }
         }
+        if !useless.isEmpty { discard(useless, of: stored.name) }
         return StoredVariants.live(entries, at: now)
+    }
+
+    /// Removes variants that give no entry, unless they were replaced since. Otherwise each read would need a task for them, and their
+    /// lifetime would grow with each entry of the key. The read does not wait for that.
+    private func discard(_ variants: [StoredVariants.Variant], of name: Name) {
+        Task.detached { [self] in
+            for variant in variants {
+                let arguments: [any RedisArgument] = [String(variant.field.dropFirst()), variant.value]
+                let script = CacheScripts.discard
+                let reply = try? await redis.run(script, keys: [name.key], arguments: arguments, timeout: pieceTimeout)
+                await removePieces(bodies(in: reply?.elements ?? []), of: name)
+            }
+        }
     }
 
     /// Returns the entries of small variants; nil if the server must be asked for more, or if one of them does not open.
@@ -352,10 +370,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
             await refuse(entry, blob, name)
             return nil
         }
-        await removePieces(
-            elements.dropFirst().compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) },
-            of: name
-        )
+        await removePieces(bodies(in: elements.dropFirst()), of: name)
         return .stored(entry.key)
     }
 
@@ -401,10 +416,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
                     arguments: [field ?? "", Self.removalMemory, feed.sender]
                 )
             }
-            await removePieces(
-                (reply.elements ?? []).compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) },
-                of: name
-            )
+            await removePieces(bodies(in: reply.elements ?? []), of: name)
         }
         return .removed(selection, [])
     }
@@ -459,6 +471,11 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
                 RedisError(.outOfMemory, "The Redis server has evicted a part of an entry before it was complete.")
             )
         }
+    }
+
+    /// Returns the bodies whose references a script has returned.
+    private func bodies(in references: some Sequence<RedisValue>) -> [CacheRecord.Blob] {
+        references.compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) }
     }
 
     /// Removes the pieces of bodies. A failure is ignored, because they expire.

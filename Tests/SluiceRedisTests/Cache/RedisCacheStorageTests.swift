@@ -230,6 +230,51 @@ struct RedisCacheStorageTests {
         #expect(try await store("fourth", now).map(\.string) == [nil, "future"])
     }
 
+    @Test(arguments: [10, 1_200_000])
+    func uselessRecordsAreRemovedByARead(size: Int) async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal())
+        var tag = CacheSelection()
+        tag.tag = "t"
+        func read() async throws -> Int { try await storage.entries(for: CacheKey("a"), at: Date()).count }
+        // A removal of everything with a tag leaves the records.
+        for _ in 0..<2 {
+            let body = Data(repeating: 7, count: size)
+            let variant = CacheEntry(key: CacheKey("a"), variant: "v", body: body, stored: Date(), tags: ["t"])
+            try await storage.apply([.store(variant), .store(Self.entry("a", "plain"))])
+            #expect(try await read() == 2)
+            try await storage.apply([.remove(tag)])
+            #expect(try await read() == 1)
+            let key = try #require(try await client.send(RedisCommand("KEYS", "*:c:*}")).elements?.first?.string)
+            // Those of the other record stay: its value, and the time of its request.
+            while try await client.send(RedisCommand("HLEN", key)).int != 2 {}
+            while try await client.send(RedisCommand("KEYS", "*:c:{*}:*")).elements?.isEmpty == false {}
+        }
+        // One that does not open.
+        let key = try #require(try await client.send(RedisCommand("KEYS", "*:c:*}")).elements?.first?.string)
+        _ = try await client.send(RedisCommand("HSET", key, "v-", "forged"))
+        #expect(try await read() == 0)
+        while try await client.send(RedisCommand("EXISTS", key)).int == 1 {}
+    }
+
+    @Test func recordThatWasReplacedIsNotDiscarded() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        _ = try await client.send(RedisCommand("HSET", "k", "va", "old", "ba", "body", "xa", 1, "qa", 2, "vb", "other"))
+        func discard(_ field: String, _ value: String) async throws -> [RedisValue]? {
+            try await client.run(CacheScripts.discard, keys: ["k"], arguments: [field, value]).elements
+        }
+        for (field, value) in [("a", "new"), ("b", "old"), ("c", "old"), ("c", "")] {
+            #expect(try await discard(field, value) == [])
+        }
+        #expect(try await client.send(RedisCommand("HLEN", "k")).int == 5)
+        #expect(try await discard("a", "old") == [.text("body")])
+        #expect(try await discard("a", "old") == [])
+        #expect(try await discard("b", "other") == [])
+        #expect(try await client.send(RedisCommand("EXISTS", "k")).int == 0)
+    }
+
     /// Anybody who may write to the server can add messages.
     @Test(.timeLimit(.minutes(2))) func forgedMessagesAreGaps() async throws {
         let redis = try RedisProcess()
