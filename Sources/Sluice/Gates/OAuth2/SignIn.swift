@@ -151,8 +151,8 @@ extension OAuth2 {
             return await run(work, step, by: client)
         }
         switch outcome {
-        case .admitted(let credential): return credential.token
-        case .failed(let error): throw SluiceError(error)
+        case .success(let credential): return credential.token
+        case .failure(let error): throw SluiceError(error)
         case nil: throw .cancelled
         }
     }

@@ -49,14 +49,9 @@ struct TokenState: Sendable {
         /// Delete the token from the store: the server refused its refresh token.
         case delete
         /// Resume all waiters.
-        case finish(Outcome)
+        case finish(Result<Credential, OAuth2Error>)
         /// Do nothing: other work has started, or the work was cancelled.
         case stop
-    }
-
-    enum Outcome: Sendable {
-        case admitted(Credential)
-        case failed(OAuth2Error)
     }
 
     struct CurrentToken: Sendable {
@@ -138,8 +133,8 @@ struct TokenState: Sendable {
         }
         let id = beginWork(.loading, isExclusive: false)
         switch next(at: moment) {
-        case .finish(.admitted(let credential)): return .admitted(credential)
-        case .finish(.failed(let error)): return .refused(error)
+        case .finish(.success(let credential)): return .admitted(credential)
+        case .finish(.failure(let error)): return .refused(error)
         case let step:
             waiting = 1
             return .begin(work: id, step)
@@ -221,9 +216,9 @@ extension TokenState {
         waiting = 0
     }
 
-    mutating func finish(_ outcome: Outcome) -> Step {
+    mutating func finish(_ outcome: Result<Credential, OAuth2Error>) -> Step {
         endWork()
-        if case .admitted = outcome { lastFailure = nil }
+        if case .success = outcome { lastFailure = nil }
         return .finish(outcome)
     }
 
@@ -235,10 +230,10 @@ extension TokenState {
         {
             endWork()
             lastFailure = error
-            return .finish(.admitted(current.credential))
+            return .finish(.success(current.credential))
         }
         if error.code != .tooManyRefreshes, !isExclusive { lastFailure = error }
-        return finish(.failed(error))
+        return finish(.failure(error))
     }
 
     /// Replaces the current token.
@@ -275,7 +270,7 @@ extension TokenState {
             work?.stage = .saving
             return .save(current.credential.token)
         }
-        if let credential = credential(at: moment.date) { return finish(.admitted(credential)) }
+        if let credential = credential(at: moment.date) { return finish(.success(credential)) }
         if rules.sharesStore, work?.isLocked == false {
             work?.stage = .locking
             return .lock
@@ -395,7 +390,7 @@ extension TokenState {
                 return fail(OAuth2Error(.expiredToken), at: moment.date)
             }
             if work.isExclusive { window.removeAll() }
-            return finish(.admitted(current.credential))
+            return finish(.success(current.credential))
         }
     }
 
@@ -431,7 +426,7 @@ extension TokenState {
         work?.interruption = error
         // A token that cannot be replaced is used until it expires.
         if !rules.isRepeatable, let current, !current.isRefused, !current.credential.token.hasExpired(at: moment.date) {
-            return finish(.admitted(current.credential))
+            return finish(.success(current.credential))
         }
         return next(at: moment)
     }

@@ -185,7 +185,7 @@ extension OAuth2 {
     ///   - step: The first step.
     ///   - client: The client whose transport and clock to use.
     /// - Returns: The outcome; nil if the work was cancelled.
-    func run(_ work: Int, _ step: TokenState.Step, by client: APIClient) async -> TokenState.Outcome? {
+    func run(_ work: Int, _ step: TokenState.Step, by client: APIClient) async -> Result<Credential, OAuth2Error>? {
         var step = step
         while true {
             switch step {
@@ -261,8 +261,8 @@ extension OAuth2 {
         let waitResult: WaitResult =
             switch outcome {
             case _ where isExclusive: .retry
-            case .admitted(let credential): .admitted(credential)
-            case .failed(let error): .failed(SluiceError(error))
+            case .success(let credential): .admitted(credential)
+            case .failure(let error): .failed(SluiceError(error))
             }
         for waiter in waiters { waiter.resume(returning: waitResult) }
         return step

@@ -99,7 +99,7 @@ import Testing
             case .stop: break
             case .finish(let outcome):
                 waiting = 0
-                if case .admitted(let credential) = outcome { check(credential) }
+                if case .success(let credential) = outcome { check(credential) }
             default: pending.append((work, next))
             }
         }

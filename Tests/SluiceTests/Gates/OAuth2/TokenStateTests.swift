@@ -110,8 +110,8 @@ struct TokenScenario {
         case .request: return "request"
         case .delete: return "forget"
         case .stop: return "stop"
-        case .finish(.failed(let error)): return "failed: \(error.code)"
-        case .finish(.admitted(let credential)):
+        case .finish(.failure(let error)): return "failed: \(error.code)"
+        case .finish(.success(let credential)):
             version = credential.version
             return "admitted with \(credential.token.accessToken)"
         }
