@@ -62,6 +62,10 @@ struct TokenState: Sendable {
         var isUnsaved = false
         /// True if the token has been deleted from the store.
         var isDeleted = false
+        /// The time in which the token is used without an attempt to replace it, because the last attempt has failed.
+        var renewalPause: Range<Date>?
+
+        func isPaused(at date: Date) -> Bool { renewalPause?.contains(date) ?? false }
     }
 
     enum TokenStatus: Sendable {
@@ -94,6 +98,10 @@ struct TokenState: Sendable {
         var interruption: OAuth2Error?
     }
 
+    /// The seconds from a failed attempt to replace a token that is still valid to the next one. Each attempt lets requests wait, for as
+    /// long as a server does not answer.
+    private static let renewalPause: TimeInterval = 10
+
     let rules: Rules
     var status = TokenStatus.unknown
     var work: Work?
@@ -122,7 +130,8 @@ struct TokenState: Sendable {
         guard case .token(let current) = status, !current.isUnsaved, !current.isRefused else { return nil }
         let credential = current.credential
         if credential.isFresh(at: date) { return credential }
-        return canRenew || credential.token.hasExpired(at: date) ? nil : credential
+        if credential.token.hasExpired(at: date) { return nil }
+        return canRenew && !current.isPaused(at: date) ? nil : credential
     }
 
     mutating func credentialRequested(at moment: ClockReading) -> Answer {
@@ -166,6 +175,7 @@ struct TokenState: Sendable {
         }
         if canRenew, !window.isOpen(at: moment.now) { return false }
         current.isRefused = true
+        current.renewalPause = nil
         status = .token(current)
         return true
     }
@@ -222,18 +232,17 @@ extension TokenState {
         return .finish(outcome)
     }
 
-    /// Ends the work with a failure, or with the current token if that is still valid.
+    /// Ends the work with a failure, or with the current token if that is still valid. The next attempt then follows after a pause.
     mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
-        let isExclusive = work?.isExclusive ?? false
-        if !isExclusive, case .token(let current) = status, !current.isRefused,
+        guard work?.isExclusive != true else { return finish(.failure(error)) }
+        if error.code != .tooManyRefreshes { lastFailure = error }
+        guard case .token(var current) = status, !current.isRefused,
             !current.isUnsaved || rules.allowsUnsavedTokens, !current.credential.token.hasExpired(at: date)
-        {
-            endWork()
-            lastFailure = error
-            return .finish(.success(current.credential))
-        }
-        if error.code != .tooManyRefreshes, !isExclusive { lastFailure = error }
-        return finish(.failure(error))
+        else { return finish(.failure(error)) }
+        current.renewalPause = date..<date + Self.renewalPause
+        status = .token(current)
+        endWork()
+        return .finish(.success(current.credential))
     }
 
     /// Replaces the current token.

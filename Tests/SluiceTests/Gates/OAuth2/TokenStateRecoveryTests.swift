@@ -51,9 +51,48 @@ import Testing
         scenario.seconds = 3570
         #expect(scenario.ask() == "refresh by r")
         #expect(scenario.fails(.unreachable) == "admitted with a")
+        // The server may hang, so the next attempt follows after a pause.
+        for second in [3570, 3579.9] {
+            scenario.seconds = second
+            #expect(scenario.ask() == "admitted with a")
+        }
+        scenario.seconds = 3580
         #expect(scenario.ask() == "refresh by r")
         scenario.seconds = 3600
         #expect(scenario.fails(.unreachable) == "failed: unreachable")
+        #expect(scenario.ask() == "refresh by r")
+    }
+
+    @Test func pauseAfterAFailedRefreshEndsWithTheTokenAndWithARefusal() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        for second in [3570.0, 3595] {
+            scenario.seconds = second
+            #expect(scenario.ask() == "refresh by r")
+            #expect(scenario.fails(.unreachable) == "admitted with a")
+        }
+        scenario.seconds = 3599.9
+        #expect(scenario.ask() == "admitted with a")
+        scenario.seconds = 3600
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.received(Scenario.token("b", until: 7200, refresh: "r2")) == "save b and r2")
+        #expect(scenario.saved() == "admitted with b")
+        scenario.seconds = 7150
+        #expect(scenario.ask() == "refresh by r2")
+        #expect(scenario.fails(.unreachable) == "admitted with b")
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "refresh by r2")
+    }
+
+    @Test func limitOfRefreshesDoesNotHideTheFailure() {
+        var scenario = Scenario(Scenario.user, limit: .init(count: 1, per: .seconds(30)))
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        scenario.seconds = 3545
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.fails(.unreachable) == "admitted with a")
+        scenario.seconds = 3560
+        #expect(scenario.ask() == "admitted with a")
+        #expect((scenario.state.lastFailure)?.code == .unreachable)
     }
 
     @Test func refusedEarlyRefreshKeepsAccessToken() {
