@@ -127,11 +127,12 @@ struct TokenState: Sendable {
 
     /// The credential that can be used at once. A token that cannot be replaced is used until it expires.
     func credential(at date: Date) -> Credential? {
-        guard case .token(let current) = status, !current.isUnsaved, !current.isRefused else { return nil }
+        guard case .token(let current) = status, !current.isUnsaved else { return nil }
         let credential = current.credential
-        if credential.isFresh(at: date) { return credential }
+        if !current.isRefused, credential.isFresh(at: date) { return credential }
         if credential.token.hasExpired(at: date) { return nil }
-        return canRenew && !current.isPaused(at: date) ? nil : credential
+        if current.isPaused(at: date) { return credential }
+        return canRenew || current.isRefused ? nil : credential
     }
 
     mutating func credentialRequested(at moment: ClockReading) -> Answer {
@@ -170,9 +171,8 @@ struct TokenState: Sendable {
     ///
     /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced.
     mutating func refused(version: Int, at moment: ClockReading) -> Bool {
-        guard case .token(var current) = status, current.credential.version == version, !current.isRefused else {
-            return true
-        }
+        guard case .token(var current) = status, current.credential.version == version else { return true }
+        if current.isRefused { return !current.isPaused(at: moment.date) }
         if canRenew, !window.isOpen(at: moment.now) { return false }
         current.isRefused = true
         current.renewalPause = nil
@@ -232,11 +232,14 @@ extension TokenState {
         return .finish(outcome)
     }
 
-    /// Ends the work with a failure, or with the current token if that is still valid. The next attempt then follows after a pause.
+    /// Ends the work with a failure, or with the current token if that may still be valid. The next attempt then follows after a pause.
+    ///
+    /// One API may have refused a token that others accept. It is used while the authorization server does not work, and a further refusal
+    /// is the outcome of its request. A token whose refresh token was refused as well is not used.
     mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
         guard work?.isExclusive != true else { return finish(.failure(error)) }
         if error.code != .tooManyRefreshes { lastFailure = error }
-        guard case .token(var current) = status, !current.isRefused,
+        guard case .token(var current) = status, !current.isRefused || error.isOutage && !current.isDeleted,
             !current.isUnsaved || rules.allowsUnsavedTokens, !current.credential.token.hasExpired(at: date)
         else { return finish(.failure(error)) }
         current.renewalPause = date..<date + Self.renewalPause
@@ -493,6 +496,15 @@ struct RefreshWindow: Sendable {
 extension OAuth2Error {
     /// True if the lock of the store has expired, and another process has used it since.
     fileprivate var isExpiredLock: Bool { underlyingError is TokenLockExpired }
+
+    /// True if the authorization server does not work, or did not when tokens were requested from it too often.
+    fileprivate var isOutage: Bool {
+        switch code {
+        case .unreachable: true
+        case .tooManyRefreshes: (underlyingError as? OAuth2Error)?.isOutage ?? false
+        default: status?.isServerError ?? false
+        }
+    }
 }
 
 /// A point in time, by the continuous clock and as a date.

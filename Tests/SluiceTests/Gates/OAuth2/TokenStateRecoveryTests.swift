@@ -35,14 +35,77 @@ import Testing
         #expect(scenario.ask() == "refused: authorizationRequired")
     }
 
-    @Test(arguments: [OAuth2Error.Code.invalidClient, .invalidResponse, .unreachable, .init(rawValue: "invalid_scope")])
+    @Test(arguments: [OAuth2Error.Code.invalidClient, .invalidResponse, .storeFailed, .init(rawValue: "invalid_scope")])
     func otherFailuresKeepRefreshTokenForRetry(_ code: OAuth2Error.Code) {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", refresh: "r"))
         _ = scenario.refused()
         #expect(scenario.ask() == "refresh by r")
-        #expect(scenario.fails(code) == "failed: \(code)")
+        #expect(scenario.fails(code, status: .badRequest) == "failed: \(code)")
         #expect(scenario.ask() == "refresh by r")
+    }
+
+    @Test(
+        arguments: [
+            (.unreachable, nil), (.invalidResponse, .badGateway),
+            (.init(rawValue: "temporarily_unavailable"), .serviceUnavailable),
+        ] as [(OAuth2Error.Code, HTTPStatus?)]
+    )
+    func refusedTokenIsUsedDuringAnOutage(_ code: OAuth2Error.Code, _ status: HTTPStatus?) {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "refresh by r")
+        // Requests whose refusals arrive during the attempt wait for its end.
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.fails(code, status: status) == "admitted with a")
+        #expect(scenario.ask() == "admitted with a")
+        #expect(scenario.refused() == false, "The refusal is the outcome of the request.")
+        scenario.seconds = 10
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.fails(code, status: status) == "admitted with a")
+        scenario.seconds = 20
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.received(Scenario.token("b", until: 7200, refresh: "r2")) == "save b and r2")
+        #expect(scenario.saved() == "admitted with b")
+        #expect(scenario.refused() == true)
+    }
+
+    @Test func refusedTokenIsNotUsedAfterItHasExpired() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 5, refresh: "r"))
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.fails(.unreachable) == "admitted with a")
+        scenario.seconds = 5
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.fails(.unreachable) == "failed: unreachable")
+    }
+
+    @Test func limitOfRefreshesDuringAnOutageLetsARefusedTokenBeUsed() {
+        for (code, expected) in [(.unreachable, "admitted with a"), (.invalidClient, "refused: tooManyRefreshes")]
+            as [(OAuth2Error.Code, String)]
+        {
+            var scenario = Scenario(Scenario.user, limit: .init(count: 1, per: .seconds(30)))
+            scenario.hold(Scenario.token("a", refresh: "r"))
+            #expect(scenario.refused() == true)
+            #expect(scenario.ask() == "refresh by r")
+            _ = scenario.fails(code)
+            scenario.seconds = 15
+            #expect(scenario.ask() == expected)
+        }
+    }
+
+    @Test func refusedTokenIsNotUsedIfItsRefreshTokenIsRefusedToo() {
+        var scenario = Scenario(.password(username: "u", password: "p", id: "i"))
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.fails(.invalidGrant) == "forget")
+        #expect(scenario.deleted() == "request")
+        #expect(scenario.fails(.unreachable) == "failed: unreachable")
+        #expect(scenario.ask() == "request")
     }
 
     @Test func usesTokenUntilExpiryIfEarlyRefreshFails() {
