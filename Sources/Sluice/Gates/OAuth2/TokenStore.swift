@@ -32,7 +32,8 @@ public protocol TokenStore: Sendable {
 /// A token store that several processes may share. A gate holds its lock from reading a refresh token until the token that
 /// replaces it is saved.
 package protocol SharedTokenStore: TokenStore {
-    /// True if a token that could not be saved is used nevertheless, while each request tries again to save it.
+    /// True if a token that could not be saved is used nevertheless. Each request tries again to save it, unless the lock does so in the
+    /// background.
     var allowsUnsavedTokens: Bool { get }
 
     /// Waits for the lock.

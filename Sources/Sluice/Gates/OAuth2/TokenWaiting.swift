@@ -32,6 +32,11 @@ extension OAuth2 {
             return nil
         }
 
+        /// True if the store saves the token of a piece of work in the background already, because earlier work could not save it.
+        func isSavingInBackground(for work: Int) -> Bool {
+            state.isWorking(work) && state.work?.hasReceived == false && lock?.backgroundSave != nil
+        }
+
         /// Returns the lock of the store if the work that needed it has ended, to release it outside of this one.
         mutating func takeLock() -> (any TokenLock)? {
             state.isUnsaved ? nil : lock.take()
@@ -207,7 +212,13 @@ extension OAuth2 {
             let result = await callStore(for: work) { try await $0.load() }
             return advance { $0.loaded(result, work: work, at: ClockReading(clock)) }
         case .save(let token):
-            let result = await callStore(for: work) { try await $0.save(token) }
+            // Another attempt would let requests wait for a store that is away.
+            let result: Result<Void, OAuth2Error> =
+                if shared.withLock({ $0.isSavingInBackground(for: work) }) {
+                    .failure(OAuth2Error(.storeFailed, "the token could not be saved yet"))
+                } else {
+                    await callStore(for: work) { try await $0.save(token) }
+                }
             return advance { $0.saved(result, work: work, at: ClockReading(clock)) }
         case .delete:
             // A failure is harmless: the server refuses the stored token once more after the next start.

@@ -166,6 +166,26 @@ final class OAuth2SharedFileTests: XCTestCase {
         XCTAssertEqual(store.released.read, 2)
     }
 
+    func testRequestsDoNotWaitForAStoreThatSavesInTheBackground() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let store = BackgroundSavingStore()
+        let gate = gate(guarded, store: store)
+        let client = guarded.client(gate)
+        for _ in 0..<3 {
+            let carried = try await client.string.get("x").sender().value
+            XCTAssertEqual(carried, "Bearer t1")
+        }
+        XCTAssertEqual(store.saves.read, ["t1"])
+        // The background does not know the token of a sign-in yet.
+        try? await gate.signIn(with: .init(accessToken: "signed-in"))
+        XCTAssertEqual(store.saves.read, ["t1", "signed-in"])
+        store.isAway.change { $0 = false }
+        store.end.open()
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer signed-in")
+        XCTAssertEqual(store.saves.read, ["t1", "signed-in", "signed-in"])
+    }
+
     func testCancelledWorkLeavesTheLockOfTheNextWorkAlone() async throws {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
@@ -311,6 +331,43 @@ private final class SlowLockStore: SharedTokenStore {
         if number == 1 { await firstLock.wait() }
         return Lock(of: self)
     }
+}
+
+/// A shared store that is away, and whose lock saves the token in the background.
+private final class BackgroundSavingStore: SharedTokenStore {
+    final class Lock: TokenLock {
+        let store: BackgroundSavingStore
+
+        init(of store: BackgroundSavingStore) {
+            self.store = store
+        }
+
+        var backgroundSave: Task<Void, Never>? { store.isAway.read ? store.task : nil }
+        func isHeld(for duration: Duration) -> Bool { true }
+        func load() async -> OAuth2.Token? { nil }
+
+        func save(_ token: OAuth2.Token) async throws {
+            store.saves.change { $0.append(token.accessToken) }
+            if store.isAway.read { throw TokenStoreError("The store is away.") }
+        }
+
+        func delete() async {}
+    }
+
+    let end = AsyncSignal()
+    let isAway = Shared(true)
+    let saves = Shared<[String]>([])
+    let task: Task<Void, Never>
+    var allowsUnsavedTokens: Bool { true }
+
+    init() {
+        task = Task { [end] in await end.wait() }
+    }
+
+    func load() async -> OAuth2.Token? { nil }
+    func save(_ token: OAuth2.Token) async {}
+    func delete() async {}
+    func lock(timeout: Duration, on clock: any SluiceClock) async throws -> any TokenLock { Lock(of: self) }
 }
 
 /// A shared store whose tokens cannot be saved at times.
