@@ -18,6 +18,10 @@ extension OAuth2 {
         var lock: (any TokenLock)?
         /// The clients whose drain waits until the new token is saved.
         var savingClients: Set<ObjectIdentifier> = []
+        /// True while a call of the store reads, saves or deletes the token, also for work that was cancelled.
+        var isCallingStore = false
+        /// The calls that follow, in their order.
+        var storeWaiters: [Waiter<Void>] = []
 
         /// Returns the task that saves the token, if a client does not wait for it yet.
         mutating func beginWaitForSave(by client: ObjectIdentifier) -> Task<Void, Never>? {
@@ -44,6 +48,12 @@ extension OAuth2 {
 
         /// Returns the lock of the store for a piece of work; nil if the work has ended, as the lock is that of other work then.
         func heldLock(for work: Int) -> (any TokenLock)? { state.isWorking(work) ? lock : nil }
+
+        /// Ends a call of the store. Returns the next one, which begins with it.
+        mutating func endStoreCall() -> Waiter<Void>? {
+            isCallingStore = !storeWaiters.isEmpty
+            return isCallingStore ? storeWaiters.removeFirst() : nil
+        }
 
         mutating func takeWaiters() -> [Waiter<WaitResult>] {
             defer { waiters = [:] }
@@ -281,15 +291,16 @@ extension OAuth2 {
 
     /// Takes the lock of a store that other processes may share. It is released when the work has ended.
     ///
-    /// - Returns: The failure; nil if the lock is held, or if the store needs none.
+    /// - Returns: The failure; nil if the lock is held, if the store needs none, or if the work has ended.
     func lockStore(for work: Int, _ clock: any SluiceClock) async -> OAuth2Error? {
         let timeout = configuration.timeout
         guard let store = configuration.store as? any SharedTokenStore,
-            shared.withLock({ $0.heldLock(for: work)?.isHeld(for: timeout) != true })
+            shared.withLock({ $0.state.isWorking(work) && $0.lock?.isHeld(for: timeout) != true })
         else { return nil }
         // Released first: the store gives the lock to one owner.
         dropLock(for: work)
-        switch await callStore(for: work, { _ in try await store.lock(timeout: timeout, on: clock) }) {
+        // Not one of the calls that follow each other: work that was cancelled may wait for the lock until the next work releases it.
+        switch await storeResult(for: work, { _ in try await store.lock(timeout: timeout, on: clock) }) {
         case .failure(let error): return error
         case .success(let lock):
             // Work that was cancelled meanwhile releases the lock here.
@@ -315,8 +326,33 @@ extension OAuth2 {
         _ = shared.withLock { $0.state.isWorking(work) ? $0.lock.take() : nil }
     }
 
-    /// Calls the token store, through its lock while this gate holds it for the work.
+    /// Calls the token store, through its lock while this gate holds it for the work. The calls of a gate follow each other. Work that has
+    /// ended, as by its cancellation, calls nothing.
     func callStore<Value: Sendable>(
+        for work: Int,
+        _ body: (any TokenStore) async throws -> Value
+    ) async -> Result<Value, OAuth2Error> {
+        // A cancellation does not end the wait: a sign-out must take place, and other work that is cancelled ends with its turn.
+        await shared.wait(cancelled: ()) { waiter in
+            let isFirst = shared.withLock { shared in
+                if shared.isCallingStore {
+                    shared.storeWaiters.append(waiter)
+                    return false
+                }
+                shared.isCallingStore = true
+                return true
+            }
+            if isFirst { waiter.resume() }
+        } leave: { _ in
+            nil
+        }
+        defer { shared.withLock { $0.endStoreCall() }?.resume() }
+        guard shared.withLock({ $0.state.isWorking(work) }) else { return .failure(OAuth2Error(.storeFailed)) }
+        return await storeResult(for: work, body)
+    }
+
+    /// Returns the result of a call of the token store, or of its lock while this gate holds it for the work.
+    private func storeResult<Value: Sendable>(
         for work: Int,
         _ body: (any TokenStore) async throws -> Value
     ) async -> Result<Value, OAuth2Error> {

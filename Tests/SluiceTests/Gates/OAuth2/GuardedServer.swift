@@ -92,7 +92,8 @@ final class WatchedTokenStore: TokenStore {
     let token: Shared<OAuth2.Token?>
     let isFailing = Shared(false)
     let calls = Shared<[String]>([])
-    /// The signal that each save waits for.
+    /// The signals that each load and each save wait for.
+    let loadSignal = Shared<AsyncSignal?>(nil)
     let saveSignal = Shared<AsyncSignal?>(nil)
 
     init(_ token: OAuth2.Token? = nil) {
@@ -101,6 +102,7 @@ final class WatchedTokenStore: TokenStore {
 
     func load() async throws -> OAuth2.Token? {
         calls.change { $0.append("load") }
+        await loadSignal.read?.wait()
         if isFailing.read { throw Failure() }
         return token.read
     }

@@ -1,7 +1,8 @@
 import Foundation
-import Sluice
 import SluiceTesting
 import XCTest
+
+@testable import Sluice
 
 /// Many concurrent requests with one token.
 final class OAuth2ConcurrencyTests: XCTestCase {
@@ -102,6 +103,26 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         saveSignal.open()
         let carried = try await call.value.get()
         XCTAssertEqual(carried, "Bearer t1")
+    }
+
+    func testStoreIsNotCalledWhileACallForCancelledWorkRuns() async throws {
+        let guarded = try GuardedServer()
+        let store = WatchedTokenStore()
+        let loadSignal = AsyncSignal()
+        store.loadSignal.change { $0 = loadSignal }
+        let oauth = guarded.gate { $0.store = store }
+        let client = guarded.client(oauth)
+        let cancelled = Task { await client.get("x") }
+        await eventually { store.calls.read == ["load"] }
+        cancelled.cancel()
+        _ = await cancelled.value
+        let next = Task { await client.get("x") }
+        await eventually { oauth.shared.withLock { $0.storeWaiters.count } == 1 }
+        XCTAssertEqual(store.calls.read, ["load"])
+        loadSignal.open()
+        let carried = try await next.value.get()
+        XCTAssertEqual(carried, "Bearer t1")
+        XCTAssertEqual(store.calls.read, ["load", "load", "save t1"])
     }
 
     func testStoreCanSendRequestsThroughSameClient() async throws {

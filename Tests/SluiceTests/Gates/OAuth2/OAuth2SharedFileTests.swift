@@ -198,15 +198,17 @@ final class OAuth2SharedFileTests: XCTestCase {
         _ = await cancelled.value
         let next = Task { await client.get("x") }
         await guarded.server.waitForRequests(1)
-        // The work that was cancelled gets its lock, and goes on.
+        // The work that was cancelled gets its lock, and releases it.
         store.firstLock.open()
-        await eventually { store.loads.read + store.loadsByLock.read == 3 }
-        XCTAssertEqual(store.loadsByLock.read, 1)
+        await eventually { store.released.read == 1 }
         signal.fire()
         let carried = try await next.value.get()
         XCTAssertEqual(carried, "Bearer t")
         XCTAssertEqual(store.taken.read, 2)
         XCTAssertEqual(guarded.tokenRequests.count, 1)
+        // It reads nothing.
+        XCTAssertEqual(store.loads.read, 1)
+        XCTAssertEqual(store.loadsByLock.read, 1)
     }
 
     func testCancelledWaitForTheLockEndsAtOnceAndHoldsNothing() async throws {
@@ -293,6 +295,8 @@ private final class SlowLockStore: SharedTokenStore {
             self.store = store
         }
 
+        deinit { store.released.change { $0 += 1 } }
+
         func isHeld(for duration: Duration) -> Bool { true }
 
         func load() async throws -> OAuth2.Token? {
@@ -311,6 +315,7 @@ private final class SlowLockStore: SharedTokenStore {
     let memory = MemoryTokenStore()
     let firstLock = AsyncSignal()
     let taken = Shared(0)
+    let released = Shared(0)
     let loads = Shared(0)
     let loadsByLock = Shared(0)
     var allowsUnsavedTokens: Bool { true }
