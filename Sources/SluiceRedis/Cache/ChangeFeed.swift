@@ -21,6 +21,14 @@ final class ChangeFeed: Sendable {
         var warnings = FeedWarnings()
         var task: Task<Void, Never>?
         var isClosed = false
+
+        /// Removes a caller that waits for the release of a lease. Returns nil if it does not wait any more.
+        mutating func removeWaiter(_ id: Int, for name: String) -> Waiter<Bool>? {
+            guard let index = waiters[name]?.firstIndex(where: { $0.id == id }) else { return nil }
+            let waiter = waiters[name]?.remove(at: index)
+            if waiters[name]?.isEmpty == true { waiters[name] = nil }
+            return waiter
+        }
     }
 
     /// The maximum number of messages in the stream, approximately.
@@ -348,34 +356,29 @@ final class ChangeFeed: Sendable {
     ///   - limit: The maximum time.
     /// - Returns: True if the lease has been released; false if the time is up or the task is cancelled.
     func waitForRelease(of name: String, within limit: Duration) async -> Bool {
-        let timer = Task { [weak self, clock] in
-            do { try await clock.sleep(for: limit) } catch { return }
-            self?.wake(name, isReleased: false)
-        }
-        defer { timer.cancel() }
+        var timer: Task<Void, Never>?
+        defer { timer?.cancel() }
         return await state.wait(cancelled: false) { waiter in
             let isRefused = state.withLock { state in
                 if Task.isCancelled || state.isClosed { return true }
                 state.waiters[name, default: []].append(waiter)
                 return false
             }
-            if isRefused { waiter.resume(returning: false) }
-        } leave: { [state] id in
-            state.withLock { state in
-                for (name, waiters) in state.waiters {
-                    guard let index = waiters.firstIndex(where: { $0.id == id }) else { continue }
-                    let waiter = state.waiters[name]?.remove(at: index)
-                    if state.waiters[name]?.isEmpty == true { state.waiters[name] = nil }
-                    return waiter
-                }
-                return nil
+            if isRefused { return waiter.resume(returning: false) }
+            // Begins when the waiter is there, and ends only this one: those for the same lease have other limits.
+            let id = waiter.id
+            timer = Task { [state, clock] in
+                do { try await clock.sleep(for: limit) } catch { return }
+                state.withLock { $0.removeWaiter(id, for: name) }?.resume(returning: false)
             }
+        } leave: { [state] id in
+            state.withLock { $0.removeWaiter(id, for: name) }
         }
     }
 
-    private func wake(_ name: String, isReleased: Bool = true) {
+    private func wake(_ name: String) {
         let waiters = state.withLock { $0.waiters.removeValue(forKey: name) } ?? []
-        for waiter in waiters { waiter.resume(returning: isReleased) }
+        for waiter in waiters { waiter.resume(returning: true) }
     }
 }
 

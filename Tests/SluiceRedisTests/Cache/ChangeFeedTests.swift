@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import SluiceHTTP
+import SluiceTesting
 import Testing
 
 @testable import SluiceRedis
@@ -29,6 +30,35 @@ struct ChangeFeedTests {
         }
         let many = (0..<100).compactMap { warnings.text(for: RedisError(RedisReplyError("E\($0) text"))) }
         #expect(many.count < 40, "The memory is bounded.")
+    }
+
+    @Test func eachCallerWaitsForALeaseForItsOwnTime() async throws {
+        let clock = TestClock()
+        let redis = RedisClient(RedisServer(unixSocket: "/nowhere/redis.sock"))
+        let feed = ChangeFeed(redis, try RedisCacheStorageTests.seal(), prefix: "x", clock: clock) { _ in }
+        let limits = [100, 110, 120].map { Duration.milliseconds($0) }
+        let waits = limits.map { limit in
+            Task {
+                let isReleased = await feed.waitForRelease(of: "lease", within: limit)
+                return (isReleased, clock.elapsed)
+            }
+        }
+        await clock.waitForSleepers(3)
+        for (wait, limit) in zip(waits, limits) {
+            clock.advance(by: limit - clock.elapsed)
+            let (isReleased, elapsed) = await wait.value
+            #expect(!isReleased && elapsed == limit)
+        }
+        #expect(clock.pendingSleeps.isEmpty)
+        // One that is cancelled leaves the others alone.
+        let cancelled = Task { await feed.waitForRelease(of: "lease", within: .seconds(1)) }
+        let last = Task { await feed.waitForRelease(of: "lease", within: .seconds(2)) }
+        await clock.waitForSleepers(2)
+        cancelled.cancel()
+        #expect(await cancelled.value == false)
+        feed.close()
+        #expect(await last.value == false)
+        #expect(await feed.waitForRelease(of: "lease", within: .seconds(1)) == false)
     }
 
     @Test(.enabled(if: RedisProcess.canRun)) func newsThatCannotBeReadIsReported() async throws {
