@@ -255,23 +255,24 @@ final class ChangeFeed: Sendable {
     // MARK: Time
 
     /// Returns the seconds by which the server's clock is ahead of this machine's.
-    func clockOffset() async throws(RedisError) -> Double {
-        try await updateTime()
-        return state.withLock { $0.time }?.offset(on: clock) ?? 0
-    }
+    func clockOffset() async throws(RedisError) -> Double { try await updateTime().offset(on: clock) }
 
     /// The seconds of ``clockOffset()``, if the server need not be asked.
-    var knownClockOffset: Double? {
-        guard let time = state.withLock({ $0.time }), time.isRecent(at: clock.now) else { return nil }
-        return time.offset(on: clock)
+    var knownClockOffset: Double? { knownTime?.offset(on: clock) }
+
+    private var knownTime: ServerTime? {
+        state.withLock { $0.time }.flatMap { $0.isRecent(at: clock.now) ? $0 : nil }
     }
 
-    private func updateTime() async throws(RedisError) {
-        if knownClockOffset != nil { return }
+    /// Returns the known time of the server, or asks for it.
+    @discardableResult
+    private func updateTime() async throws(RedisError) -> ServerTime {
+        if let time = knownTime { return time }
         let sent = clock.now
         let reply = try await redis.send(RedisCommand("TIME", isIdempotent: true))
         guard let time = ServerTime(reply, sent: sent, received: clock.now) else { throw .unexpectedReply }
         state.withLock { $0.time = time }
+        return time
     }
 
     // MARK: Generations
