@@ -121,7 +121,7 @@ final class ChangeFeed: Sendable {
     /// The last message that has been read.
     private struct Position: Sendable {
         var id: String
-        /// Its number; nil if the stream is empty.
+        /// Its number, or that of the one before it; nil if there is none.
         var number: Int?
     }
 
@@ -148,9 +148,15 @@ final class ChangeFeed: Sendable {
             let reply = try await redis.sendBlocking(command, timeout: Self.readTimeout(redis.server.commandTimeout))
             guard let messages = Self.messages(in: reply) else { throw .unexpectedReply }
             for message in messages {
-                if let last = position.number, message.number != last &+ 1 { lose() }
-                position = Position(id: message.id, number: message.number)
-                receive(message)
+                if let contents = message.contents {
+                    if let last = position.number, contents.number != last &+ 1 { lose() }
+                    position = Position(id: message.id, number: contents.number)
+                    receive(contents)
+                } else {
+                    // The message of a process that was damaged, or forged.
+                    lose()
+                    position.id = message.id
+                }
             }
             try await updateTime()
             return .read(position)
@@ -179,7 +185,7 @@ final class ChangeFeed: Sendable {
         lose()
         state.withLock { $0.isCurrent = true }
         guard let message = last.first.flatMap(Message.init) else { return Position(id: "0-0", number: nil) }
-        return Position(id: message.id, number: message.number)
+        return Position(id: message.id, number: message.contents?.number)
     }
 
     /// Lets this process drop entries that the server has refused to store.
@@ -195,10 +201,10 @@ final class ChangeFeed: Sendable {
         subscriber?.yield(.everything)
     }
 
-    private func receive(_ message: Message) {
-        guard message.sender != sender,
+    private func receive(_ contents: Message.Contents) {
+        guard contents.sender != sender,
             // A message that does not open is one of another fleet, or forged.
-            let bytes = try? seal.open(message.bytes, as: stream), let change = ChangeMessage(bytes)
+            let bytes = try? seal.open(contents.bytes, as: stream), let change = ChangeMessage(bytes)
         else { return }
         switch change {
         case .stored(let key): state.withLock { $0.subscriber }?.yield(.stored(key))
@@ -212,29 +218,36 @@ final class ChangeFeed: Sendable {
         }
     }
 
+    /// An element of the stream.
     private struct Message {
+        struct Contents {
+            let number: Int
+            let sender: String
+            let bytes: Data
+
+            init?(_ fields: [RedisValue]) {
+                var (number, sender, bytes): (Int?, String?, Data?)
+                for index in stride(from: 0, to: fields.count - 1, by: 2) {
+                    switch fields[index].string {
+                    case "n": number = fields[index + 1].int
+                    case "s": sender = fields[index + 1].string
+                    case "m": bytes = fields[index + 1].data
+                    default: break
+                    }
+                }
+                guard let number, let sender, let bytes else { return nil }
+                (self.number, self.sender, self.bytes) = (number, sender, bytes)
+            }
+        }
+
         let id: String
-        let number: Int
-        let sender: String
-        let bytes: Data
+        /// Nil for an element of another form. Anybody who may write to the server can add one.
+        let contents: Contents?
 
         init?(_ value: RedisValue) {
-            guard let parts = value.elements, parts.count == 2, let id = parts[0].string, let fields = parts[1].elements
-            else { return nil }
-            var (number, sender, bytes): (Int?, String?, Data?)
-            for index in stride(from: 0, to: fields.count - 1, by: 2) {
-                switch fields[index].string {
-                case "n": number = fields[index + 1].int
-                case "s": sender = fields[index + 1].string
-                case "m": bytes = fields[index + 1].data
-                default: break
-                }
-            }
-            guard let number, let sender, let bytes else { return nil }
+            guard let parts = value.elements, parts.count == 2, let id = parts[0].string else { return nil }
             self.id = id
-            self.number = number
-            self.sender = sender
-            self.bytes = bytes
+            contents = parts[1].elements.flatMap { Contents($0) }
         }
     }
 

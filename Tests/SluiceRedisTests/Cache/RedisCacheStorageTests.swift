@@ -287,17 +287,25 @@ struct RedisCacheStorageTests {
             let command = RedisCommand("XADD", "sluice:{feed}", "*", "s", "x", "n", "\(number)", "m", "x")
             _ = try await client.send(command)
         }
+        // Elements without the fields of a message.
+        for field in ["n", "s", "m", "x"] {
+            _ = try await client.send(RedisCommand("XADD", "sluice:{feed}", "*", field, "1"))
+        }
         #expect(await news.next() == .everything)
         try await other.apply([.store(Self.entry("a", "1"))])
         var next = await news.next()
         while next == .everything { next = await news.next() }
         #expect(next == .stored(CacheKey("a")))
-        // Another process begins after the forged messages.
-        let late = RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal())
-        var lateNews = try #require(late.invalidations()).makeAsyncIterator()
-        #expect(await lateNews.next() == .everything)
-        try await other.apply([.store(Self.entry("b", "1"))])
-        #expect(await lateNews.next() == .stored(CacheKey("b")))
+        // Another process begins after the forged messages, and one after an element without the fields of a message.
+        for name in ["b", "c"] {
+            let late = RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal())
+            var lateNews = try #require(late.invalidations()).makeAsyncIterator()
+            #expect(await lateNews.next() == .everything)
+            try await other.apply([.store(Self.entry(name, "1"))])
+            #expect(await lateNews.next() == .stored(CacheKey(name)))
+            _ = try await client.send(RedisCommand("XADD", "sluice:{feed}", "*", "x", "1"))
+            withExtendedLifetime(late) {}
+        }
     }
 
     @Test func entriesExpireOnTheServer() async throws {
