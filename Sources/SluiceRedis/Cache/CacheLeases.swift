@@ -23,7 +23,7 @@ struct CacheLeases: Sendable {
     }
 
     /// The lifetime of a key in milliseconds.
-    private var lifetime: Int { Int(duration / .milliseconds(1)) }
+    private var lifetime: Int { Int(duration.nanoseconds / 1_000_000) }
 
     /// Asks for a lease.
     ///

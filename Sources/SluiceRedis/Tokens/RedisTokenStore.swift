@@ -166,7 +166,7 @@ extension RedisTokenStore: SharedTokenStore {
     /// Returns the lease of a lock, which is longer than a request for a token.
     func lease(_ timeout: Duration) -> Duration { max(lease, timeout + .seconds(5)) }
 
-    private func milliseconds(_ duration: Duration) -> Int { Int(clamping: duration.components.seconds * 1000) }
+    private func milliseconds(_ duration: Duration) -> Int { Int(duration.nanoseconds / 1_000_000) }
 
     /// Takes the lock.
     ///

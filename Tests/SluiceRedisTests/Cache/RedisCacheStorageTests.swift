@@ -425,6 +425,17 @@ struct RedisCacheStorageTests {
         lease?.release()
     }
 
+    @Test func longestLeaseIsLimited() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal(), leaseDuration: .seconds(Int64.max))
+        let lease = try await storage.lease(for: CacheKey("a"), waits: false)
+        let name = try #require(await client.send(RedisCommand("KEYS", "*:l:*")).elements?.first?.string)
+        let left = try await client.send(RedisCommand("PTTL", name)).int ?? -1
+        #expect(left > 9_000_000_000_000)
+        lease?.release()
+    }
+
     @Test func leasesOfTheDeadEnd() async throws {
         let redis = try RedisProcess()
         let client = RedisClient(redis.server)

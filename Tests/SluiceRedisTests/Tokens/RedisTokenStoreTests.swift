@@ -322,6 +322,16 @@ struct RedisTokenStoreTests {
         #expect(!lock.isHeld(for: .seconds(30)))
     }
 
+    @Test(arguments: [
+        (Duration.milliseconds(6_500), 6_500), (.milliseconds(100), 5_000), (.seconds(Int64.max), 9_223_372_036_854),
+    ])
+    func leaseIsSentInMilliseconds(_ lease: Duration, _ expected: Int) throws {
+        let store = try RedisTokenStore(redis, named: "shop", seal: RedisSeal(Self.secret), lease: lease)
+        let held = try #require(try HeldToken(.array([.text("1"), .null]), owner: "o", until: .now))
+        let milliseconds = try store.arguments(toMark: "r0", of: held, .zero)[1] as? Int
+        #expect(milliseconds == expected)
+    }
+
     @Test func numbersGrowAlsoAfterALossOfData() async throws {
         var last = 0
         for round in 0..<6 {
