@@ -37,9 +37,10 @@ public final class RedisCircuitBreaker: ImmediateGate {
         let keys = LimitKeys("circuit", name)
         (self.breaker, self.redis, self.keys) = (breaker, redis, keys)
         breaker.observe { change, now in
-            guard let command = Self.command(for: change.state, keys.state(of: change.key), now: now) else { return }
+            guard let milliseconds = Self.announcement(of: change.state, now: now) else { return }
+            let key = keys.state(of: change.key)
             // Without it, the other machines find out by their own requests.
-            Task { _ = try? await redis.send(command) }
+            Task { _ = try? await redis.run(Self.announce, keys: [key], arguments: [milliseconds]) }
         }
     }
 
@@ -55,16 +56,27 @@ public final class RedisCircuitBreaker: ImmediateGate {
         return try await breaker.admit(request)
     }
 
-    /// Returns the command that tells other machines about a change; nil for none.
-    static func command(for state: CircuitBreaker.State, _ key: String, now: ContinuousClock.Instant) -> RedisCommand? {
+    /// Returns the milliseconds for which other machines are told that a circuit is open: 0 for a closed one; nil to tell them nothing.
+    static func announcement(of state: CircuitBreaker.State, now: ContinuousClock.Instant) -> Int? {
         switch state {
         case .open(let end):
             let milliseconds = Int((end - now) / .milliseconds(1))
-            return milliseconds > 0 ? RedisCommand("SET", key, "open", "PX", milliseconds, isIdempotent: true) : nil
-        case .closed: return RedisCommand("DEL", key, isIdempotent: true)
+            return milliseconds > 0 ? milliseconds : nil
+        case .closed: return 0
         case .halfOpen: return nil
         }
     }
+
+    /// Tells other machines about a circuit. The announcement of a machine whose circuit stays open for longer is kept. The key is that of
+    /// the circuit, and the argument its ``announcement(of:now:)``.
+    static let announce = RedisScript(
+        """
+        if ARGV[1] == '0' then return redis.call('DEL', KEYS[1]) end
+        if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], 'open', 'PX', ARGV[1]) end
+        return 1
+        """,
+        isIdempotent: true
+    )
 
     /// Reads the state of other machines, if the last look was some time ago. The request does not wait for it.
     private func look(for request: RequestContext) {

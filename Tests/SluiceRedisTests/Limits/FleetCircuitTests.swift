@@ -43,13 +43,28 @@ struct FleetCircuitTests {
         redis = RedisClient(process.server)
     }
 
-    @Test func changesAreCommands() throws {
+    @Test func changesAreAnnounced() {
         let now = ContinuousClock.now
-        let open = try #require(RedisCircuitBreaker.command(for: .open(until: now + .seconds(3)), "k", now: now))
-        #expect(open.words.map { String(decoding: $0, as: UTF8.self) } == ["SET", "k", "open", "PX", "3000"])
-        #expect(RedisCircuitBreaker.command(for: .open(until: now), "k", now: now) == nil)
-        #expect(RedisCircuitBreaker.command(for: .halfOpen, "k", now: now) == nil)
-        #expect(RedisCircuitBreaker.command(for: .closed, "k", now: now)?.name == "DEL")
+        let expected: [(CircuitBreaker.State, Int?)] = [
+            (.open(until: now + .seconds(3)), 3000), (.open(until: now + .microseconds(1500)), 1),
+            (.open(until: now), nil), (.open(until: now - .seconds(1)), nil), (.halfOpen, nil), (.closed, 0),
+        ]
+        for (state, milliseconds) in expected {
+            #expect(RedisCircuitBreaker.announcement(of: state, now: now) == milliseconds, "\(state)")
+        }
+    }
+
+    @Test func shorterAnnouncementOfAnotherMachineIsIgnored() async throws {
+        func announce(_ milliseconds: Int) async throws -> Int {
+            _ = try await redis.run(RedisCircuitBreaker.announce, keys: [key], arguments: [milliseconds])
+            return try await redis.send(RedisCommand("PTTL", key)).int ?? 0
+        }
+        for (milliseconds, longest) in [(1_000_000, 1_000_000), (30_000, 1_000_000), (2_000_000, 2_000_000)] {
+            let left = try await announce(milliseconds)
+            #expect((longest / 2...longest).contains(left))
+        }
+        // A machine whose trials have succeeded.
+        #expect(try await announce(0) == -2)
     }
 
     @Test func openingReachesOtherMachinesAndEnds() async throws {
