@@ -13,16 +13,31 @@ import SluiceHTTP
 /// machines look at most four times a second for each host or key, while they send requests, and open their circuits for the rest of that
 /// time. Then each machine sends trials of its own. No request waits for Redis. While Redis does not work, each breaker works alone.
 public final class RedisCircuitBreaker: ImmediateGate {
-    private typealias Instant = ContinuousClock.Instant
+    /// The times of the last looks at each key.
+    struct Looks: Sendable {
+        /// The time between two looks at a key.
+        static let interval = Duration.milliseconds(250)
 
-    /// The time between two looks at a key.
-    static let interval = Duration.milliseconds(250)
+        private var times: [String: ContinuousClock.Instant] = [:]
+        private var sweepCount = 1024
+
+        /// Begins a look at a key, unless the last one was a short time ago. When the number of keys has doubled since the last time, drops
+        /// those without requests.
+        mutating func begin(_ key: String, now: ContinuousClock.Instant) -> Bool {
+            if let last = times[key], now - last < Self.interval { return false }
+            if times.count >= sweepCount {
+                times = times.filter { now - $0.value < Self.interval }
+                sweepCount = max(1024, times.count * 2)
+            }
+            times[key] = now
+            return true
+        }
+    }
 
     private let breaker: CircuitBreaker
     private let redis: RedisClient
     private let keys: LimitKeys
-    /// The time of the last look at each key.
-    private let looks = Locked<[String: Instant]>([:])
+    private let looks = Locked(Looks())
 
     /// The name of the breaker, by which requests opt out of the gate.
     public var name: String { breaker.name }
@@ -82,15 +97,7 @@ public final class RedisCircuitBreaker: ImmediateGate {
     private func look(for request: RequestContext) {
         guard let key = breaker.key(for: request) else { return }
         let clock = request.client.clock
-        let now = clock.now
-        let isDue = looks.withLock { looks in
-            if let last = looks[key], now - last < Self.interval { return false }
-            // Keys without requests are dropped.
-            if looks.count >= 1024 { looks = looks.filter { now - $0.value < Self.interval } }
-            looks[key] = now
-            return true
-        }
-        guard isDue else { return }
+        guard looks.withLock({ $0.begin(key, now: clock.now) }) else { return }
         Task { [breaker, redis, keys] in
             let command = RedisCommand("PTTL", keys.state(of: key), isIdempotent: true)
             guard let left = try? await redis.send(command).int, left > 0 else { return }

@@ -54,6 +54,21 @@ struct FleetCircuitTests {
         }
     }
 
+    @Test func looksAtAnyNumberOfKeysAreRemembered() {
+        var looks = RedisCircuitBreaker.Looks()
+        let start = ContinuousClock.now
+        let names = (0..<5000).map { "host\($0).example" }
+        for name in names {
+            let isDue = looks.begin(name, now: start)
+            #expect(isDue)
+        }
+        for (milliseconds, isDue) in [(249, false), (250, true), (499, false), (500, true)] {
+            let now = start + .milliseconds(milliseconds)
+            let due = names.filter { looks.begin($0, now: now) }
+            #expect(due.count == (isDue ? names.count : 0), "\(milliseconds) ms")
+        }
+    }
+
     @Test func shorterAnnouncementOfAnotherMachineIsIgnored() async throws {
         func announce(_ milliseconds: Int) async throws -> Int {
             _ = try await redis.run(RedisCircuitBreaker.announce, keys: [key], arguments: [milliseconds])
