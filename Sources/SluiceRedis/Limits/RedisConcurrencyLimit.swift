@@ -17,8 +17,9 @@ import SluiceHTTP
 ///
 /// The server gives no slots for one lease after it has seen the limit first, also after it has lost its data, because machines may use
 /// slots that it does not know. Until then, and while Redis does not work, the ``RedisLimitFallback`` applies. Requests that it admits
-/// count as soon as Redis works, and a machine also uses the slots that it holds until their lease ends. The server must not evict keys:
-/// use `maxmemory-policy noeviction`.
+/// count as soon as Redis works, and a machine also uses the slots that it holds until their lease ends. Only a total loss is noticed: a
+/// replica that becomes the primary without the last writes may give slots of that time twice, until the machines renew theirs. The server
+/// must not evict keys: use `maxmemory-policy noeviction`.
 public final class RedisConcurrencyLimit: ImmediateGate {
     /// The name by which requests opt out of the gate, and under which machines share it.
     public let name: String

@@ -17,8 +17,9 @@ import SluiceHTTP
 /// Requests without a permit wait in a first-in, first-out queue on their machine. The order between machines is not defined. A request
 /// that would wait longer than `maximumWait` fails with `rateLimited`, and one that finds the queue full with `queueFull`.
 ///
-/// The limit starts with an empty bucket, also after the server has lost its data. So it is never exceeded, and the first request waits for
-/// its share of the period. The server must not evict keys: use `maxmemory-policy noeviction`.
+/// The limit starts with an empty bucket, also after the server has lost its data. So the loss does not exceed it, and the first request
+/// waits for its share of the period. Only a total loss is noticed: a replica that becomes the primary without the last writes may give
+/// permits of that time twice. The server must not evict keys: use `maxmemory-policy noeviction`.
 ///
 /// When the upstream server asks for a pause by `Retry-After` or a quota header, as `RateLimit` describes, its machine sends no
 /// requests of the same key before that time. Other machines learn it with their next batch.
