@@ -48,7 +48,7 @@ struct CacheLeases: Sendable {
                 )
             } catch {
                 // The server may have executed the command. Without a release, other processes would wait for the lease to expire.
-                if !error.isUnsent { abandon(name, of: owner) }
+                if !error.isUnsent { release(name, of: owner, isAbandoned: true) }
                 throw error
             }
             guard let isGiven = reply.int else { throw .unexpectedReply }
@@ -77,18 +77,15 @@ struct CacheLeases: Sendable {
     private func abandonment(of name: String, by owner: String) -> String { "\(name):\(owner)" }
 
     /// Releases a lease in a separate task, and notifies the processes that wait for it.
-    private func release(_ name: String, of owner: String) {
-        Task.detached { [redis, feed] in
-            let reply = try? await redis.run(CacheScripts.release, keys: [name], arguments: [owner])
-            if reply?.int == 1 { try? await feed.publish([.released(name)]) }
-        }
-    }
-
-    /// Releases a lease that the server may give later, in a separate task.
-    private func abandon(_ name: String, of owner: String) {
-        let keys = [name, abandonment(of: name, by: owner)]
+    ///
+    /// - Parameters:
+    ///   - name: The name of its key.
+    ///   - owner: The owner.
+    ///   - isAbandoned: True for a lease that the server may give later.
+    private func release(_ name: String, of owner: String, isAbandoned: Bool = false) {
+        let keys = isAbandoned ? [name, abandonment(of: name, by: owner)] : [name]
         Task.detached { [redis, feed, lifetime] in
-            let reply = try? await redis.run(CacheScripts.abandon, keys: keys, arguments: [owner, lifetime])
+            let reply = try? await redis.run(CacheScripts.release, keys: keys, arguments: [owner, lifetime])
             if reply?.int == 1 { try? await feed.publish([.released(name)]) }
         }
     }

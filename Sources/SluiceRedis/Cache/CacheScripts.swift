@@ -125,7 +125,7 @@ enum CacheScripts {
         isIdempotent: true
     )
 
-    /// Takes a lease that is free. It runs once: see ``abandon``. `KEYS`: the lease, its release by the owner. `ARGV`: the owner, the
+    /// Takes a lease that is free. It runs once: see ``release``. `KEYS`: the lease, its release by the owner. `ARGV`: the owner, the
     /// lifetime in milliseconds.
     ///
     /// Returns 1, or 0 if another owner has the lease, or if the owner has abandoned it.
@@ -136,20 +136,11 @@ enum CacheScripts {
         """
     )
 
-    /// Releases a lease of an owner that does not know if it has the lease. The owner gets no lease if ``lease`` runs later, as after its
-    /// time was over. `KEYS` and `ARGV` are those of ``lease``.
-    static let abandon = RedisScript(
-        """
-        redis.call('SET', KEYS[2], '', 'PX', ARGV[2])
-        if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-        return 0
-        """,
-        isIdempotent: true
-    )
-
-    /// Releases a lease of its owner. `KEYS`: the lease. `ARGV`: the owner.
+    /// Releases a lease of its owner. `KEYS` and `ARGV` are those of ``lease``. The second key is for an owner that does not know if it has
+    /// the lease, and is missing otherwise: the owner gets no lease if ``lease`` runs later, as after its time was over.
     static let release = RedisScript(
         """
+        if KEYS[2] then redis.call('SET', KEYS[2], '', 'PX', ARGV[2]) end
         if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
         return 0
         """,

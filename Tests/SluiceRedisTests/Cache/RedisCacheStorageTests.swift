@@ -405,13 +405,19 @@ struct RedisCacheStorageTests {
         }
         #expect(try await run(CacheScripts.lease, "one") == 1)
         #expect(try await run(CacheScripts.lease, "two") == 0)
-        #expect(try await run(CacheScripts.abandon, "two") == 0)
-        #expect(try await run(CacheScripts.abandon, "one") == 1)
+        #expect(try await run(CacheScripts.release, "two") == 0)
+        #expect(try await run(CacheScripts.release, "one") == 1)
         // Commands whose replies came too late.
         for owner in ["one", "two"] { #expect(try await run(CacheScripts.lease, owner) == 0) }
         let left = try await client.send(RedisCommand("PTTL", "{a}:two")).int ?? -1
         #expect((1...20_000).contains(left))
         #expect(try await run(CacheScripts.lease, "three") == 1)
+        // A release by an owner that has the lease.
+        for expected in [1, 0] {
+            let reply = try await client.run(CacheScripts.release, keys: ["{a}"], arguments: ["three", 20_000])
+            #expect(reply.int == expected)
+        }
+        #expect(try await client.send(RedisCommand("EXISTS", "{a}:three")).int == 0)
     }
 
     @Test func waitingForALeaseIsLimited() async throws {
