@@ -50,9 +50,6 @@ package struct RESPParser: Sendable {
         self.limits = limits
     }
 
-    /// True if a message has begun and is not complete.
-    package var isWithinMessage: Bool { position < buffer.count || !open.isEmpty || bulk != nil }
-
     /// The number of bytes that are kept for the current message.
     package var retained: Int { buffer.count }
 

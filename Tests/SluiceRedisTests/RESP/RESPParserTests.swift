@@ -67,7 +67,8 @@ struct RESPParserTests {
             var parser = RESPParser()
             let pieces = stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0...].prefix(size)) }
             #expect(try parser.messages(of: pieces) == row.messages)
-            #expect(!parser.isWithinMessage)
+            // Nothing is left of them.
+            #expect(try parser.messages(of: [Array("+end\r\n".utf8)]) == [.reply(.text("end"))])
         }
     }
 
