@@ -10,6 +10,14 @@ import Testing
         #expect(names.refused == [0, 2])
     }
 
+    @Test(arguments: ["A_b.txt", "ab.txt", ".a:b.txt", "a:b.txt."])
+    func namesThatMayBeTheSameFileBelongToOneDownload(_ other: String) {
+        var names = ClaimedNames()
+        let isFirst = names.claim("a:b.txt", for: 0)
+        let isSecond = names.claim(other, for: 1)
+        #expect(isFirst && !isSecond)
+    }
+
     @Test(arguments: [
         ("/a/x.iso", "x.iso"), ("/a/x%20y.iso?b=/c#d", "x y.iso"), ("/a/", "a"), ("/", "download"), ("", "download"),
     ])

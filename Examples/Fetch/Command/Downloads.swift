@@ -35,7 +35,7 @@ struct Downloads {
     /// - Returns: The number of downloads that failed.
     func run() async -> Int {
         let failures = await run(Array(options.items.indices))
-        // The files that these would have replaced are complete now.
+        // The downloads whose files these would have replaced have ended.
         let lateFailures = await run(names.refused.sorted(), keepsBoth: true)
         await reporter.end()
         return failures + lateFailures

@@ -1,5 +1,7 @@
 /// The names of the files that the downloads of one command write, so that none of them replaces the file of another one.
 public struct ClaimedNames: Sendable, Equatable {
+    /// The downloads by the letters and digits of their names. Files of other names may also be the same: characters that a file
+    /// system does not allow are replaced, long names are cut, and a file system may ignore the case.
     private var holders: [String: Int] = [:]
     /// The downloads that have not got a name, because another one had it.
     public private(set) var refused: Set<Int> = []
@@ -12,13 +14,14 @@ public struct ClaimedNames: Sendable, Equatable {
     /// - Parameters:
     ///   - name: The name.
     ///   - index: The index of the download.
-    /// - Returns: False if another download has the name.
+    /// - Returns: False if another download has the name, or one that may be the same.
     public mutating func claim(_ name: String, for index: Int) -> Bool {
-        if let holder = holders[name], holder != index {
+        let key = String(name.lowercased().filter { $0.isLetter || $0.isNumber }.prefix(60))
+        if let holder = holders[key], holder != index {
             refused.insert(index)
             return false
         }
-        holders[name] = index
+        holders[key] = index
         return true
     }
 

@@ -221,9 +221,7 @@ struct Download: Sendable {
         switch outcome {
         case .success(let success): response = success
         case .failure(let error):
-            // The reason for the refusal says more than the length of the refused body.
-            let refusal = error.code == .bodyTooLarge ? sink.refusal : nil
-            throw Failure(error: refusal ?? error, isChanged: sink.isChanged)
+            throw Failure(error: error, isChanged: sink.isChanged)
         }
         if let refusal = sink.refusal { throw Failure(error: refusal, response: response) }
         // The download has requested the range itself, so the validation of the request receives 206 and 416 as 200.

@@ -14,8 +14,8 @@ import SluiceHTTP
 /// after a failure or a cancellation, and in another process. This requires a server that supports ranges (RFC 9110
 /// §14) and sends a strong validator, and a resource that has not changed. Otherwise the download starts again.
 ///
-/// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, do not apply to downloads.
-/// Those that the request sets itself do, and with ``APIClient/Configuration/limitsDownloadTime`` also the client's
+/// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, do not apply to downloads,
+/// except to the body of a response that is not accepted. Those that the request sets itself do, and with ``APIClient/Configuration/limitsDownloadTime`` also the client's
 /// ``Timeouts/total``.
 public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// The client that sends the request.

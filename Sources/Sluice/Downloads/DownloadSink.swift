@@ -95,7 +95,9 @@ final class DownloadSink: ResponseSink {
 
     func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> ResponseBody? {
         do throws(SluiceError) {
-            return try await write(response, request) ? nil : response.body
+            if try await write(response, request) { return nil }
+            guard refusal != nil else { return response.body }
+            return try await response.refusedBody(of: request.method) ?? ResponseBody(Data())
         } catch {
             throw error.with(request: request, response: response.head)
         }

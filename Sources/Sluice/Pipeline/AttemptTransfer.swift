@@ -195,7 +195,7 @@ struct AttemptTransfer: Sendable {
         let body: Data
         if let sink = call?.sink {
             let declined = try await sink.receive(response, to: request)
-            body = try await collect(declined: declined, of: response.head, to: request)
+            body = try await collect(declined: declined)
         } else {
             body = try await response.body.collect(upTo: transfer.limits.body)
         }
@@ -210,12 +210,9 @@ struct AttemptTransfer: Sendable {
     }
 
     /// Collects a body that the sink declines; nil for none. The transfer of a sink has no client limits, and its attempt
-    /// ends with the head. This body goes into memory, so it has the limits of other bodies.
-    private func collect(
-        declined body: ResponseBody?,
-        of head: HTTPResponse,
-        to request: HTTPRequest
-    ) async throws(SluiceError) -> Data {
+    /// ends with the head. This body goes into memory, so it has the limits of other bodies. It is empty if it does not
+    /// end in time, because the head decides what happens.
+    private func collect(declined body: ResponseBody?) async throws(SluiceError) -> Data {
         guard let body else { return Data() }
         let limit = transfer.limits.body ?? pipeline.configuration.limits.body
         let total = transfer.timeouts.total == nil ? pipeline.configuration.timeouts.total : nil
@@ -223,8 +220,13 @@ struct AttemptTransfer: Sendable {
         guard body.whole == nil, let time = [total, rest].compactMap(\.self).min() else {
             return try await body.collect(upTo: limit)
         }
-        return try await TimedWork.outcome(within: time, on: pipeline.clock, else: .noBody(time, head, request)) {
-            () async throws(SluiceError) in try await body.collect(upTo: limit)
+        do throws(SluiceError) {
+            return try await TimedWork.outcome(within: time, on: pipeline.clock, else: SluiceError(.timedOut, "")) {
+                () async throws(SluiceError) in try await body.collect(upTo: limit)
+            }
+        } catch {
+            if error.code == .timedOut { return Data() }
+            throw error
         }
     }
 }
@@ -271,15 +273,26 @@ extension SluiceError {
     fileprivate static func noResponse(_ limit: Duration, _ request: HTTPRequest) -> SluiceError {
         SluiceError(.timedOut, "No response started within the \(limit) allowed for an attempt.", request: request)
     }
-
-    /// The error for a body that a sink has declined, and that does not end in time.
-    fileprivate static func noBody(_ limit: Duration, _ head: HTTPResponse, _ request: HTTPRequest) -> SluiceError {
-        let reason = "The server responded with status \(head.status), and the body did not end within \(limit)."
-        return SluiceError(.timedOut, reason, request: request, response: head)
-    }
 }
 
 // MARK: - Sinks
+
+extension TransportResponse {
+    /// The maximum length of a refused body that is read to its end: 1 MiB.
+    private static let maximumRefusedLength: Int64 = 1 << 20
+
+    /// Returns the body of a successful response that a sink refuses, for the error; nil if the body is long or does not
+    /// end within a moment, as that of another stream. It is then dropped.
+    ///
+    /// - Throws: ``SluiceError/Code/cancelled``.
+    func refusedBody(of method: HTTPMethod) async throws(SluiceError) -> ResponseBody? {
+        if body.whole != nil { return body }
+        if let length = head.bodyLength(of: method), length <= Self.maximumRefusedLength { return body }
+        let brief = await body.collectedBriefly()
+        if Task.isCancelled { throw .cancelled }
+        return brief.map { ResponseBody($0) }
+    }
+}
 
 /// Receives a response's body instead of collecting it in memory, for example into a file or a stream.
 ///

@@ -48,7 +48,8 @@ public protocol ErrorSerializable: Error, Sendable {
 public struct RequestFailure: Sendable {
     /// The error, with its step, request and response.
     public let error: SluiceError
-    /// The body of the failed response; empty if none was received.
+    /// The body of the failed response; empty if none was received, or if that of a stream or download did not end in
+    /// time.
     public let body: Data
     /// The URL of the downloaded file, if a later step failed; nil otherwise.
     public let fileURL: URL?

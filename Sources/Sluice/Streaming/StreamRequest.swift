@@ -11,12 +11,13 @@ import SluiceHTTP
 /// ```
 ///
 /// Its steps are those of an ``APIRequest``, up to the head of the response. Gates release their permits when the head
-/// arrives. Interceptors and retries do not see the body. The body of a rejected response is available to the request's
+/// of an accepted response arrives. Interceptors and retries do not see the body. The body of a rejected response is available to the request's
 /// error model. The rules of ``Validation`` receive an empty body.
 ///
 /// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, apply to the body of a
-/// rejected response only. If its status is a success, the body may have no end: it is empty unless it ends within a
-/// second and 64 KiB. Limits that the request itself sets always apply.
+/// rejected response only. A body that does not end within that time is empty. If the status is a success, the body may
+/// have no end: unless its length is announced, it is empty if it does not end within a second and 64 KiB. Limits that
+/// the request itself sets always apply.
 public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// The client that sends the request.
     public let client: APIClient
@@ -149,10 +150,7 @@ extension StreamRequest {
     ) async throws(StreamFailure) -> StreamedBody {
         let pipeline = client.pipeline
         let validation = draft.options.validation.applied(to: pipeline.configuration.validation)
-        let sink = StreamSink { head, request in
-            // A redirect response has a body too, which the caller must not see.
-            head.status.class != .redirection && validation.failure(of: head, to: request, check) == nil
-        }
+        let sink = StreamSink { head, request in validation.failure(of: head, to: request, check) }
         let callOutcome = await running.send { [draft] in await pipeline.callOutcome(of: draft, into: sink, nil) }
         let response: ServerResponse
         switch callOutcome.outcome {
@@ -166,7 +164,12 @@ extension StreamRequest {
             throw StreamFailure(error: error, body: response.body)
         }
         // An interceptor may have provided the response, with its body. The server's is then dropped.
-        let streamed = sink.body()
+        let (streamed, refusal) = sink.result()
+        if response.body.isEmpty, let refusal {
+            // An interceptor accepts the head, but the body was not read to its end.
+            callOutcome.call?.finish(.failure(refusal))
+            throw StreamFailure(error: refusal)
+        }
         let body = response.body.isEmpty ? streamed : nil
         return StreamedBody(body ?? ResponseBody(response.body), response, callOutcome.call, running)
     }
@@ -202,33 +205,42 @@ extension Validation {
 
 /// A sink that stores the body of an accepted response for the reader of the stream.
 final class StreamSink: ResponseSink {
-    private let isAccepted: @Sendable (HTTPResponse, HTTPRequest) -> Bool
-    private let storedBody = Locked<ResponseBody?>(nil)
+    private let failure: @Sendable (HTTPResponse, HTTPRequest) -> SluiceError?
+    /// The accepted body, and the error of a response whose body was dropped.
+    private let stored = Locked<(body: ResponseBody?, refusal: SluiceError?)>((nil, nil))
 
-    init(_ isAccepted: @escaping @Sendable (HTTPResponse, HTTPRequest) -> Bool) {
-        self.isAccepted = isAccepted
+    /// - Parameter failure: Returns the error of a response that is not accepted.
+    init(_ failure: @escaping @Sendable (HTTPResponse, HTTPRequest) -> SluiceError?) {
+        self.failure = failure
     }
 
-    /// Takes the body. Returns nil if there is none or it was taken before.
-    func body() -> ResponseBody? {
-        storedBody.withLock { $0.take() }
+    /// Takes the body of the last response, or the error if its body was dropped.
+    func result() -> (body: ResponseBody?, refusal: SluiceError?) {
+        stored.withLock { stored in
+            defer { stored = (nil, nil) }
+            return stored
+        }
     }
 
     func adapt(_ request: inout HTTPRequest) {
         // The body of an earlier attempt is not that of this one.
-        storedBody.withLock { $0 = nil }
+        stored.withLock { $0 = (nil, nil) }
     }
 
     func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> ResponseBody? {
-        guard isAccepted(response.head, request) else {
-            guard response.head.status.class == .success, response.body.whole == nil else { return response.body }
-            // It may be another stream, which has no end.
-            let body = await response.body.collectedBriefly()
-            if Task.isCancelled { throw .cancelled }
-            return ResponseBody(body ?? Data())
+        let failure = failure(response.head, request)
+        switch response.head.status.class {
+        // A redirect response has a body too, which the caller must not see.
+        case .redirection: return response.body
+        case .success where failure != nil:
+            if let body = try await response.refusedBody(of: request.method) { return body }
+            stored.withLock { $0.refusal = failure }
+            return ResponseBody(Data())
+        default:
+            if failure != nil { return response.body }
+            stored.withLock { $0.body = response.body }
+            return nil
         }
-        storedBody.withLock { $0 = response.body }
-        return nil
     }
 }
 

@@ -103,13 +103,14 @@ extension URITemplate {
 
         /// Returns a GET request to the expanded template.
         func draft() throws(SluiceError) -> RequestDraft {
-            let path = try template.expand(variables)
+            var path = try template.expand(variables)
             if Expansion.dotSegments(path) > Expansion.dotSegments(template.description) {
                 throw SluiceError.invalidURL("a template variable expands to a path segment of only dots")
             }
             let slashes = "//".utf8
             if path.utf8.starts(with: slashes), !template.description.utf8.starts(with: slashes) {
-                throw SluiceError.invalidURL("a template variable makes the first path segment empty")
+                // Without the dot, which is removed later, a reference would begin with a host (RFC 3986 §4.2).
+                path = "/." + path
             }
             var draft = RequestDraft(path: path)
             draft.route = RoutePattern.route(ofTemplate: template.description)

@@ -91,9 +91,12 @@ public final class CookieJar: Sendable {
 
     private func changed(_ change: CookieChange) -> [any CookieStorage] {
         state.withLock { state in
-            // A store may have replaced the removed cookies, so these may have older values here.
-            let isRemoval = if case .remove(let removed) = change { removed } else { [CookieLine]?.none }
-            state.initialCookies.apply(isRemoval.map { .add($0.map(\.expired)) } ?? change)
+            if case .remove(let removed) = change, !state.stores.isEmpty {
+                // A store may have replaced these cookies, so that they have older values here.
+                state.initialCookies.apply(.add(removed.map(\.expired)))
+            } else {
+                state.initialCookies.apply(change)
+            }
             return Array(state.stores.values)
         }
     }

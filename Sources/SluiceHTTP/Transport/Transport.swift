@@ -169,11 +169,16 @@ extension String {
         String(String.UnicodeScalarView(unicodeScalars.prefix(64))).withoutControls
     }
 
-    /// The text with question marks in place of control characters, which could forge a line of a log or control a
-    /// terminal.
+    /// The text with question marks in place of controls, line separators and invisible characters, which could forge a
+    /// line of a log or control a terminal.
     package var withoutControls: String {
         if !containsByte(where: { $0 < 0x20 || $0 >= 0x7F }) { return self }
-        let scalars = unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }
+        let scalars = unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: "?"
+            default: scalar
+            }
+        }
         return String(String.UnicodeScalarView(scalars))
     }
 }

@@ -154,7 +154,8 @@ package struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
     /// - Returns: nil if the prefix is negative or longer than the address.
     package init?(_ address: IPAddress, prefixLength: Int) {
         guard (0...(address.isIPv4 ? 32 : 128)).contains(prefixLength) else { return nil }
-        let mapped = prefixLength < 96 ? nil : address.mapped
+        // The block of all mapped addresses does not stand for all of IPv4.
+        let mapped = prefixLength > 96 ? address.mapped : nil
         self.prefixLength = mapped == nil ? prefixLength : prefixLength - 96
         self.address = (mapped ?? address).masked(to: self.prefixLength)
     }

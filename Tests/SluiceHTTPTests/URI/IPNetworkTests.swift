@@ -51,6 +51,12 @@ import Testing
         #expect(!network.contains(try #require(IPAddress("::ffff:11.1.2.3"))))
     }
 
+    @Test func blockOfAllMappedAddressesIsNotAllOfIPv4() throws {
+        let network = try #require(IPNetwork("::ffff:0:0/96"))
+        #expect(network.contains(try #require(IPAddress("::ffff:10.1.2.3"))))
+        #expect(!network.contains(IPAddress(10, 1, 2, 3)))
+    }
+
     @Test(arguments: [-1, 33]) func rejectsPrefixLengthsOutOfRange(length: Int) {
         #expect(IPNetwork(IPAddress(10, 0, 0, 0), prefixLength: length) == nil)
     }

@@ -121,7 +121,7 @@ final class StreamStoppingTests: XCTestCase {
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let error = await task.value
-        XCTAssertEqual(error?.code, .timedOut)
+        XCTAssertEqual(error?.code, .unacceptableStatus)
         XCTAssertEqual(error?.status, .serviceUnavailable)
         await server.waitForOpenConnections { $0 == 0 }
     }
