@@ -62,7 +62,8 @@ final class HTTP2Stream: Transaction {
     func enlargeWindow() {
         guard call.pool.windowBudget.take() else { return }
         hasLargeWindow = true
-        window = FlowWindow(size: FlowWindow.largeInitialSize)
+        let size = call.context.readsSteadily ? FlowWindow.downloadInitialSize : FlowWindow.largeInitialSize
+        window = FlowWindow(size: size)
     }
 
     /// Opens the body and returns the head. Waits for a 100 response if the request expects one.
