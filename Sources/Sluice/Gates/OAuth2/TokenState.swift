@@ -98,9 +98,9 @@ struct TokenState: Sendable {
         var interruption: OAuth2Error?
     }
 
-    /// The seconds from a failed attempt to replace a token that is still valid to the next one. Each attempt lets requests wait, for as
-    /// long as a server does not answer.
-    private static let renewalPause: TimeInterval = 10
+    /// The seconds from a failed attempt to replace a token that has not expired to the next one. The first pause of a refused token is the
+    /// shortest, because other requests may be refused as well. Each further one is twice as long.
+    private static let renewalPauses: ClosedRange<TimeInterval> = 1...10
 
     let rules: Rules
     var status = TokenStatus.unknown
@@ -242,8 +242,16 @@ extension TokenState {
         guard case .token(var current) = status, !current.isRefused || error.isOutage && !current.isDeleted,
             !current.isUnsaved || rules.allowsUnsavedTokens, !current.credential.token.hasExpired(at: date)
         else { return finish(.failure(error)) }
-        current.renewalPause = date..<date + Self.renewalPause
-        status = .token(current)
+        // Each request that finds its token unsaved ends here. It must not prolong the pause.
+        if !current.isPaused(at: date) {
+            var seconds = Self.renewalPauses.upperBound
+            if current.isRefused {
+                let last = current.renewalPause.map { $0.upperBound.timeIntervalSince($0.lowerBound) }
+                seconds = min(seconds, last.map { 2 * $0 } ?? Self.renewalPauses.lowerBound)
+            }
+            current.renewalPause = date..<date + seconds
+            status = .token(current)
+        }
         endWork()
         return .finish(.success(current.credential))
     }
