@@ -65,7 +65,10 @@ struct TokenState: Sendable {
         /// The time in which the token is used without an attempt to replace it, because the last attempt has failed.
         var renewalPause: Range<Date>?
 
-        func isPaused(at date: Date) -> Bool { renewalPause?.contains(date) ?? false }
+        /// True during the pause. True after it as well if the next attempt is running.
+        func isPaused(at date: Date, isRetried: Bool = false) -> Bool {
+            renewalPause.map { isRetried || $0.contains(date) } ?? false
+        }
     }
 
     enum TokenStatus: Sendable {
@@ -90,6 +93,8 @@ struct TokenState: Sendable {
         let id: Int
         var stage: Stage
         let isExclusive: Bool
+        /// The date of the request that began the work.
+        var began: Date?
         var hasReceived = false
         var isLocked = false
         /// The reason why a refresh token was dropped.
@@ -125,13 +130,14 @@ struct TokenState: Sendable {
         window = RefreshWindow(rules.limit)
     }
 
-    /// The credential that can be used at once. A token that cannot be replaced is used until it expires.
-    func credential(at date: Date) -> Credential? {
+    /// The credential that can be used at once. A token that cannot be replaced is used until it expires. After a failed attempt to replace
+    /// it, requests use it during the next attempts as well, but the work does not.
+    func credential(at date: Date, forWork: Bool = false) -> Credential? {
         guard case .token(let current) = status, !current.isUnsaved else { return nil }
         let credential = current.credential
         if !current.isRefused, credential.isFresh(at: date) { return credential }
         if credential.token.hasExpired(at: date) { return nil }
-        if current.isPaused(at: date) { return credential }
+        if current.isPaused(at: date, isRetried: !forWork && isReplacing) { return credential }
         return canRenew || current.isRefused ? nil : credential
     }
 
@@ -142,6 +148,7 @@ struct TokenState: Sendable {
             return .waiting
         }
         let id = beginWork(.loading, isExclusive: false)
+        work?.began = moment.date
         switch next(at: moment) {
         case .finish(.success(let credential)): return .admitted(credential)
         case .finish(.failure(let error)): return .refused(error)
@@ -155,7 +162,7 @@ struct TokenState: Sendable {
     ///
     /// - Returns: True if the work is to be cancelled, because no waiter is left. Work that uses a refresh token is
     ///   never cancelled: the server may have replaced it, and the new token would be lost.
-    mutating func leave() -> Bool {
+    mutating func leave(at date: Date) -> Bool {
         waiting = max(0, waiting - 1)
         guard waiting == 0, let work, !work.isExclusive else { return false }
         switch work.stage {
@@ -164,6 +171,11 @@ struct TokenState: Sendable {
         case .saving, .refreshing, .deleting, .exclusive: return false
         }
         self.work = nil
+        // Otherwise each request would wait until its own time-out while the server does not answer. A request that was cancelled leaves as
+        // well, so that requests do not use a refused token after a short wait.
+        if let began = work.began, current?.isRefused != true || date >= began + Self.renewalPauses.lowerBound {
+            pauseRenewal(at: date)
+        }
         return true
     }
 
@@ -172,7 +184,7 @@ struct TokenState: Sendable {
     /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced.
     mutating func refused(version: Int, at moment: ClockReading) -> Bool {
         guard case .token(var current) = status, current.credential.version == version else { return true }
-        if current.isRefused { return !current.isPaused(at: moment.date) }
+        if current.isRefused { return !current.isPaused(at: moment.date, isRetried: isReplacing) }
         if canRenew, !window.isOpen(at: moment.now) { return false }
         current.isRefused = true
         current.renewalPause = nil
@@ -215,6 +227,9 @@ extension TokenState {
 
     func isWorking(_ id: Int) -> Bool { work?.id == id }
 
+    /// True while work runs that is no sign-in or sign-out.
+    private var isReplacing: Bool { work?.isExclusive == false }
+
     mutating func beginWork(_ stage: Work.Stage, isExclusive: Bool) -> Int {
         lastWork += 1
         work = Work(id: lastWork, stage: stage, isExclusive: isExclusive)
@@ -239,21 +254,28 @@ extension TokenState {
     mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
         guard work?.isExclusive != true else { return finish(.failure(error)) }
         if error.code != .tooManyRefreshes { lastFailure = error }
-        guard case .token(var current) = status, !current.isRefused || error.isOutage && !current.isDeleted,
-            !current.isUnsaved || rules.allowsUnsavedTokens, !current.credential.token.hasExpired(at: date)
+        guard let current, !current.isRefused || error.isOutage, !current.isUnsaved || rules.allowsUnsavedTokens,
+            pauseRenewal(at: date)
         else { return finish(.failure(error)) }
-        // Each request that finds its token unsaved ends here. It must not prolong the pause.
-        if !current.isPaused(at: date) {
-            var seconds = Self.renewalPauses.upperBound
-            if current.isRefused {
-                let last = current.renewalPause.map { $0.upperBound.timeIntervalSince($0.lowerBound) }
-                seconds = min(seconds, last.map { 2 * $0 } ?? Self.renewalPauses.lowerBound)
-            }
-            current.renewalPause = date..<date + seconds
-            status = .token(current)
-        }
         endWork()
         return .finish(.success(current.credential))
+    }
+
+    /// Lets requests use the current token until the next attempt to replace it. Returns false if they must not use it.
+    @discardableResult
+    private mutating func pauseRenewal(at date: Date) -> Bool {
+        guard var current, !current.isRefused || !current.isDeleted, !current.credential.token.hasExpired(at: date)
+        else { return false }
+        // Each request that finds its token unsaved ends here. It must not prolong the pause.
+        if current.isPaused(at: date) { return true }
+        var seconds = Self.renewalPauses.upperBound
+        if current.isRefused {
+            let last = current.renewalPause.map { $0.upperBound.timeIntervalSince($0.lowerBound) }
+            seconds = min(seconds, last.map { 2 * $0 } ?? Self.renewalPauses.lowerBound)
+        }
+        current.renewalPause = date..<date + seconds
+        status = .token(current)
+        return true
     }
 
     /// Replaces the current token.
@@ -290,7 +312,7 @@ extension TokenState {
             work?.stage = .saving
             return .save(current.credential.token)
         }
-        if let credential = credential(at: moment.date) { return finish(.success(credential)) }
+        if let credential = credential(at: moment.date, forWork: true) { return finish(.success(credential)) }
         if rules.sharesStore, work?.isLocked == false {
             work?.stage = .locking
             return .lock

@@ -1,3 +1,4 @@
+import SluiceFoundation
 import SluiceHTTP
 
 // MARK: - Waiting for a token
@@ -82,7 +83,7 @@ extension OAuth2 {
             let result = await shared.wait(cancelled: WaitResult.cancelled) { waiter in
                 requestCredential(waiter, by: client, for: request)
             } leave: { id in
-                leave(id)
+                leave(id, at: client.pipeline.clock.date)
             }
             switch result {
             case .admitted(let credential): return credential
@@ -114,11 +115,11 @@ extension OAuth2 {
     }
 
     /// Removes a waiter, and cancels the work if no other waiter is left.
-    private func leave(_ id: Int) -> Waiter<WaitResult>? {
+    private func leave(_ id: Int, at date: Date) -> Waiter<WaitResult>? {
         let (waiter, task, _) = shared.withLock {
             shared -> (Waiter<WaitResult>?, Task<Void, Never>?, (any TokenLock)?) in
             guard let waiter = shared.waiters.removeValue(forKey: id) else { return (nil, nil, nil) }
-            return shared.state.leave() ? (waiter, shared.task.take(), shared.takeLock()) : (waiter, nil, nil)
+            return shared.state.leave(at: date) ? (waiter, shared.task.take(), shared.takeLock()) : (waiter, nil, nil)
         }
         task?.cancel()
         return waiter

@@ -58,7 +58,7 @@ import Testing
         private mutating func leave() {
             guard waiting > 0 else { return }
             waiting -= 1
-            let isGivenUp = state.leave()
+            let isGivenUp = state.leave(at: moment.date)
             if isGivenUp, waiting > 0 { flaws.append("abandoned while a request waits") }
         }
 
@@ -120,7 +120,9 @@ import Testing
                 flaws.append("the token of a permit is not the token of the state")
                 return
             }
-            if held.isRefused, !held.isPaused(at: moment.date) { flaws.append("the token of a permit was refused") }
+            if held.isRefused, !held.isPaused(at: moment.date, isRetried: state.work != nil) {
+                flaws.append("the token of a permit was refused")
+            }
             if held.isUnsaved || stored?.accessToken != credential.token.accessToken {
                 flaws.append("the token of a permit is not stored")
             }

@@ -156,7 +156,7 @@ import Testing
 
     @Test func lastWaiterThatLeavesAbandonsTheLock() {
         var scenario = locking()
-        let isAbandoned = scenario.state.leave()
+        let isAbandoned = scenario.leave()
         #expect(isAbandoned)
         #expect(scenario.locked(Self.old) == "stop")
         #expect(scenario.ask() == "lock")
@@ -288,7 +288,7 @@ import Testing
                     processes[index].pending.append((work, step))
                 }
             case 3:
-                if processes[index].state.waiting > 0, processes[index].state.leave() { release(index) }
+                if processes[index].state.waiting > 0, processes[index].state.leave(at: moment.date) { release(index) }
             case 4: seconds += Double.random(in: 0..<4, using: &generator)
             case 5:
                 if case .token(let held) = processes[index].state.status {

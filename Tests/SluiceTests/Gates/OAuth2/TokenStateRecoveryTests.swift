@@ -68,6 +68,9 @@ import Testing
             #expect(scenario.ask() == "admitted with a")
             scenario.seconds = second
             #expect(scenario.ask() == "refresh by r")
+            // The server may hang, so that other requests do not wait.
+            #expect(scenario.ask() == "admitted with a")
+            #expect(scenario.refused() == false)
             #expect(scenario.fails(code, status: status) == "admitted with a")
         }
         scenario.seconds = 35
@@ -152,6 +155,70 @@ import Testing
         #expect(scenario.ask() == "refresh by r2")
     }
 
+    @Test func tokenIsUsedDuringFurtherAttemptsToReplaceIt() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        scenario.seconds = 3545
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.fails(.unreachable) == "admitted with a")
+        scenario.seconds = 3555
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.ask() == "admitted with a")
+        // A refused token is of no use, unless the attempt fails.
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.received(Scenario.token("b", until: 7200, refresh: "r2")) == "save b and r2")
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.saved() == "admitted with b")
+    }
+
+    @Test func refusedTokenIsNotUsedDuringASignIn() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.fails(.unreachable) == "admitted with a")
+        scenario.seconds = 1
+        let turn = scenario.state.beginExclusiveWork()
+        #expect(turn != nil)
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.refused() == true)
+    }
+
+    @Test func tokenIsUsedAfterRequestsHaveLeftAnAttempt() {
+        var scenario = Scenario()
+        scenario.hold(Scenario.token("a", until: 3600))
+        scenario.seconds = 3545
+        #expect(scenario.ask() == "request")
+        #expect(scenario.leave() == true)
+        #expect(scenario.ask() == "admitted with a")
+        scenario.seconds = 3555
+        #expect(scenario.ask() == "request")
+        #expect(scenario.ask() == "admitted with a")
+        scenario.seconds = 3600
+        #expect(scenario.leave() == true)
+        #expect(scenario.ask() == "request")
+    }
+
+    @Test func refusedTokenIsUsedAfterRequestsHaveWaitedForAnotherOne() {
+        var scenario = Scenario()
+        scenario.hold(Scenario.token("a"))
+        #expect(scenario.refused() == true)
+        #expect(scenario.ask() == "request")
+        scenario.seconds = 0.5
+        #expect(scenario.leave() == true)
+        // The request may have been cancelled, which shows nothing about the server.
+        #expect(scenario.ask() == "request")
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.leave() == false)
+        scenario.seconds = 1.5
+        #expect(scenario.leave() == true)
+        #expect(scenario.ask() == "admitted with a")
+        scenario.seconds = 3
+        #expect(scenario.ask() == "request")
+    }
+
     @Test func limitOfRefreshesDoesNotHideTheFailure() {
         var scenario = Scenario(Scenario.user, limit: .init(count: 1, per: .seconds(30)))
         scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
@@ -214,8 +281,8 @@ import Testing
         _ = scenario.ask()
         _ = scenario.ask()
         #expect(scenario.loaded(nil) == "request")
-        #expect(scenario.state.leave() == false)
-        #expect(scenario.state.leave() == true)
+        #expect(scenario.leave() == false)
+        #expect(scenario.leave() == true)
         #expect(scenario.received(Scenario.token("a")) == "stop")
         // An abandoned attempt does not count.
         #expect(scenario.ask() == "request")
@@ -226,10 +293,10 @@ import Testing
         scenario.hold(Scenario.token("a", refresh: "r1"))
         _ = scenario.refused()
         #expect(scenario.ask() == "refresh by r1")
-        #expect(scenario.state.leave() == false)
+        #expect(scenario.leave() == false)
         #expect(scenario.ask() == "waiting")
         #expect(scenario.received(Scenario.token("b", refresh: "r2")) == "save b and r2")
-        #expect(scenario.state.leave() == false)
+        #expect(scenario.leave() == false)
         #expect(scenario.saved() == "admitted with b")
     }
 
@@ -244,8 +311,8 @@ import Testing
         #expect(scenario.state.beginExclusiveWork() == nil)
         let isJoined = scenario.state.join()
         #expect(isJoined)
-        #expect(scenario.state.leave() == false)
-        #expect(scenario.state.leave() == false)
+        #expect(scenario.leave() == false)
+        #expect(scenario.leave() == false)
         scenario.state.endExclusiveWork(turn ?? 0)
         #expect(scenario.ask() == "refresh by r")
     }

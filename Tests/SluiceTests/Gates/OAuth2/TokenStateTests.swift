@@ -90,6 +90,7 @@ struct TokenScenario {
         text(state.notSent(OAuth2Error(code, underlyingError: cause), work: work, at: moment))
     }
     mutating func lockEnds() -> String { text(state.lockEnds(work: work)) }
+    mutating func leave() -> Bool { state.leave(at: moment.date) }
     mutating func refused(_ version: Int? = nil) -> Bool {
         state.refused(version: version ?? self.version, at: moment)
     }
