@@ -249,8 +249,8 @@ extension TokenState {
 
     /// Ends the work with a failure, or with the current token if that may still be valid. The next attempt then follows after a pause.
     ///
-    /// One API may have refused a token that others accept. It is used while the authorization server does not work, and a further refusal
-    /// is the outcome of its request. A token whose refresh token was refused as well is not used.
+    /// One API may have refused a token that others accept. It is used while the authorization server or the store does not work, and a
+    /// further refusal is the outcome of its request. A token whose refresh token was refused as well is not used.
     mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
         guard work?.isExclusive != true else { return finish(.failure(error)) }
         if error.code != .tooManyRefreshes { lastFailure = error }
@@ -527,12 +527,12 @@ extension OAuth2Error {
     /// True if the lock of the store has expired, and another process has used it since.
     fileprivate var isExpiredLock: Bool { underlyingError is TokenLockExpired }
 
-    /// True if the authorization server does not work, or did not when tokens were requested from it too often.
+    /// True if the authorization server or the store does not work, or did not when tokens were requested too often.
     fileprivate var isOutage: Bool {
         switch code {
-        case .unreachable: true
+        case .unreachable, .storeFailed: true
         case .tooManyRefreshes: (underlyingError as? OAuth2Error)?.isOutage ?? false
-        default: status?.isServerError ?? false
+        default: status.map { $0.isServerError || $0 == .tooManyRequests } ?? false
         }
     }
 }

@@ -35,7 +35,7 @@ import Testing
         #expect(scenario.ask() == "refused: authorizationRequired")
     }
 
-    @Test(arguments: [OAuth2Error.Code.invalidClient, .invalidResponse, .storeFailed, .init(rawValue: "invalid_scope")])
+    @Test(arguments: [OAuth2Error.Code.invalidClient, .invalidResponse, .init(rawValue: "invalid_scope")])
     func otherFailuresKeepRefreshTokenForRetry(_ code: OAuth2Error.Code) {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", refresh: "r"))
@@ -47,8 +47,8 @@ import Testing
 
     @Test(
         arguments: [
-            (.unreachable, nil), (.invalidResponse, .badGateway),
-            (.init(rawValue: "temporarily_unavailable"), .serviceUnavailable),
+            (.unreachable, nil), (.storeFailed, nil), (.invalidResponse, .badGateway),
+            (.invalidResponse, .tooManyRequests), (.init(rawValue: "temporarily_unavailable"), .serviceUnavailable),
         ] as [(OAuth2Error.Code, HTTPStatus?)]
     )
     func refusedTokenIsUsedDuringAnOutage(_ code: OAuth2Error.Code, _ status: HTTPStatus?) {
