@@ -466,10 +466,6 @@ extension TokenState {
         guard error.underlyingError is RefreshInterrupted else { return fail(error, at: moment.date) }
         // The token stays in the store: the process that has sent it may be alive and save the new one.
         work?.interruption = error
-        // A token that cannot be replaced is used until it expires.
-        if !rules.isRepeatable, let current, !current.isRefused, !current.credential.token.hasExpired(at: moment.date) {
-            return finish(.success(current.credential))
-        }
         return next(at: moment)
     }
 

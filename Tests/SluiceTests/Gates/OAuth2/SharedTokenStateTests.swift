@@ -69,6 +69,8 @@ import Testing
             #expect(scenario.ask() == "lock")
             #expect(scenario.locked(Scenario.token("a", until: 100, refresh: "r1")) == "refresh by r1")
             #expect(scenario.notSent(.authorizationRequired, RefreshInterrupted()) == outcome)
+            // Requests do not wait for the lock again until a pause is over.
+            if second < 100 { #expect(scenario.ask() == "admitted with a") }
         }
     }
 
