@@ -99,11 +99,12 @@ extension OAuth2 {
         let failure = await completing { [self] () -> OAuth2Error? in
             let work = await beginExclusiveWork()
             defer { endExclusiveWork(work) }
+            let clock = defaultClient.pipeline.clock
             var stored: Token?
             // Another process may have replaced the token that this gate knows.
-            var failure = await lockStore(for: work, defaultClient.pipeline.clock)
+            var failure = await lockStore(for: work, clock)
             if shared.withLock({ $0.state.isUnknown || $0.lock != nil }) {
-                switch await self.callStore(for: work, { try await $0.load() }) {
+                switch await self.callStore(for: work, clock, { try await $0.load() }) {
                 case .success(let token): stored = token
                 case .failure(let error): failure = failure ?? error
                 }
@@ -113,7 +114,7 @@ extension OAuth2 {
                 if shared.state.isUnsaved { stored = nil }
                 return shared.state.signOut()
             }
-            if case .failure(let error) = await self.callStore(for: work, { try await $0.delete() }) {
+            if case .failure(let error) = await self.callStore(for: work, clock, { try await $0.delete() }) {
                 failure = failure ?? error
                 shared.withLock { $0.state.ignoresStore = true }
             }

@@ -14,9 +14,10 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// A gate never calls two of these methods at the same time. An error that one throws fails the requests that wait for
-/// a token, as the underlying error of ``OAuth2Error/Code/storeFailed``. A token that could not be saved stays in
-/// memory. The next request saves it before it is used.
+/// A gate never calls two of these methods at the same time. A call that waits for another one for longer than
+/// ``OAuth2/Configuration/timeout`` fails. An error that one throws fails the requests that wait for a token, as the
+/// underlying error of ``OAuth2Error/Code/storeFailed``. A token that could not be saved stays in memory. The next
+/// request saves it before it is used.
 public protocol TokenStore: Sendable {
     /// Returns the token that was saved last; nil if there is none. Called when the first request needs a token.
     func load() async throws -> OAuth2.Token?

@@ -22,7 +22,7 @@ extension OAuth2 {
         /// True while a call of the store reads, saves or deletes the token, also for work that was cancelled.
         var isCallingStore = false
         /// The calls that follow, in their order.
-        var storeWaiters: [Waiter<Void>] = []
+        var storeWaiters: [Waiter<Bool>] = []
 
         /// Returns the task that saves the token, if a client does not wait for it yet.
         mutating func beginWaitForSave(by client: ObjectIdentifier) -> Task<Void, Never>? {
@@ -51,9 +51,14 @@ extension OAuth2 {
         func heldLock(for work: Int) -> (any TokenLock)? { state.isWorking(work) ? lock : nil }
 
         /// Ends a call of the store. Returns the next one, which begins with it.
-        mutating func endStoreCall() -> Waiter<Void>? {
+        mutating func endStoreCall() -> Waiter<Bool>? {
             isCallingStore = !storeWaiters.isEmpty
             return isCallingStore ? storeWaiters.removeFirst() : nil
+        }
+
+        /// Removes a call of the store that waits. Returns nil if it has begun.
+        mutating func removeStoreWaiter(_ id: Int) -> Waiter<Bool>? {
+            storeWaiters.firstIndex { $0.id == id }.map { storeWaiters.remove(at: $0) }
         }
 
         mutating func takeWaiters() -> [Waiter<WaitResult>] {
@@ -220,7 +225,7 @@ extension OAuth2 {
         let clock = client.pipeline.clock
         switch step {
         case .load:
-            let result = await callStore(for: work) { try await $0.load() }
+            let result = await callStore(for: work, clock) { try await $0.load() }
             return advance { $0.loaded(result, work: work, at: ClockReading(clock)) }
         case .save(let token):
             // Another attempt would let requests wait for a store that is away.
@@ -228,24 +233,24 @@ extension OAuth2 {
                 if shared.withLock({ $0.isSavingInBackground(for: work) }) {
                     .failure(OAuth2Error(.storeFailed, "the token could not be saved yet"))
                 } else {
-                    await callStore(for: work) { try await $0.save(token) }
+                    await callStore(for: work, clock) { try await $0.save(token) }
                 }
             return advance { $0.saved(result, work: work, at: ClockReading(clock)) }
         case .delete:
             // A failure is harmless: the server refuses the stored token once more after the next start.
-            let result = await callStore(for: work) { try await $0.delete() }
+            let result = await callStore(for: work, clock) { try await $0.delete() }
             return advance { $0.deleted(result, work: work, at: ClockReading(clock)) }
         case .lock:
             let result: Result<Token?, OAuth2Error> =
                 if let failure = await lockStore(for: work, clock) {
                     .failure(failure)
                 } else {
-                    await callStore(for: work) { try await $0.load() }
+                    await callStore(for: work, clock) { try await $0.load() }
                 }
             return advance { $0.locked(result, work: work, at: ClockReading(clock)) }
         case .refresh(let token):
             if let step = lockAgain(for: work, clock) { return step }
-            let permission = await callStore(for: work) {
+            let permission = await callStore(for: work, clock) {
                 try await ($0 as? any TokenLock)?.willSend(refreshToken: token)
             }
             if case .failure(let error) = permission {
@@ -254,7 +259,7 @@ extension OAuth2 {
             }
             let result = await endpoint(by: client).token(.refresh(token))
             if case .failure = result {
-                _ = await callStore(for: work) { await ($0 as? any TokenLock)?.refreshFailed() }
+                _ = await callStore(for: work, clock) { await ($0 as? any TokenLock)?.refreshFailed() }
             }
             return advance { $0.received(result, work: work, at: ClockReading(clock)) }
         case .request:
@@ -331,10 +336,23 @@ extension OAuth2 {
     /// ended, as by its cancellation, calls nothing.
     func callStore<Value: Sendable>(
         for work: Int,
+        _ clock: any SluiceClock,
         _ body: (any TokenStore) async throws -> Value
     ) async -> Result<Value, OAuth2Error> {
+        guard await waitForStore(clock) else {
+            return .failure(OAuth2Error(.storeFailed, "an earlier call of the token store has not ended in time"))
+        }
+        defer { shared.withLock { $0.endStoreCall() }?.resume(returning: true) }
+        guard shared.withLock({ $0.state.isWorking(work) }) else { return .failure(OAuth2Error(.storeFailed)) }
+        return await storeResult(for: work, body)
+    }
+
+    /// Waits until no other call of the store runs. Returns false if that takes longer than the gate's time-out.
+    private func waitForStore(_ clock: any SluiceClock) async -> Bool {
+        var timer: Task<Void, Never>?
+        defer { timer?.cancel() }
         // A cancellation does not end the wait: a sign-out must take place, and other work that is cancelled ends with its turn.
-        await shared.wait(cancelled: ()) { waiter in
+        return await shared.wait(cancelled: false) { waiter in
             let isFirst = shared.withLock { shared in
                 if shared.isCallingStore {
                     shared.storeWaiters.append(waiter)
@@ -343,13 +361,15 @@ extension OAuth2 {
                 shared.isCallingStore = true
                 return true
             }
-            if isFirst { waiter.resume() }
+            if isFirst { return waiter.resume(returning: true) }
+            let id = waiter.id
+            timer = Task { [shared, timeout = configuration.timeout] in
+                do { try await clock.sleep(for: timeout) } catch { return }
+                shared.withLock { $0.removeStoreWaiter(id) }?.resume(returning: false)
+            }
         } leave: { _ in
             nil
         }
-        defer { shared.withLock { $0.endStoreCall() }?.resume() }
-        guard shared.withLock({ $0.state.isWorking(work) }) else { return .failure(OAuth2Error(.storeFailed)) }
-        return await storeResult(for: work, body)
     }
 
     /// Returns the result of a call of the token store, or of its lock while this gate holds it for the work.

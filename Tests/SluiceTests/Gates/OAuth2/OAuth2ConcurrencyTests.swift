@@ -125,6 +125,34 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         XCTAssertEqual(store.calls.read, ["load", "load", "save t1"])
     }
 
+    func testCallOfTheStoreThatDoesNotEndFailsLaterCallsAfterTheTimeout() async throws {
+        let guarded = try GuardedServer()
+        let store = WatchedTokenStore()
+        let loadSignal = AsyncSignal()
+        store.loadSignal.change { $0 = loadSignal }
+        let clock = TestClock()
+        let oauth = guarded.gate {
+            $0.store = store
+            $0.timeout = .seconds(17)
+        }
+        let client = guarded.client(oauth, clock: clock)
+        let cancelled = Task { await client.get("x") }
+        await eventually { store.calls.read == ["load"] }
+        cancelled.cancel()
+        _ = await cancelled.value
+        let next = Task { await client.get("x") }
+        await eventually { clock.pendingSleeps.contains(.seconds(17)) }
+        clock.advance(by: .seconds(17))
+        let failed = await next.value
+        XCTAssertEqual(failed.oauth2?.code, .storeFailed)
+        XCTAssertEqual(store.calls.read, ["load"])
+        // The call ends after all.
+        loadSignal.open()
+        let carried = try await client.string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer t1")
+        XCTAssertEqual(store.calls.read, ["load", "load", "save t1"])
+    }
+
     func testStoreCanSendRequestsThroughSameClient() async throws {
         struct RemoteTokenStore: TokenStore {
             let client: Shared<APIClient?>
