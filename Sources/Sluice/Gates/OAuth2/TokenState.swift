@@ -298,6 +298,12 @@ extension TokenState {
     /// True if the token has not been saved to the store yet.
     var isUnsaved: Bool { current?.isUnsaved ?? false }
 
+    /// True if requests may use the token once it is saved: it has not expired, and was not refused unless it is used during a pause.
+    func isUsable(at date: Date) -> Bool {
+        guard let current, !current.credential.token.hasExpired(at: date) else { return false }
+        return !current.isRefused || current.isPaused(at: date)
+    }
+
     private var refreshToken: Secret? {
         rules.usesRefreshTokens ? current?.credential.token.refresh : nil
     }

@@ -37,9 +37,10 @@ extension OAuth2 {
             return nil
         }
 
-        /// True if the store saves the token of a piece of work in the background already, because earlier work could not save it.
-        func isSavingInBackground(for work: Int) -> Bool {
-            state.isWorking(work) && state.work?.hasReceived == false && lock?.backgroundSave != nil
+        /// True if requests use the token of a piece of work while the store saves it in the background, as earlier work could not save it.
+        func isSavingInBackground(for work: Int, at date: Date) -> Bool {
+            state.isWorking(work) && state.work?.hasReceived == false && state.isUsable(at: date)
+                && lock?.backgroundSave != nil
         }
 
         /// Returns the lock of the store if the work that needed it has ended, to release it outside of this one.
@@ -230,7 +231,7 @@ extension OAuth2 {
         case .save(let token):
             // Another attempt would let requests wait for a store that is away.
             let result: Result<Void, OAuth2Error> =
-                if shared.withLock({ $0.isSavingInBackground(for: work) }) {
+                if shared.withLock({ $0.isSavingInBackground(for: work, at: clock.date) }) {
                     .failure(OAuth2Error(.storeFailed, "the token could not be saved yet"))
                 } else {
                     await callStore(for: work, clock) { try await $0.save(token) }

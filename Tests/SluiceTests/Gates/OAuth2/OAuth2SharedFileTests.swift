@@ -186,6 +186,31 @@ final class OAuth2SharedFileTests: XCTestCase {
         XCTAssertEqual(store.saves.read, ["t1", "signed-in", "signed-in"])
     }
 
+    func testRequestThatNeedsAnotherTokenSavesTheOneThatIsSavedInTheBackground() async throws {
+        let guarded = try GuardedServer(isRefreshable: true)
+        let store = BackgroundSavingStore()
+        let clock = TestClock()
+        let client = guarded.client(gate(guarded, store: store), clock: clock)
+        for _ in 0..<2 { _ = await client.get("x") }
+        XCTAssertEqual(store.saves.read, ["t1"])
+        guarded.refuse("t1")
+        // The store is still away. Other endpoints may accept the token, so that it is used during the pause that follows.
+        for _ in 0..<2 {
+            let result = await client.get("x")
+            XCTAssertEqual(result.failure?.status, .unauthorized)
+            XCTAssertEqual(store.saves.read, ["t1", "t1"])
+        }
+        clock.advance(by: .seconds(1))
+        _ = await client.get("x")
+        XCTAssertEqual(store.saves.read, ["t1", "t1", "t1"])
+        clock.advance(by: .seconds(3600))
+        let expired = await client.get("x")
+        XCTAssertEqual(expired.oauth2?.code, .storeFailed)
+        XCTAssertEqual(store.saves.read, ["t1", "t1", "t1", "t1"])
+        store.isAway.change { $0 = false }
+        store.end.open()
+    }
+
     func testCancelledWorkLeavesTheLockOfTheNextWorkAlone() async throws {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
