@@ -36,8 +36,9 @@ struct CacheRecord: Sendable {
     }
 
     /// The maximum size in bytes of a body that is stored in its record. The reply with all records of a key has a connection that small
-    /// commands share. Earlier versions have stored larger ones, which are read all the same.
-    static let inlineSize = 64 << 10
+    /// commands share. So has the command that stores a record, because it stays below 64 KiB with the usual head. Earlier versions have
+    /// stored larger bodies, which are read all the same.
+    static let inlineSize = 60 << 10
     /// The maximum size in bytes of a piece of a larger body.
     static let pieceSize = 512 << 10
     private static let version: UInt8 = 1

@@ -438,7 +438,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     /// Creates a writer for an entry whose body arrives in pieces. Those of an entry that is never committed expire after an hour.
     ///
     /// - Parameter entry: The entry without its body.
-    /// - Returns: The writer, which sends a body of more than 64 KiB in pieces of 512 KiB.
+    /// - Returns: The writer, which sends a body of more than 60 KiB in pieces of 512 KiB.
     /// - Throws: Nothing.
     public func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter {
         RedisCacheWriter(entry, in: self)
