@@ -43,6 +43,10 @@ struct CacheRecord: Sendable {
     static let pieceSize = 512 << 10
     private static let version: UInt8 = 1
 
+    /// Returns the maximum size in bytes of the body in the record of an entry. Accesses extend the lifetime of records, but not that of
+    /// pieces, which stay for the longest time.
+    static func inlineSize(of entry: CacheEntry) -> Int { entry.renewal == nil ? inlineSize : pieceSize }
+
     /// The generations of ``CacheScope/scopes(of:tags:)``, in their order.
     let generations: [CacheGeneration]
     /// The place of the body; nil if the entry contains it.

@@ -317,7 +317,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     private func make(_ change: CacheChange) async throws(SluiceError) -> ChangeMessage? {
         switch change {
         case .store(let entry):
-            if entry.body.count <= CacheRecord.inlineSize { return try await store(entry, nil) }
+            if entry.body.count <= CacheRecord.inlineSize(of: entry) { return try await store(entry, nil) }
             let writer = RedisCacheWriter(entry.with(body: Data()), in: self)
             try await writer.write(entry.body)
             return try await writer.finish()
@@ -438,7 +438,8 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     /// Creates a writer for an entry whose body arrives in pieces. Those of an entry that is never committed expire after an hour.
     ///
     /// - Parameter entry: The entry without its body.
-    /// - Returns: The writer, which sends a body of more than 60 KiB in pieces of 512 KiB.
+    /// - Returns: The writer, which sends a body of more than 60 KiB in pieces of 512 KiB. If accesses extend the lifetime of the entry, a
+    ///   body of up to 512 KiB is no piece.
     /// - Throws: Nothing.
     public func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter {
         RedisCacheWriter(entry, in: self)

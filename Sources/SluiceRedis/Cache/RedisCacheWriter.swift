@@ -64,7 +64,7 @@ actor RedisCacheWriter: CacheWriter {
     func finish() async throws(SluiceError) -> ChangeMessage? {
         if let failure { throw failure }
         failure = .writerIsFinished
-        if pieces == 0, rest.count <= CacheRecord.inlineSize {
+        if pieces == 0, rest.count <= CacheRecord.inlineSize(of: entry) {
             isFinished = true
             return try await storage.store(entry.with(body: rest), nil)
         }

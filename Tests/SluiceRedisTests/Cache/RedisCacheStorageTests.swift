@@ -192,6 +192,26 @@ struct RedisCacheStorageTests {
         }
     }
 
+    /// Their pieces would outlive them.
+    @Test(arguments: [(524_288, 0), (524_289, 2)])
+    func bodiesOfEntriesThatAccessesExtendAreStoredInTheirRecords(size: Int, count: Int) async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal())
+        func entry(_ name: String, _ body: Data) -> CacheEntry {
+            CacheEntry(key: CacheKey(name), body: body, stored: Date(), expires: Date() + 100, renewal: .seconds(100))
+        }
+        let body = Data(repeating: 7, count: size)
+        try await storage.apply([.store(entry("whole", body))])
+        let writer = try await storage.writer(for: entry("parts", Data()))
+        try await writer.write(body)
+        try await writer.commit()
+        #expect(try await client.send(RedisCommand("KEYS", "*:c:{*}:*")).elements?.count == 2 * count)
+        for name in ["whole", "parts"] {
+            #expect(try await storage.entries(for: CacheKey(name), at: Date()).map(\.body) == [body])
+        }
+    }
+
     @Test func largeBodiesInRecordsOfEarlierVersionsAreRead() async throws {
         let redis = try RedisProcess()
         let storage = RedisCacheStorage(RedisClient(redis.server), seal: try Self.seal())
