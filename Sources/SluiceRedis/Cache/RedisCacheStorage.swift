@@ -370,7 +370,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
             await refuse(entry, blob, name)
             return nil
         }
-        await removePieces(bodies(in: elements.dropFirst()), of: name)
+        await removePieces(bodies(in: elements.dropFirst()), of: name, after: Self.readTime)
         return .stored(entry.key)
     }
 
@@ -447,6 +447,8 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
 
     /// The time in milliseconds for which the pieces of an entry stay that is not committed.
     private static let draftLifetime = 3_600_000
+    /// The time in milliseconds for which the pieces of a replaced entry stay, for those who have read its record.
+    private static let readTime = 10_000
 
     /// The time for a command with a piece, which takes longer than a small one: several pieces follow each other on one connection.
     private var pieceTimeout: Duration { max(redis.server.commandTimeout, .seconds(1)) }
@@ -479,11 +481,12 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
         references.compactMap { $0.string.flatMap(CacheRecord.Blob.init(reference:)) }
     }
 
-    /// Removes the pieces of bodies. A failure is ignored, because they expire.
-    func removePieces(_ blobs: [CacheRecord.Blob], of name: Name) async {
+    /// Removes the pieces of bodies after a time in milliseconds. A failure is ignored, because they expire.
+    func removePieces(_ blobs: [CacheRecord.Blob], of name: Name, after delay: Int = 0) async {
         for blob in blobs {
             _ = try? await replies(Array(0..<blob.pieces)) { [redis] number throws(RedisError) in
-                try await redis.send(RedisCommand("UNLINK", name.piece(number, of: blob.id), isIdempotent: true))
+                let piece = name.piece(number, of: blob.id)
+                return try await redis.send(RedisCommand("PEXPIRE", piece, delay, isIdempotent: true))
             }
         }
     }
