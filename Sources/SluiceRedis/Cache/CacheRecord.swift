@@ -77,6 +77,12 @@ struct CacheRecord: Sendable {
         return Data(writer.bytes) + entry.encoded(clockOffset: clockOffset)
     }
 
+    /// True if one of the scopes has a later generation, so that the record is of no use to any process. Nil stands for a generation that
+    /// the server has lost, which other processes may still know.
+    func isOutdated(by known: [CacheGeneration?]) -> Bool {
+        zip(known, generations).contains { ($0?.value ?? 0) > $1.value }
+    }
+
     /// Decodes a record; nil if the bytes are incomplete or of another version.
     init?(_ bytes: Data, for key: CacheKey, clockOffset: Double) {
         let parts = bytes.withUnsafeBytes { bytes -> ([CacheGeneration], Blob?, Int)? in

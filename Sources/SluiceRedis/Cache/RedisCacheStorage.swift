@@ -40,6 +40,8 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     private let clock: any SluiceClock
     private let onEvent: @Sendable (CacheEvent) -> Void
     private let names = Locked(Names())
+    /// The names whose useless variants are being removed.
+    let discarding = Locked<Set<String>>([])
 
     /// Creates a storage. No connection is opened before it is needed.
     ///
@@ -160,23 +162,27 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
                 record = try stored.record(of: variant, with: seal, at: now)
             } catch {
                 onEvent(.readFailed(.unusable(error)))
-                if error != .unavailable { useless.append(variant) }
+                // Other processes may have the key, or the next version.
+                if error == .forged { useless.append(variant) }
                 continue
             }
-            if let entry = try await entry(of: record, stored.name) {
+            var isUseless = false
+            if let entry = try await entry(of: record, stored.name, &isUseless) {
                 entries.append(stored.extended(entry, of: variant, with: seal))
-            } else {
-                useless.append(variant)
             }
+            if isUseless { useless.append(variant) }
         }
         if !useless.isEmpty { discard(useless, of: stored.name) }
         return StoredVariants.live(entries, at: now)
     }
 
-    /// Removes variants that give no entry, unless they were replaced since. Otherwise each read would need a task for them, and their
-    /// lifetime would grow with each entry of the key. The read does not wait for that.
+    /// Removes variants that give no entry to any process, unless they were replaced since. Otherwise each read would need a task for them,
+    /// and their lifetime would grow with each entry of the key. The read does not wait for that. The variants are sent, so that only one
+    /// of several reads at the same time removes them.
     private func discard(_ variants: [StoredVariants.Variant], of name: Name) {
+        guard discarding.withLock({ $0.insert(name.key).inserted }) else { return }
         Task.detached { [self] in
+            defer { discarding.withLock { _ = $0.remove(name.key) } }
             for variant in variants {
                 let arguments: [any RedisArgument] = [String(variant.field.dropFirst()), variant.value]
                 let script = CacheScripts.discard
@@ -206,24 +212,26 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
         return try scopes.map { scope throws(SluiceError) in try name(of: scope) }
     }
 
-    /// Returns the entry of a record; nil if it was removed or a part of it is missing.
-    private func entry(of record: CacheRecord, _ name: Name) async throws(SluiceError) -> CacheEntry? {
+    /// Returns the entry of a record; nil if it was removed or a part of it is missing. Sets a flag if the record gives no entry to other
+    /// processes either.
+    private func entry(
+        of record: CacheRecord,
+        _ name: Name,
+        _ isUseless: inout Bool
+    ) async throws(SluiceError) -> CacheEntry? {
         guard let names = try scopeNames(of: record) else { return nil }
         let current = record.generations.map(Optional.some)
-        let known = try await requesting { () throws(RedisError) in try await feed.generations(names) }
-        if known != current {
+        var known = try await requesting { () throws(RedisError) in try await feed.generations(names) }
+        if known != current, !record.isOutdated(by: known) {
             // The entry may be newer than the news of a removal.
-            guard zip(known, current).allSatisfy({ $0?.value ?? 0 <= $1?.value ?? 0 }),
-                try await requesting({ () throws(RedisError) in try await feed.generations(names, areRead: true) })
-                    == current
-            else { return nil }
+            known = try await requesting { () throws(RedisError) in try await feed.generations(names, areRead: true) }
         }
-        var entry = record.entry
-        if let blob = record.blob {
-            guard let body = try await body(blob, of: name) else { return nil }
-            entry = entry.with(body: body)
-        }
-        return entry
+        isUseless = record.isOutdated(by: known)
+        guard known == current else { return nil }
+        guard let blob = record.blob else { return record.entry }
+        let body = try await body(blob, of: name)
+        isUseless = body == nil
+        return body.map { record.entry.with(body: $0) }
     }
 
     /// Returns a body from its pieces; nil if one of them is missing or does not open.

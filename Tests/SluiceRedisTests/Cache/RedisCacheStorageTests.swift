@@ -277,12 +277,37 @@ struct RedisCacheStorageTests {
             // Those of the other record stay: its value, and the time of its request.
             while try await client.send(RedisCommand("HLEN", key)).int != 2 {}
             while try await client.send(RedisCommand("KEYS", "*:c:{*}:*")).elements?.isEmpty == false {}
+            // The next read removes nothing before this removal has ended.
+            while storage.discarding.withLock({ !$0.isEmpty }) { await Task.yield() }
         }
-        // One that does not open.
+        // One that was changed.
         let key = try #require(try await client.send(RedisCommand("KEYS", "*:c:*}")).elements?.first?.string)
-        _ = try await client.send(RedisCommand("HSET", key, "v-", "forged"))
+        var value = try #require(try await client.send(RedisCommand("HGET", key, "v-")).data)
+        value[value.count - 1] ^= 1
+        _ = try await client.send(RedisCommand("HSET", key, "v-", value))
         #expect(try await read() == 0)
         while try await client.send(RedisCommand("EXISTS", key)).int == 1 {}
+    }
+
+    @Test func recordsThatOtherProcessesCanReadAreKept() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let storage = RedisCacheStorage(client, seal: try Self.seal())
+        try await storage.apply([.store(Self.entry("a", "1"))])
+        let key = try #require(try await client.send(RedisCommand("KEYS", "*:c:*}")).elements?.first?.string)
+        func isMissing(_ storage: RedisCacheStorage) async throws -> Bool {
+            let isEmpty = try await storage.entries(for: CacheKey("a"), at: Date()).isEmpty
+            while storage.discarding.withLock({ !$0.isEmpty }) { await Task.yield() }
+            return isEmpty
+        }
+        // The machines of a fleet begin to encrypt one after the other.
+        #expect(try await isMissing(RedisCacheStorage(client, seal: Self.seal(encrypts: true))))
+        // Generations that were evicted are known to processes that have read them before.
+        for name in try await client.send(RedisCommand("KEYS", "*:g:*")).elements?.compactMap(\.string) ?? [] {
+            _ = try await client.send(RedisCommand("DEL", name))
+        }
+        #expect(try await isMissing(RedisCacheStorage(client, seal: Self.seal())))
+        #expect(try await client.send(RedisCommand("EXISTS", key)).int == 1)
     }
 
     @Test func recordThatWasReplacedIsNotDiscarded() async throws {
