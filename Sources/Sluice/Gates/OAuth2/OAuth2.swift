@@ -26,7 +26,7 @@ import SluiceHTTP
 ///   store does not work, requests carry the refused token until it expires, because other endpoints may accept it.
 ///   Pauses of one to ten seconds separate the attempts to replace it.
 /// - A new token is stored before it is used. If storing fails, the token is kept in memory, and the
-///   next request stores it first.
+///   next request stores it first. `RedisTokenStore` stores it in the background, and requests use it meanwhile.
 /// - The token is sent only to the origin of the client's base URL, or to ``Configuration/origins``. Requests to other
 ///   origins, and requests with their own `Authorization` header, are admitted unchanged.
 ///
