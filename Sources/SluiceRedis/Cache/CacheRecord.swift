@@ -77,8 +77,8 @@ struct CacheRecord: Sendable {
         return Data(writer.bytes) + entry.encoded(clockOffset: clockOffset)
     }
 
-    /// True if one of the scopes has a later generation, so that the record is of no use to any process. Nil stands for a generation that
-    /// the server has lost, which other processes may still know.
+    /// True if one of the scopes has a later generation. Nil stands for a generation that the server has lost, which other processes may
+    /// still know.
     func isOutdated(by known: [CacheGeneration?]) -> Bool {
         zip(known, generations).contains { ($0?.value ?? 0) > $1.value }
     }

@@ -20,8 +20,8 @@ import SluiceHTTP
 /// If the server rotates refresh tokens, Redis must not lose what it has confirmed: use a server with an append-only file, and
 /// `maxmemory-policy noeviction`. A lost token is a sign-out, as the refresh token that a machine remembers may be spent.
 ///
-/// While Redis is away, a gate uses its token until that expires, also one that an API has refused. A new token that cannot be stored is
-/// used as well. It is stored as soon as Redis works again.
+/// While Redis is away, a gate uses its token until that expires. A new token that cannot be stored is used as well. It is stored as soon
+/// as Redis works again.
 public struct RedisTokenStore: TokenStore {
     /// The behavior when a token must be replaced and Redis does not work.
     public enum Fallback: Sendable, Hashable {

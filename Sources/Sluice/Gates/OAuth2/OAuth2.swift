@@ -22,9 +22,7 @@ import SluiceHTTP
 ///   After ten seconds a request makes the next attempt, and the others do not wait for that.
 /// - A request that the API answers with 401 is sent once more with a new token, if its body can be sent again. A
 ///   second refusal is the outcome of the request. A 401 counts if the request carried the token, unless it names an
-///   error other than `invalid_token` (RFC 6750 §3.1). Many servers name none. While the authorization server or the
-///   store does not work, requests carry the refused token until it expires, because other endpoints may accept it.
-///   Pauses of one to ten seconds separate the attempts to replace it.
+///   error other than `invalid_token` (RFC 6750 §3.1). Many servers name none.
 /// - A new token is stored before it is used. If storing fails, the token is kept in memory, and the
 ///   next request stores it first. `RedisTokenStore` stores it in the background, and requests use it meanwhile.
 /// - The token is sent only to the origin of the client's base URL, or to ``Configuration/origins``. Requests to other

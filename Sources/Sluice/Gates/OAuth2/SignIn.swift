@@ -74,8 +74,7 @@ extension OAuth2 {
         _ = try await signIn { _ in .success(token) }
     }
 
-    /// Returns the token that requests carry, for use outside of Sluice's requests. Waits for it as they do. An API may
-    /// have refused it, if no other token can be obtained at the moment.
+    /// Returns a valid token, for use outside of Sluice's requests. Waits for it as requests do.
     ///
     /// - Returns: The token.
     /// - Throws: The ``SluiceError`` that a request would fail with.

@@ -62,13 +62,8 @@ struct TokenState: Sendable {
         var isUnsaved = false
         /// True if the token has been deleted from the store.
         var isDeleted = false
-        /// The time in which the token is used without an attempt to replace it, because the last attempt has failed.
+        /// The time in which the token is used without an attempt to replace it, because the last attempt has failed or takes long.
         var renewalPause: Range<Date>?
-
-        /// True during the pause. True after it as well if the next attempt is running.
-        func isPaused(at date: Date, isRetried: Bool = false) -> Bool {
-            renewalPause.map { isRetried || $0.contains(date) } ?? false
-        }
     }
 
     enum TokenStatus: Sendable {
@@ -93,8 +88,6 @@ struct TokenState: Sendable {
         let id: Int
         var stage: Stage
         let isExclusive: Bool
-        /// The date of the request that began the work.
-        var began: Date?
         var hasReceived = false
         var isLocked = false
         /// The reason why a refresh token was dropped.
@@ -103,9 +96,8 @@ struct TokenState: Sendable {
         var interruption: OAuth2Error?
     }
 
-    /// The seconds from a failed attempt to replace a token that has not expired to the next one. The first pause of a refused token is the
-    /// shortest, because other requests may be refused as well. Each further one is twice as long.
-    private static let renewalPauses: ClosedRange<TimeInterval> = 1...10
+    /// The seconds from a failed attempt to replace a token that can be used to the next one.
+    private static let renewalPause: TimeInterval = 10
 
     let rules: Rules
     var status = TokenStatus.unknown
@@ -133,12 +125,10 @@ struct TokenState: Sendable {
     /// The credential that can be used at once. A token that cannot be replaced is used until it expires. After a failed attempt to replace
     /// it, requests use it during the next attempts as well, but the work does not.
     func credential(at date: Date, forWork: Bool = false) -> Credential? {
-        guard case .token(let current) = status, !current.isUnsaved else { return nil }
-        let credential = current.credential
-        if !current.isRefused, credential.isFresh(at: date) { return credential }
-        if credential.token.hasExpired(at: date) { return nil }
-        if current.isPaused(at: date, isRetried: !forWork && isReplacing) { return credential }
-        return canRenew || current.isRefused ? nil : credential
+        guard let current, !current.isUnsaved, isUsable(at: date) else { return nil }
+        let isPaused = current.renewalPause.map { $0.contains(date) || work != nil && !forWork } ?? false
+        if isPaused { return current.credential }
+        return canRenew && !current.credential.isFresh(at: date) ? nil : current.credential
     }
 
     mutating func credentialRequested(at moment: ClockReading) -> Answer {
@@ -148,7 +138,6 @@ struct TokenState: Sendable {
             return .waiting
         }
         let id = beginWork(.loading, isExclusive: false)
-        work?.began = moment.date
         switch next(at: moment) {
         case .finish(.success(let credential)): return .admitted(credential)
         case .finish(.failure(let error)): return .refused(error)
@@ -165,17 +154,14 @@ struct TokenState: Sendable {
     mutating func leave(at date: Date) -> Bool {
         waiting = max(0, waiting - 1)
         guard waiting == 0, let work, !work.isExclusive else { return false }
+        // Requests use the token during the rest of the attempt. Otherwise a server that is slower than they are would fail each of them.
+        if pauseRenewal(at: date) { return false }
         switch work.stage {
         case .loading, .locking: break
         case .requesting: window.removeLast()
         case .saving, .refreshing, .deleting, .exclusive: return false
         }
         self.work = nil
-        // Otherwise each request would wait until its own time-out while the server does not answer. A request that was cancelled leaves as
-        // well, so that requests do not use a refused token after a short wait.
-        if let began = work.began, current?.isRefused != true || date >= began + Self.renewalPauses.lowerBound {
-            pauseRenewal(at: date)
-        }
         return true
     }
 
@@ -183,11 +169,11 @@ struct TokenState: Sendable {
     ///
     /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced.
     mutating func refused(version: Int, at moment: ClockReading) -> Bool {
-        guard case .token(var current) = status, current.credential.version == version else { return true }
-        if current.isRefused { return !current.isPaused(at: moment.date, isRetried: isReplacing) }
+        guard case .token(var current) = status, current.credential.version == version, !current.isRefused else {
+            return true
+        }
         if canRenew, !window.isOpen(at: moment.now) { return false }
         current.isRefused = true
-        current.renewalPause = nil
         status = .token(current)
         return true
     }
@@ -227,9 +213,6 @@ extension TokenState {
 
     func isWorking(_ id: Int) -> Bool { work?.id == id }
 
-    /// True while work runs that is no sign-in or sign-out.
-    private var isReplacing: Bool { work?.isExclusive == false }
-
     mutating func beginWork(_ stage: Work.Stage, isExclusive: Bool) -> Int {
         lastWork += 1
         work = Work(id: lastWork, stage: stage, isExclusive: isExclusive)
@@ -248,32 +231,21 @@ extension TokenState {
     }
 
     /// Ends the work with a failure, or with the current token if that may still be valid. The next attempt then follows after a pause.
-    ///
-    /// One API may have refused a token that others accept. It is used while the authorization server or the store does not work, and a
-    /// further refusal is the outcome of its request. A token whose refresh token was refused as well is not used.
     mutating func fail(_ error: OAuth2Error, at date: Date) -> Step {
         guard work?.isExclusive != true else { return finish(.failure(error)) }
         if error.code != .tooManyRefreshes { lastFailure = error }
-        guard let current, !current.isRefused || error.isOutage, !current.isUnsaved || rules.allowsUnsavedTokens,
-            pauseRenewal(at: date)
-        else { return finish(.failure(error)) }
+        guard let current, !current.isUnsaved || rules.allowsUnsavedTokens, pauseRenewal(at: date) else {
+            return finish(.failure(error))
+        }
         endWork()
         return .finish(.success(current.credential))
     }
 
     /// Lets requests use the current token until the next attempt to replace it. Returns false if they must not use it.
-    @discardableResult
     private mutating func pauseRenewal(at date: Date) -> Bool {
-        guard var current, !current.isRefused || !current.isDeleted, !current.credential.token.hasExpired(at: date)
-        else { return false }
+        guard var current, isUsable(at: date) else { return false }
         // Each request that finds its token unsaved ends here. It must not prolong the pause.
-        if current.isPaused(at: date) { return true }
-        var seconds = Self.renewalPauses.upperBound
-        if current.isRefused {
-            let last = current.renewalPause.map { $0.upperBound.timeIntervalSince($0.lowerBound) }
-            seconds = min(seconds, last.map { 2 * $0 } ?? Self.renewalPauses.lowerBound)
-        }
-        current.renewalPause = date..<date + seconds
+        if current.renewalPause?.contains(date) != true { current.renewalPause = date..<date + Self.renewalPause }
         status = .token(current)
         return true
     }
@@ -298,10 +270,9 @@ extension TokenState {
     /// True if the token has not been saved to the store yet.
     var isUnsaved: Bool { current?.isUnsaved ?? false }
 
-    /// True if requests may use the token once it is saved: it has not expired, and was not refused unless it is used during a pause.
+    /// True if requests may use the token once it is saved: it was not refused and has not expired.
     func isUsable(at date: Date) -> Bool {
-        guard let current, !current.credential.token.hasExpired(at: date) else { return false }
-        return !current.isRefused || current.isPaused(at: date)
+        current.map { !$0.isRefused && !$0.credential.token.hasExpired(at: date) } ?? false
     }
 
     private var refreshToken: Secret? {
@@ -528,15 +499,6 @@ struct RefreshWindow: Sendable {
 extension OAuth2Error {
     /// True if the lock of the store has expired, and another process has used it since.
     fileprivate var isExpiredLock: Bool { underlyingError is TokenLockExpired }
-
-    /// True if the authorization server or the store does not work, or did not when tokens were requested too often.
-    fileprivate var isOutage: Bool {
-        switch code {
-        case .unreachable, .storeFailed: true
-        case .tooManyRefreshes: (underlyingError as? OAuth2Error)?.isOutage ?? false
-        default: status.map { $0.isServerError || $0 == .tooManyRequests } ?? false
-        }
-    }
 }
 
 /// A point in time, by the continuous clock and as a date.

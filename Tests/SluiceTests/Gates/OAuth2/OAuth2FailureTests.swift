@@ -96,29 +96,6 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertNil(cause?.request)
     }
 
-    func testRefusalByOneEndpointDuringAnOutageFailsNoOtherRequests() async throws {
-        let guarded = try GuardedServer()
-        guarded.server.on("/api/closed", .status(.unauthorized))
-        let clock = TestClock()
-        let client = guarded.client(guarded.gate(), clock: clock)
-        _ = await client.get("open")
-        guarded.server.on(.post, "/token", .status(.badGateway))
-        // The refused request is sent once more after the first attempt to replace the token. No other attempt follows before a pause.
-        for (pause, closedCount, tokenCount) in [(0, 2, 2), (0, 3, 2), (10, 4, 3)] {
-            clock.advance(by: .seconds(pause))
-            let result = await client.get("closed")
-            XCTAssertEqual(result.failure?.status, .unauthorized)
-            XCTAssertEqual(guarded.server.requests(to: "/api/closed").count, closedCount)
-            let carried = try await client.string.get("open").sender().value
-            XCTAssertEqual(carried, "Bearer t1")
-            XCTAssertEqual(guarded.tokenRequests.count, tokenCount)
-        }
-        guarded.server.on(.post, "/token", .token("new"))
-        clock.advance(by: .seconds(10))
-        let carried = try await client.string.get("open").sender().value
-        XCTAssertEqual(carried, "Bearer new")
-    }
-
     func testRejectsInvalidTokenURL() async throws {
         let guarded = try GuardedServer()
         for url in ["", "id.example/token", "ftp://id.example/token", "https://u:p@id.example/"] {

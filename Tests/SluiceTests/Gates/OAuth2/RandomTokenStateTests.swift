@@ -120,9 +120,7 @@ import Testing
                 flaws.append("the token of a permit is not the token of the state")
                 return
             }
-            if held.isRefused, !held.isPaused(at: moment.date, isRetried: state.work != nil) {
-                flaws.append("the token of a permit was refused")
-            }
+            if held.isRefused { flaws.append("the token of a permit was refused") }
             if held.isUnsaved || stored?.accessToken != credential.token.accessToken {
                 flaws.append("the token of a permit is not stored")
             }

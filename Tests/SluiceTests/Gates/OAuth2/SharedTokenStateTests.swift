@@ -139,13 +139,6 @@ import Testing
         early.seconds = 3570
         #expect(early.ask() == "lock")
         #expect(early.lockFails() == "admitted with a")
-        // One endpoint may have refused a token that others accept.
-        var refused = Scenario(Scenario.user, isShared: true)
-        refused.hold(Scenario.token("a", until: 3600, refresh: "r1"))
-        #expect(refused.refused() == true)
-        #expect(refused.ask() == "lock")
-        #expect(refused.lockFails() == "admitted with a")
-        #expect(refused.refused() == false)
     }
 
     @Test func signOutHoldsEvenIfTheStoreKeepsTheToken() {
