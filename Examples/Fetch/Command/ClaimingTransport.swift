@@ -16,7 +16,7 @@ struct ClaimingTransport: Transport {
     func send(_ request: HTTPRequest, context: TransferContext) async throws(SluiceError) -> TransportResponse {
         let response = try await base.send(request, context: context)
         guard response.head.status.isSuccess else { return response }
-        let name = response.head.suggestedFileName ?? ClaimedNames.name(ofPath: request.path)
+        let name = response.head.fileName(path: request.path)
         guard names.claim(name, for: index) else {
             throw SluiceError(.fileExists, "Another download of this command has the name “\(name)”.")
         }

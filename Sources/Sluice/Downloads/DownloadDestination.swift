@@ -223,7 +223,7 @@ extension HTTPResponse {
     ///
     /// - Parameter path: The path or the URL of the request. Query and fragment are ignored.
     /// - Returns: A name that is a single path component.
-    func fileName(path: String) -> String {
+    package func fileName(path: String) -> String {
         suggestedFileName ?? SafeFileName(Self.lastComponent(of: path)).value
     }
 

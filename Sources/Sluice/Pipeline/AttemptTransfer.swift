@@ -278,19 +278,18 @@ extension SluiceError {
 // MARK: - Sinks
 
 extension TransportResponse {
-    /// The maximum length of a refused body that is read to its end: 1 MiB.
-    private static let maximumRefusedLength: Int64 = 1 << 20
-
-    /// Returns the body of a successful response that a sink refuses, for the error; nil if the body is long or does not
-    /// end within a moment, as that of another stream. It is then dropped.
+    /// Returns the body of a successful response that a sink refuses, for the error; nil if it cannot be read in a short
+    /// time, as that of another stream, which has no end. It is then dropped.
+    ///
+    /// A body whose announced length is at most 1 MiB has ten seconds, and any other has a second and 64 KiB.
     ///
     /// - Throws: ``SluiceError/Code/cancelled``.
     func refusedBody(of method: HTTPMethod) async throws(SluiceError) -> ResponseBody? {
         if body.whole != nil { return body }
-        if let length = head.bodyLength(of: method), length <= Self.maximumRefusedLength { return body }
-        let brief = await body.collectedBriefly()
+        let length = head.bodyLength(of: method).flatMap { $0 <= 1 << 20 ? $0 : nil }
+        let data = await body.collectedBriefly(upTo: length, within: length == nil ? nil : .seconds(10))
         if Task.isCancelled { throw .cancelled }
-        return brief.map { ResponseBody($0) }
+        return data.map { ResponseBody($0) }
     }
 }
 

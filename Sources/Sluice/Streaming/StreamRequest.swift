@@ -16,8 +16,8 @@ import SluiceHTTP
 ///
 /// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, apply to the body of a
 /// rejected response only. A body that does not end within that time is empty. If the status is a success, the body may
-/// have no end: unless its length is announced, it is empty if it does not end within a second and 64 KiB. Limits that
-/// the request itself sets always apply.
+/// have no end: it is empty if it does not end within a second and 64 KiB, or within ten seconds if its length is
+/// announced and at most 1 MiB. Limits that the request itself sets always apply.
 public struct StreamRequest<ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// The client that sends the request.
     public let client: APIClient

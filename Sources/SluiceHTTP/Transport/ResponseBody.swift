@@ -191,11 +191,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
         Task.detached { await self.collectedBriefly() }
     }
 
-    /// Reads the body; returns nil if it is larger than 64 KiB, takes longer than a second or fails.
+    /// Reads the body; returns nil if it is larger than a limit, takes longer than a time or fails. The defaults are 64 KiB
+    /// and a second.
     @discardableResult
-    package func collectedBriefly() async -> Data? {
-        try? await TimedWork.outcome(within: ResponseBody.drainTime, else: .cancelled) {
-            () async throws(SluiceError) in try await self.collect(upTo: ResponseBody.drainLimit)
+    package func collectedBriefly(upTo limit: Int64? = nil, within time: Duration? = nil) async -> Data? {
+        try? await TimedWork.outcome(within: time ?? ResponseBody.drainTime, else: .cancelled) {
+            () async throws(SluiceError) in try await self.collect(upTo: limit ?? ResponseBody.drainLimit)
         }
     }
 

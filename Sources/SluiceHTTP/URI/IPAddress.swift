@@ -148,8 +148,8 @@ package struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
     /// The number of leading bits that all addresses of the block share.
     package let prefixLength: Int
 
-    /// Creates a block. Bits of the address after the prefix are cleared. A block of IPv4-mapped addresses is the block
-    /// of their IPv4 addresses.
+    /// Creates a block. Bits of the address after the prefix are cleared. A block of IPv4-mapped addresses, unless it has
+    /// all of them, is the block of their IPv4 addresses.
     ///
     /// - Returns: nil if the prefix is negative or longer than the address.
     package init?(_ address: IPAddress, prefixLength: Int) {
