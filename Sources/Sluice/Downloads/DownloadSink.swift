@@ -5,7 +5,6 @@ import SluiceHTTP
 final class DownloadSink: ResponseSink {
     /// A download resumes from its own partial file instead of the cache.
     var isCacheable: Bool { false }
-    var readsSteadily: Bool { true }
 
     private struct State {
         /// The offset of the next byte.

@@ -319,9 +319,6 @@ protocol ResponseSink: Sendable {
     /// True if a response from the HTTP cache can be used, and the received response may be stored there.
     var isCacheable: Bool { get }
 
-    /// True if the sink writes the body to a file as it arrives.
-    var readsSteadily: Bool { get }
-
     /// The time at which the last bytes were received that no earlier attempt had received; nil before the first. The
     /// retry policy counts attempts and time from that time.
     var lastProgress: ContinuousClock.Instant? { get }
@@ -332,5 +329,4 @@ extension ResponseSink {
     func resumption(after outcome: TransportOutcome) -> Duration? { nil }
     var lastProgress: ContinuousClock.Instant? { nil }
     var isCacheable: Bool { true }
-    var readsSteadily: Bool { false }
 }

@@ -374,8 +374,6 @@ final class Pipeline: Sendable {
         let isCacheable = stub == nil && (sink?.isCacheable != false || !request.method.isSafe)
         let steps = steps.adding(draft.options.steps)
         transfer.recordsRequest = steps.recordsRequests
-        // Another transport may pass the body on slowly.
-        transfer.readsSteadily = sink?.readsSteadily == true && configuration.transport is any PooledTransport
         return Call(
             request,
             stub != nil && stubMode(of: draft).skipsGates ? draft.skippingAllGates : draft,

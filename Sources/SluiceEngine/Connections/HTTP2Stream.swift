@@ -62,8 +62,7 @@ final class HTTP2Stream: Transaction {
     func enlargeWindow() {
         guard call.pool.windowBudget.take() else { return }
         hasLargeWindow = true
-        let size = call.context.readsSteadily ? FlowWindow.downloadInitialSize : FlowWindow.largeInitialSize
-        window = FlowWindow(size: size)
+        window = FlowWindow(size: FlowWindow.largeInitialSize)
     }
 
     /// Opens the body and returns the head. Waits for a 100 response if the request expects one.

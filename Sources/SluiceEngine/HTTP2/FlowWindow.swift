@@ -12,8 +12,6 @@ struct FlowWindow {
     /// The initial window of a stream that is alone on its connection, as far as the ``WindowBudget`` allows. Saves a long download a round
     /// trip.
     static let largeInitialSize = 2 << 20
-    /// The large initial window of a download to a file, which reads steadily.
-    static let downloadInitialSize = 16 << 20
     static let maximumSize = 32 << 20
     /// The window of a connection. It is replenished on receipt, so no stream waits for the reader of another.
     static let connectionSize = 64 << 20

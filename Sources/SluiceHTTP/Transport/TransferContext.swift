@@ -23,8 +23,6 @@ public struct TransferContext: Sendable {
     public var onInformational: (@Sendable (HTTPResponse) -> Void)?
     /// True to record the request as it is sent: ``TransferMetrics/sentRequest``.
     package var recordsRequest = false
-    /// True if the body is written to a file as it arrives, so that its reader hardly ever pauses.
-    package var readsSteadily = false
 
     /// Creates a context.
     public init(

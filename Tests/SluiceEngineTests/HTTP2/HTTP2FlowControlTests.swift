@@ -82,19 +82,6 @@ extension EngineTests {
             _ = next
         }
 
-        @Test func downloadHasALargerWindow() async throws {
-            let server = try ScriptedHTTP2Server { peer, frame in
-                if frame.kind == .headers { peer.head(frame.stream) }
-            }
-            var context = TransferContext.http2()
-            context.readsSteadily = true
-            let response = try await transport.send(server.request(), context: context)
-            let peer = try await server.peer()
-            try await peer.synchronize()
-            #expect(peer.window(of: 1) == FlowWindow.downloadInitialSize)
-            _ = response
-        }
-
         @Test func windowGrowsForAFastReader() async throws {
             // The late acknowledgement of the settings makes the round trip long.
             let server = try ScriptedHTTP2Server(acknowledges: false) { peer, frame in
