@@ -5,8 +5,7 @@ import Synchronization
 /// The flow-control window of one stream: the bytes that the server may send before the reader consumes them (RFC 9113 §5.2).
 ///
 /// A window starts small, so an unread response uses little memory. If the reader consumes half of the window within two round trips, the
-/// window limits the speed. It grows to twice the bytes of a round trip at the reader's speed, and at least eightfold. A window of
-/// ``largeInitialSize`` or more grows to the maximum at once, because each step costs a long download a round trip.
+/// window limits the speed. It grows to twice the bytes of a round trip at the reader's speed, and at least eightfold.
 struct FlowWindow {
     static let initialSize = 256 << 10
     /// The initial window of a stream that is alone on its connection, as far as the ``WindowBudget`` allows. Saves a long download a round
@@ -58,8 +57,7 @@ struct FlowWindow {
         began = now
         if isSlow { return false }
         let perRoundTrip = Double(read) * (roundTrip / max(elapsed, .nanoseconds(1)))
-        let grown = Int(min(max(Double(size) * 8, perRoundTrip * 2), Double(FlowWindow.maximumSize)))
-        size = size < FlowWindow.largeInitialSize ? grown : FlowWindow.maximumSize
+        size = Int(min(max(Double(size) * 8, perRoundTrip * 2), Double(FlowWindow.maximumSize)))
         return true
     }
 
