@@ -15,8 +15,8 @@ import SluiceHTTP
 /// §14) and sends a strong validator, and a resource that has not changed. Otherwise the download starts again.
 ///
 /// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, do not apply to downloads,
-/// except to the body of a response that is not accepted. Those that the request sets itself do, and with ``APIClient/Configuration/limitsDownloadTime`` also the client's
-/// ``Timeouts/total``.
+/// except to the body of a response that is not accepted. Those that the request sets itself do, and with
+/// ``APIClient/Configuration/limitsDownloadTime`` also the client's ``Timeouts/total``.
 public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>: ModifiableRequest {
     /// The client that sends the request.
     public let client: APIClient

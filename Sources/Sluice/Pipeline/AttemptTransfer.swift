@@ -221,6 +221,7 @@ struct AttemptTransfer: Sendable {
             return try await body.collect(upTo: limit)
         }
         do throws(SluiceError) {
+            // Nobody sees the error for the end of the time.
             return try await TimedWork.outcome(within: time, on: pipeline.clock, else: SluiceError(.timedOut, "")) {
                 () async throws(SluiceError) in try await body.collect(upTo: limit)
             }

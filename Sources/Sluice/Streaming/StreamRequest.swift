@@ -11,8 +11,8 @@ import SluiceHTTP
 /// ```
 ///
 /// Its steps are those of an ``APIRequest``, up to the head of the response. Gates release their permits when the head
-/// of an accepted response arrives. Interceptors and retries do not see the body. The body of a rejected response is available to the request's
-/// error model. The rules of ``Validation`` receive an empty body.
+/// of an accepted response arrives. Interceptors and retries do not see the body. The body of a rejected response is
+/// available to the request's error model. The rules of ``Validation`` receive an empty body.
 ///
 /// The client's limits on the whole body, ``ResponseLimits/body`` and ``Timeouts/total``, apply to the body of a
 /// rejected response only. A body that does not end within that time is empty. If the status is a success, the body may
