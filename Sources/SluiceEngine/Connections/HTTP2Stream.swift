@@ -18,8 +18,8 @@ final class HTTP2Stream: Transaction {
     private(set) var submitted = MonotonicTime.distantFuture
     /// True once the head, or a part of it, is in the output.
     var isBeingWritten = false
-    /// True if the initial window is large. It then counts towards the client's budget.
-    private(set) var hasLargeWindow = false
+    /// The size of the initial window in the client's budget of large windows; 0 if the stream takes nothing from it.
+    private var largeWindow = 0
     /// True while the stream is in the session's collection of touched streams.
     var isTouched = false
     /// True while sending is suspended because the body has nothing to send.
@@ -53,16 +53,15 @@ final class HTTP2Stream: Transaction {
     }
 
     deinit {
-        if hasLargeWindow { call.pool.windowBudget.giveBack() }
+        if largeWindow > 0 { call.pool.windowBudget.giveBack(largeWindow) }
     }
 
     // MARK: Sending
 
     /// Gives the stream a large initial window if the client's budget allows it. Called before the request is sent.
     func enlargeWindow() {
-        guard call.pool.windowBudget.take() else { return }
-        hasLargeWindow = true
-        window = FlowWindow(size: FlowWindow.largeInitialSize)
+        largeWindow = call.pool.windowBudget.take()
+        if largeWindow > 0 { window = FlowWindow(size: largeWindow) }
     }
 
     /// Opens the body and returns the head. Waits for a 100 response if the request expects one.

@@ -8,9 +8,6 @@ import Synchronization
 /// window limits the speed. It grows to twice the bytes of a round trip at the reader's speed, and at least eightfold.
 struct FlowWindow {
     static let initialSize = 256 << 10
-    /// The initial window of a stream that is alone on its connection, as far as the ``WindowBudget`` allows. Saves a long download a round
-    /// trip.
-    static let largeInitialSize = 2 << 20
     static let maximumSize = 32 << 20
     /// The window of a connection. It is replenished on receipt, so no stream waits for the reader of another.
     static let connectionSize = 64 << 20
@@ -69,21 +66,31 @@ struct FlowWindow {
     }
 }
 
-/// The number of large initial windows that the streams of one client have. Limits the memory of responses that nobody reads.
+/// The bytes that the large initial windows of one client's streams may have. Limits the memory of responses that nobody reads.
+///
+/// A stream that is alone on its connection takes half of the available bytes, which saves a long download one or two round trips.
 final class WindowBudget: Sendable {
-    private static let maximum = 8
+    static let size = 16 << 20
 
-    private let taken = Atomic(0)
+    private let available = Atomic(WindowBudget.size)
 
-    /// Takes a large window. Returns false if there is none left.
-    func take() -> Bool {
-        if taken.add(1, ordering: .relaxed).newValue <= WindowBudget.maximum { return true }
-        giveBack()
-        return false
+    /// Takes half of the available bytes for a window. Returns 0 if that is no more than the window that every stream has.
+    func take() -> Int {
+        var bytes = available.load(ordering: .relaxed)
+        while bytes / 2 > FlowWindow.initialSize {
+            let (exchanged, current) = available.compareExchange(
+                expected: bytes,
+                desired: bytes - bytes / 2,
+                ordering: .relaxed
+            )
+            if exchanged { return bytes / 2 }
+            bytes = current
+        }
+        return 0
     }
 
-    func giveBack() {
-        taken.subtract(1, ordering: .relaxed)
+    func giveBack(_ bytes: Int) {
+        available.add(bytes, ordering: .relaxed)
     }
 }
 #endif

@@ -184,7 +184,7 @@ extension EngineTests {
             _ = try await peer.reset(of: 1)
             peer.head(1)
             let data = HTTP2Frame(.data, stream: 1, [UInt8](repeating: 0x61, count: 500)).bytes
-            for _ in 0..<(FlowWindow.largeInitialSize / 500) { peer.write(data) }
+            for _ in 0..<(WindowBudget.size / 2 / 500) { peer.write(data) }
             #expect(try await transport.exchange(request, .http2()).text == "ok")
             #expect(server.connections == 1)
         }

@@ -26,13 +26,13 @@ extension EngineTests {
             var sent = -1
             while sent != peer.requests.reduce(0, { $0 + peer.sent(by: $1.stream) }) {
                 sent = peer.requests.reduce(0) { $0 + peer.sent(by: $1.stream) }
-                for request in peer.requests { peer.fill(request.stream, upTo: 4 << 20) }
+                for request in peer.requests { peer.fill(request.stream, upTo: WindowBudget.size) }
                 try await peer.synchronize()
             }
             for (index, request) in peer.requests.enumerated() {
                 let count = peer.sent(by: request.stream)
                 // The first stream was alone on its connection.
-                let window = index == 0 ? FlowWindow.largeInitialSize : FlowWindow.initialSize
+                let window = index == 0 ? WindowBudget.size / 2 : FlowWindow.initialSize
                 #expect(count >= window)
                 // The limit for unread bytes, the rest of the read that reached it, and a window.
                 #expect(count <= (320 << 10) + window, "\(count)")
@@ -70,15 +70,15 @@ extension EngineTests {
                 try await peer.synchronize()
                 windows.append(peer.window(of: 1))
             }
-            let expected = Array(repeating: FlowWindow.largeInitialSize, count: 8)
-            #expect(windows == expected + Array(repeating: FlowWindow.initialSize, count: 2))
+            let expected = [8192, 4096, 2048, 1024, 512].map { $0 << 10 }
+            #expect(windows == expected + Array(repeating: FlowWindow.initialSize, count: 5))
             held.removeAll()
             try await waitUntil("the requests have ended") { transport.isQuiet }
             // The windows of ended requests are available again.
             let next = try await open(servers[9])
             let peer = try await servers[9].peer()
             try await peer.synchronize()
-            #expect(peer.window(of: 3) == FlowWindow.largeInitialSize)
+            #expect(peer.window(of: 3) == WindowBudget.size / 2)
             _ = next
         }
 
@@ -95,7 +95,7 @@ extension EngineTests {
             let task = Task { try await response.body.collect().count }
             try await peer.body(1, count: 24 << 20, ends: false)
             try await peer.synchronize()
-            try await waitUntil("the window has grown") { peer.window(of: 1) >= 2 * FlowWindow.largeInitialSize }
+            try await waitUntil("the window has grown") { peer.window(of: 1) >= WindowBudget.size }
             #expect(peer.window(of: 1) <= FlowWindow.maximumSize)
             peer.data(1, [], ends: true)
             #expect(try await task.value == 24 << 20)
@@ -170,7 +170,7 @@ extension EngineTests {
             let server = try ScriptedHTTP2Server { peer, frame in
                 guard frame.kind == .headers else { return }
                 peer.head(frame.stream)
-                for _ in 0..<200 { peer.data(frame.stream, [UInt8](repeating: 0x61, count: 16_000)) }
+                for _ in 0..<600 { peer.data(frame.stream, [UInt8](repeating: 0x61, count: 16_000)) }
             }
             let response = try await open(server)
             let peer = try await server.peer()
@@ -179,7 +179,7 @@ extension EngineTests {
             }
             let (received, error) = await response.body.readToEnd()
             #expect(error?.code == .invalidResponse)
-            #expect(received.count <= (320 << 10) + FlowWindow.largeInitialSize)
+            #expect(received.count <= (320 << 10) + WindowBudget.size / 2)
             try await waitUntil("the transport has no requests") { transport.isQuiet }
         }
 
