@@ -11,8 +11,8 @@ public struct Caching: Sendable {
     public var expiration: CacheExpiration?
     /// The tags of stored entries. Entries with the same tag can be removed together.
     public var tags: Set<String>
-    /// True to keep responses, also those of the HTTP cache, off the disk. An existing copy there is removed. The
-    /// default is false.
+    /// True to keep responses, also those of the HTTP cache, off the disk. An existing copy there is removed when a new
+    /// response is stored. The default is false.
     public var storesInMemoryOnly = false
     /// The partition of stored entries, such as a user's ID. A partition never sees the entries of another one.
     ///
@@ -20,7 +20,8 @@ public struct Caching: Sendable {
     /// credentials is served only to requests with the same credentials, unless the response is `public`. The
     /// credentials are `Authorization`, `Cookie` and the client's ``APIClient/Configuration/secretHeaders``, its
     /// ``APIClient/Configuration/credentials``, its client certificate and its cookie jar. A renewed token therefore
-    /// starts with an empty cache. The path of a certificate stands for it, if it is a file.
+    /// starts with an empty cache, and so does a cookie jar in each run of a program. The path of a certificate stands for
+    /// it, if it is a file.
     ///
     /// A ``DataSource`` is read before gates and interceptors, so it does not see credentials that they add. Clients
     /// whose users differ only in those credentials need partitions. With a partition, credentials are ignored.
@@ -57,10 +58,11 @@ public struct Caching: Sendable {
 /// ```
 ///
 /// The cache is read before any gate or interceptor, so that a program without network or token can show stored data.
-/// All sources except ``server`` and ``cache`` store each successful response. Data sources are separate from the HTTP
-/// cache (``Caching/http``), which comes after the interceptors and follows the server's cache directives.
+/// All sources except ``server`` and ``cache`` store each successful response that comes from the server or that it has
+/// revalidated. Data sources are separate from the HTTP cache (``Caching/http``), which comes after the interceptors and
+/// follows the server's cache directives.
 ///
-/// If HTTP caching is enabled, a fresh response from the HTTP cache counts as the server's response;
+/// If HTTP caching is enabled, a fresh response from the HTTP cache counts as the server's response, but is not stored;
 /// ``CachePolicy/reload`` requests a newer one. A client's data source applies to safe methods only: unsafe requests
 /// are always sent, unless the request itself sets a source. Downloads and streams ignore data sources.
 public struct DataSource: Sendable {

@@ -22,9 +22,7 @@ final class HTTPCache: Sendable {
         self.coalescer = coalescer
         clock = configuration.clock
         connection = configuration.connection
-        // The transport adds cookies itself.
-        let hiddenFields: [HTTPHeaderName] = configuration.cookies == nil ? [] : [.cookie]
-        rules = CacheRules(http, mode: caching.mode, hiddenFields: hiddenFields)
+        rules = CacheRules(http, mode: caching.mode)
         partition = caching.partition
         tags = caching.tags
         storesInMemoryOnly = caching.storesInMemoryOnly
@@ -147,6 +145,8 @@ struct CacheLookup: Sendable {
     let identity: String?
     /// True if the request has credentials that count as `Authorization`, and the cache is shared.
     private let isAuthorized: Bool
+    /// The header fields that the transport adds to the request.
+    private let hiddenFields: [HTTPHeaderName]
 
     /// Creates a lookup for a request as it is sent. The steps determine which header fields hold secrets.
     init(_ cache: HTTPCache, _ request: HTTPRequest, _ transfer: TransferContext, _ steps: Steps) {
@@ -166,6 +166,13 @@ struct CacheLookup: Sendable {
         key = cache.key(of: request)
         identity = cache.identity(of: request, credentials: credentials, cookies: cookies, steps.secretHeaders)
         isAuthorized = cache.isAuthorized(request, credentials: credentials, steps.secretHeaders)
+        hiddenFields =
+            switch (cookies, credentials) {
+            case (nil, nil): []
+            case (_, nil): [.cookie]
+            case (nil, _): [.authorization]
+            default: [.cookie, .authorization]
+            }
     }
 
     /// True if responses to the request can be stored.
@@ -223,6 +230,7 @@ struct CacheLookup: Sendable {
             to: request,
             identity: identity,
             isAuthorized: isAuthorized,
+            hiddenFields: hiddenFields,
             from: entry,
             now: cache.clock.date
         )
@@ -276,6 +284,7 @@ struct CacheLookup: Sendable {
             for: request,
             identity: identity,
             isAuthorized: isAuthorized,
+            hiddenFields: hiddenFields,
             stored: entries,
             now: cache.clock.date,
             collapsed: collapsed

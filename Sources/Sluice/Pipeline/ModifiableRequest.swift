@@ -448,7 +448,8 @@ public struct CachePolicy: Sendable, Hashable {
     public static let reload = CachePolicy(directives: "no-cache")
     /// Caches must not store the request or the response.
     public static let noStore = CachePolicy(directives: "no-store")
-    /// Caches answer with a stored response or with status 504.
+    /// Caches answer with a stored response or with status 504. A request that no cache handles is sent: that of a client
+    /// without a cache, a download, an unsafe request, and one with a body.
     public static let onlyIfCached = CachePolicy(directives: "only-if-cached")
 }
 

@@ -27,6 +27,8 @@ struct RequestIdentity: Sendable {
     let digest: String?
     /// True if some of them count as `Authorization` (RFC 9111 §3.5).
     let isAuthorized: Bool
+    /// The header fields that the transport adds, whose values are unknown here.
+    let hiddenFields: [HTTPHeaderName]
 }
 
 /// A request that is forwarded to the origin server, with the state needed to handle its response.

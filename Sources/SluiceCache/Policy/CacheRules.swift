@@ -4,15 +4,12 @@ import SluiceHTTP
 /// The decisions of a cache (RFC 9111, RFC 9110 §13 and §14, RFC 5861, RFC 8246, RFC 9211, RFC 9213), as pure functions
 /// of values.
 ///
-/// ``plan(for:identity:isAuthorized:stored:now:collapsed:)`` takes a request and the entries stored under its cache
+/// ``plan(for:identity:isAuthorized:hiddenFields:stored:now:collapsed:)`` takes a request and the entries stored under its cache
 /// key. A request that has to be sent comes back with the head of its response. The caller reads the clock, transfers
 /// bytes and stores entries.
 package struct CacheRules: Sendable {
     let options: HTTPCaching
     let mode: CacheMode
-    /// Header fields that the transport adds, so that their values are unknown here, such as `Cookie` if a cookie jar
-    /// is used. A response that varies by one of them matches no request and is not stored.
-    let hiddenFields: [HTTPHeaderName]
     let heuristicFraction: Double
     let maximumHeuristicLifetime: Double
     let staleIfError: Double?
@@ -21,14 +18,9 @@ package struct CacheRules: Sendable {
 
     package var isShared: Bool { mode.isShared }
 
-    package init(
-        _ options: HTTPCaching = HTTPCaching(),
-        mode: CacheMode = .private,
-        hiddenFields: [HTTPHeaderName] = []
-    ) {
+    package init(_ options: HTTPCaching = HTTPCaching(), mode: CacheMode = .private) {
         self.options = options
         self.mode = mode
-        self.hiddenFields = hiddenFields
         let fraction = options.heuristicFraction
         heuristicFraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
         maximumHeuristicLifetime = DeltaSeconds.of(options.maximumHeuristicLifetime)
@@ -47,6 +39,8 @@ extension CacheRules {
     ///   - request: The request as it would be sent.
     ///   - identity: The digest of the credentials that the request would be sent with; nil for none.
     ///   - isAuthorized: True if some of them count as `Authorization`. A private cache ignores it.
+    ///   - hiddenFields: The header fields that the transport adds to the request: `Cookie` from a cookie jar, and
+    ///     `Authorization` for a challenge. A response that varies by one of them matches no request and is not stored.
     ///   - stored: The entries stored under ``name(of:)``.
     ///   - now: The current time, read after `stored`: the age of an entry stored after `now` is unknown.
     ///   - collapsed: The forward reason of the shared request that this request waited for; nil if it did not wait.
@@ -55,11 +49,12 @@ extension CacheRules {
         for request: HTTPRequest,
         identity: String? = nil,
         isAuthorized: Bool = false,
+        hiddenFields: [HTTPHeaderName] = [],
         stored: [CacheEntry],
         now: Date,
         collapsed: CacheStatus.Forward? = nil
     ) -> CachePlan {
-        let identity = RequestIdentity(digest: identity, isAuthorized: isAuthorized)
+        let identity = RequestIdentity(digest: identity, isAuthorized: isAuthorized, hiddenFields: hiddenFields)
         guard request.method == .get || request.method == .head else {
             return .send(forwarding(request, identity, .method))
         }
@@ -90,6 +85,7 @@ extension CacheRules {
         to request: HTTPRequest,
         identity: String?,
         isAuthorized: Bool,
+        hiddenFields: [HTTPHeaderName],
         from entry: CacheEntry,
         now: Date
     ) -> ServableResponse? {
@@ -97,7 +93,7 @@ extension CacheRules {
             let metadata = mode.metadata(of: entry)
         else { return nil }
         let parsed = ParsedRequest(request)
-        let identity = RequestIdentity(digest: identity, isAuthorized: isAuthorized)
+        let identity = RequestIdentity(digest: identity, isAuthorized: isAuthorized, hiddenFields: hiddenFields)
         guard matches(entry, metadata, request, identity), let form = parsed.form(of: entry, metadata) else {
             return nil
         }
@@ -186,7 +182,7 @@ extension CacheRules {
         }
         guard mode.mayUse(entry, metadata.directives, isAuthorized: identity.isAuthorized) else { return false }
         if case .nothing = metadata.vary { return entry.variant == metadata.plainVariant }
-        if !hiddenFields.isEmpty, metadata.vary.names(anyOf: hiddenFields) { return false }
+        if !identity.hiddenFields.isEmpty, metadata.vary.names(anyOf: identity.hiddenFields) { return false }
         return metadata.variant(of: request) == entry.variant
     }
 

@@ -313,7 +313,7 @@ extension CacheRules {
         )
         let metadata = mode.metadata(of: response)
         guard mayStore(head.status, metadata), isUseful(metadata, at: times.received),
-            !metadata.vary.names(anyOf: hiddenFields),
+            !metadata.vary.names(anyOf: forwarding.identity.hiddenFields),
             let variant = metadata.variant(of: forwarding.request)
         else { return nil }
         return StorableResponse(variant: variant, response: response, body: body, receivedCount: receivedCount)

@@ -141,9 +141,11 @@ extension CacheMode {
     }
 
     /// True if a response may be reused for requests with other credentials: it is `public`, or it has `s-maxage` and
-    /// the cache is shared (RFC 9111 §3.5).
+    /// the cache is shared (RFC 9111 §3.5). A contradictory `private` prevails (§4.2.1). A shared cache leaves out the
+    /// fields that `private` names.
     func isForAnyone(_ directives: ResponseDirectives) -> Bool {
-        directives.isPublic || isShared && (directives.sharedMaxAge ?? -1) >= 0
+        guard directives.isPublic || isShared && (directives.sharedMaxAge ?? -1) >= 0 else { return false }
+        return !directives.isPrivate && (isShared || directives.privateFields.isEmpty)
     }
 
     /// True if a stale response must be validated before use (§4.2.4, §5.2.2.2, §5.2.2.8, §5.2.2.10).

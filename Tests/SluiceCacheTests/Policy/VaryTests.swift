@@ -93,6 +93,8 @@ import Testing
         Owner(fields: "X: y", owner: nil, requester: "ann", plan: "vary-miss response"),
         Owner(fields: "Cache-Control: public", owner: nil, requester: "ann", plan: "hit"),
         Owner(fields: "Cache-Control: public", owner: "ann", requester: "bob", plan: "vary-miss response"),
+        Owner(fields: "Cache-Control: public, private", owner: nil, requester: "ann", plan: "vary-miss response"),
+        Owner(fields: "Cache-Control: public, private=\"X\"", owner: nil, requester: "ann", plan: "vary-miss response"),
         Owner(fields: "Vary: X", owner: "ann", requester: "ann", plan: "hit"),
         Owner(fields: "Vary: X", owner: "ann", requester: "bob", plan: "vary-miss response"),
     ])
@@ -144,11 +146,24 @@ import Testing
         #expect(cache.send(at: 3, nil)?.body == "all")
     }
 
+    @Test(arguments: ["private", "private=\"X\""])
+    func contradictoryPrivatePrevails(directive: String) {
+        let cache = CacheSimulation()
+        let head = CacheFixture.head([.cacheControl: "public, \(directive), max-age=60"])
+        _ = cache.send(at: 1, identity: "ann") { _ in (head, "ann") }
+        #expect(cache.kept().map(\.response?.identity) == ["ann"])
+    }
+
     @Test func responseThatVariesByHiddenFieldsIsNotStored() throws {
-        let rules = CacheRules(hiddenFields: [.cookie])
+        let rules = CacheRules()
         let head = CacheFixture.head([.cacheControl: "max-age=60", .vary: "X, cookie"])
         let entry = CacheFixture.entry([.cacheControl: "max-age=60", .vary: "cookie"])
-        let plan = rules.plan(for: CacheFixture.request(), stored: [entry], now: CacheFixture.start)
+        let plan = rules.plan(
+            for: CacheFixture.request(),
+            hiddenFields: [.authorization, .cookie],
+            stored: [entry],
+            now: CacheFixture.start
+        )
         #expect(plan.kind == "vary-miss response")
         let forwarding = try #require(plan.conditionalRequest)
         let reception = rules.update(

@@ -101,6 +101,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [CacheMode.private, .shared])
+    func responseThatVariesByTheAnswerToAChallengeIsNotShared(mode: CacheMode) async throws {
+        let server = try LoopbackServer()
+        server.on("/me") { request in
+            guard let user = request.headers["Authorization"] else {
+                return .text("", status: .unauthorized, headers: ["WWW-Authenticate": "Basic realm=\"me\""])
+            }
+            return .text(user, headers: ["Cache-Control": "public, max-age=3600", "Vary": "Authorization"])
+        }
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = CacheStore(storage: nil)
+            $0.caching.mode = mode
+        }
+        let requests = ["ada", "grace"].map { user in
+            client.string.get("me").credentials(ChallengeCredentials(user: user, password: "x"))
+        }
+        #expect(try await requests[0].sender().value != requests[1].sender().value)
+        #expect(await client.string.get("me").sender().response.status == .unauthorized)
+    }
+
     @Test func usersWhoMissTogetherGetTheirOwnResponses() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()
