@@ -10,8 +10,7 @@ struct Circuit: Sendable {
     enum Admission: Equatable {
         /// The ticket is needed to settle the outcome.
         case admitted(Ticket)
-        /// The duration is nil if the next admission depends on running trials.
-        case refused(after: Duration?)
+        case refused(after: Duration)
     }
 
     /// Identifies the state that a request was admitted in. Outcomes of requests that were admitted in
@@ -73,7 +72,9 @@ struct Circuit: Sendable {
             change(to: .halfOpen(running: 1, succeeded: 0))
             lastTrial = now
         case .halfOpen(let running, let succeeded):
-            if running + succeeded >= policy.trials { return .refused(after: nil) }
+            // A long trial, such as a download, keeps others back for a limited time.
+            let next = lastTrial + policy.openFor
+            if running + succeeded >= policy.trials, now < next { return .refused(after: next - now) }
             phase = .halfOpen(running: running + 1, succeeded: succeeded)
             lastTrial = now
         }

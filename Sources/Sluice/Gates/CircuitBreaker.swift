@@ -71,7 +71,7 @@ public final class CircuitBreaker: ImmediateGate {
     ///   - growth: The factor by which that time grows each time a trial fails, at least 1; 1 by default.
     ///   - maximumOpenFor: The longest time a circuit stays open; 60 seconds by default.
     ///   - trials: The number of trials that must succeed before a circuit closes, and that may
-    ///     run at once; 3 by default.
+    ///     run at once; 3 by default. If they run longer than `openFor`, a further one is admitted.
     ///   - scope: The requests that share a circuit; those to one host by default.
     ///   - name: The name, `CircuitBreaker` by default. A request that opts out of a name opts
     ///     out of all gates with it.
@@ -253,10 +253,8 @@ extension CircuitBreaker {
 }
 
 extension SluiceError {
-    fileprivate static func circuitOpen(_ gate: String, _ delay: Duration?) -> SluiceError {
-        let next =
-            delay.map { "the next request is allowed in \($0.roundedUpToMilliseconds)" }
-            ?? "trial requests are in progress"
+    fileprivate static func circuitOpen(_ gate: String, _ delay: Duration) -> SluiceError {
+        let next = "the next request is allowed in \(delay.roundedUpToMilliseconds)"
         let reason = "The circuit is open because too many requests have failed; \(next)."
         return refused(.circuitOpen, by: gate, after: delay, reason)
     }

@@ -69,9 +69,9 @@ extension RequestDraft {
                 )
             }
             if location.origin == origin { return next }
-            // Without a host or base URL of its own, the request gets no client headers that contain secrets.
+            // Away from its base URL, and without a host of its own, the request gets no client headers that contain secrets.
             next.host = nil
-            next.baseURL = nil
+            next.baseURL = "\(origin)"
             let secrets = pipeline.steps.secretHeaders + options.steps.requestInterceptors.secretHeaders
             for name in RedirectPolicy.boundToOrigin + secrets { next.headers.remove(name) }
             if let own = next.options.credentials { next.options.credentials = .some(own?.bound(to: origin)) }

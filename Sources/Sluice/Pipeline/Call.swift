@@ -144,7 +144,7 @@ final class Call: Sendable {
     /// True if a second attempt may run in parallel with the first.
     var isHedged: Bool {
         (draft.options.hedging?.maximumExtra ?? client.pipeline.hedges) > 0 && request.method.isSafe
-            && request.body.isReplayable && sink == nil
+            && draft.options.isIdempotent != false && request.body.isReplayable && sink == nil
     }
 
     /// True if no attempt was sent with an unsafe method, which an interceptor can set.

@@ -381,7 +381,8 @@ extension ModifiableRequest {
     /// Sets the rules for sending the request a second time if it is slow, which replace the client's.
     public consuming func hedged(_ policy: HedgingPolicy) -> Self { modified { $0.options.hedging = policy } }
 
-    /// Declares the request idempotent or not, whatever its method. An idempotent request may be retried.
+    /// Declares the request idempotent or not, whatever its method. An idempotent request may be retried. With `false` the
+    /// request is neither retried nor hedged, nor sent again after the loss of a reused connection.
     public consuming func idempotent(_ isIdempotent: Bool = true) -> Self {
         modified { $0.options.isIdempotent = isIdempotent }
     }

@@ -374,6 +374,7 @@ final class Pipeline: Sendable {
         let isCacheable = stub == nil && (sink?.isCacheable != false || !request.method.isSafe)
         let steps = steps.adding(draft.options.steps)
         transfer.recordsRequest = steps.recordsRequests
+        transfer.isRepeatable = draft.options.isIdempotent != false
         return Call(
             request,
             stub != nil && stubMode(of: draft).skipsGates ? draft.skippingAllGates : draft,

@@ -103,6 +103,9 @@ package final class Call: Sendable {
     /// Returns the value of `Authorization` for the next attempt, or nil for none. Call it once per attempt.
     func authorization() -> String? { authorization(forProxy: false) }
 
+    /// True if the request may be sent again although the server may have processed it (RFC 9110 §9.2.2).
+    var isIdempotent: Bool { request.method.isIdempotent && context.isRepeatable }
+
     /// Returns the value of `Proxy-Authorization` for a request that an HTTP proxy forwards, or nil for none.
     func proxyAuthorization() -> String? { authorization(forProxy: true) }
 

@@ -425,7 +425,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         guard transaction.isReused, !transaction.parser.hasBegun else {
             return fail(&state, transaction, error, &effects)
         }
-        guard call.request.method.isIdempotent || !transaction.hasWritten else {
+        guard call.isIdempotent || !transaction.hasWritten else {
             return fail(&state, transaction, .closedBeforeResponse, &effects)
         }
         let attempts = call.withAttempt { attempt in

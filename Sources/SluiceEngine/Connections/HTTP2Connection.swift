@@ -449,7 +449,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             let failure = error ?? stream.earlyCloseError(goAway: state.session.goAwayReason)
             let isUnanswered = stream.firstByte == nil && stream.failure == nil
             let mayHaveBeenProcessed =
-                stream.hasWritten && (!stream.isReused || !stream.call.request.method.isIdempotent)
+                stream.hasWritten && (!stream.isReused || !stream.call.isIdempotent)
             if isUnanswered, !mayHaveBeenProcessed, !isProtocolError || !stream.hasWritten {
                 resend(stream, else: failure, &state, &effects, now)
             } else {

@@ -23,6 +23,8 @@ public struct TransferContext: Sendable {
     public var onInformational: (@Sendable (HTTPResponse) -> Void)?
     /// True to record the request as it is sent: ``TransferMetrics/sentRequest``.
     package var recordsRequest = false
+    /// False if the request must not be sent again although its method is idempotent.
+    package var isRepeatable = true
 
     /// Creates a context.
     public init(

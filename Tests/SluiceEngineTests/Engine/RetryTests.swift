@@ -53,6 +53,16 @@ extension EngineTests {
             #expect(next.metrics?.isConnectionReused == false)
         }
 
+        @Test func idempotentRequestThatMustNotBeRepeatedIsSentOnce() async throws {
+            server.on("/second", .drop, .text("again"))
+            _ = try await transport.exchange(server.request("/first"))
+            #expect(transport.hasIdle)
+            var context = TransferContext()
+            context.isRepeatable = false
+            #expect(await transport.failure(of: server.request("/second"), context)?.code == .connectionLost)
+            #expect(server.requests(to: "/second").count == 1)
+        }
+
         @Test(arguments: 0..<2)
         func requestOnANewConnectionIsNotRetried(_ end: Int) async throws {
             server.on("/second", RetryTests.ends[end], .text("again"))

@@ -75,6 +75,32 @@ import Testing
         #expect(moved?.headers["Authorization"] == nil)
     }
 
+    @Test func clientWithoutBaseURLSendsNoSecretsToAllowedOtherOrigin() throws {
+        let client = APIClient {
+            $0.headers["Authorization"] = "client"
+            $0.headers["X-Other"] = "o"
+        }
+        let requests = [
+            client.data.get("https://api.example/v1/users"),
+            client.data.get("users").baseURL("https://api.example/v1"),
+        ]
+        for request in requests {
+            let first = try request.httpRequest()
+            #expect(first.headers["Authorization"] == "client")
+            let draft = try request.draft.next(
+                .url("https://other.example/p"),
+                from: first,
+                origin: first.origin,
+                followsOtherOrigins: true,
+                for: client.pipeline
+            )
+            let next = try draft?.build(for: client.pipeline)
+            #expect(next?.url == "https://other.example/p")
+            #expect(next?.headers["Authorization"] == nil)
+            #expect(next?.headers["X-Other"] == "o")
+        }
+    }
+
     @Test func sendsNoCredentialsOrHostToAllowedOtherOrigin() throws {
         let request = client.data.get("users").credentials(ChallengeCredentials(user: "u", password: "p"))
             .header("Host", "tenant.internal").header("Origin", "https://api.example").header("Referer", "r")

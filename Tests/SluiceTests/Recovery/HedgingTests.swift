@@ -54,6 +54,22 @@ final class HedgingTests: XCTestCase {
         XCTAssertEqual(response.status, .tooManyRequests)
     }
 
+    func testRequestMarkedAsNotIdempotentIsNotHedged() async throws {
+        let server = try LoopbackServer()
+        let clock = TestClock()
+        let signal = LoopbackSignal()
+        server.on("/", .after(signal, .text("ok")))
+        let client = client(server, clock)
+        let request = Task { try await client.string.request("").idempotent(false).sender().value }
+        await server.waitForRequests(1)
+        XCTAssertTrue(clock.pendingSleeps.isEmpty)
+        clock.advance(by: .seconds(2))
+        signal.fire()
+        let text = try await request.value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
     func testUnsafeMethodSetByInterceptorIsNotHedged() async throws {
         struct Override: RequestAdapter {
             func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.method = .post }

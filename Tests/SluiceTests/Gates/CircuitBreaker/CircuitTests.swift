@@ -97,7 +97,7 @@ import Testing
         circuit.run("ffff")
         circuit.seconds = 5
         let trials = [circuit.admit(), circuit.admit()]
-        #expect(circuit.value.admit(now: circuit.now, circuit.policy) == .refused(after: nil))
+        #expect(circuit.value.admit(now: circuit.now, circuit.policy) == .refused(after: .seconds(5)))
         circuit.settle(trials[0], .success)
         // One trial has succeeded and one is in progress, so a third is not needed.
         #expect(circuit.admit() == nil)
@@ -105,6 +105,22 @@ import Testing
         #expect(circuit.value.state == .closed)
         // Earlier failures no longer count.
         circuit.run("sfs")
+        #expect(circuit.value.state == .closed)
+    }
+
+    @Test func longTrialsKeepOthersBackForALimitedTime() {
+        var circuit = CircuitAtTime()
+        circuit.run("ffff")
+        circuit.seconds = 5
+        for _ in 0..<2 { #expect(circuit.admit() != nil) }
+        circuit.seconds = 9
+        #expect(circuit.value.admit(now: circuit.now, circuit.policy) == .refused(after: .seconds(1)))
+        circuit.seconds = 10
+        let trial = circuit.admit()
+        #expect(circuit.value.admit(now: circuit.now, circuit.policy) == .refused(after: .seconds(5)))
+        circuit.settle(trial, .success)
+        circuit.seconds = 15
+        circuit.settle(circuit.admit(), .success)
         #expect(circuit.value.state == .closed)
     }
 
