@@ -80,8 +80,8 @@ public final class OAuth2: ImmediateGate {
         case .refused: return nil
         case .withToken:
             let date = (configuration.client ?? request.client).pipeline.clock.date
-            guard let credential = shared.withLock({ $0.state.credential(at: date) }) else { return nil }
-            return TokenPermit(of: self, credential, for: request).permit
+            let (credential, owner) = shared.withLock { ($0.state.credential(at: date), $0.state.owner) }
+            return credential.map { TokenPermit(of: self, $0, owner, for: request).permit }
         }
     }
 
@@ -98,7 +98,8 @@ public final class OAuth2: ImmediateGate {
         case .refused(let error): throw error
         case .withToken:
             let client = configuration.client ?? request.client
-            return TokenPermit(of: self, try await credential(by: client, for: request), for: request).permit
+            let owner = owner
+            return TokenPermit(of: self, try await credential(by: client, for: request), owner, for: request).permit
         }
     }
 }
@@ -180,17 +181,21 @@ extension OAuth2 {
     }
 }
 
-/// The context of a permit that adds the token. It is a class, so that both closures of the permit capture one pointer.
-private final class TokenPermit: Sendable {
-    private let gate: OAuth2
-    private let credential: Credential
-    private let context: RequestContext
-    private var pipeline: Pipeline { context.client.pipeline }
+/// The context of a permit that adds the token. Both closures of the permit capture one pointer.
+private struct TokenPermit: Sendable {
+    private struct Admission {
+        let gate: OAuth2
+        let owner: Int
+        let context: RequestContext
 
-    init(of gate: OAuth2, _ credential: Credential, for request: RequestContext) {
-        self.gate = gate
-        self.credential = credential
-        context = request
+        var clock: any SluiceClock { (gate.configuration.client ?? context.client).pipeline.clock }
+    }
+
+    /// The credential of the admission, and once the request is sent, the one that it is sent with.
+    private let admission: LockedObject<Admission, Credential>
+
+    init(of gate: OAuth2, _ credential: Credential, _ owner: Int, for request: RequestContext) {
+        admission = LockedObject(Admission(gate: gate, owner: owner, context: request), credential)
     }
 
     var permit: Permit {
@@ -201,17 +206,29 @@ private final class TokenPermit: Sendable {
     }
 
     private func authorize(_ request: inout HTTPRequest) {
-        guard !request.headers.contains(.authorization), gate.audience.includes(request, of: pipeline) else { return }
+        let (gate, owner) = (admission.constants.gate, admission.constants.owner)
+        guard !request.headers.contains(.authorization),
+            gate.audience.includes(request, of: admission.constants.context.client.pipeline)
+        else { return }
+        // The request may have waited at other gates since its admission, longer than the token is valid.
+        let date = admission.constants.clock.date
+        let newest = gate.shared.withLock { $0.state.owner == owner ? $0.state.credential(at: date) : nil }
+        let credential = admission.withLock { credential in
+            if let newest { credential = newest }
+            return credential
+        }
         request.headers.append(.authorization, credential.authorization)
     }
 
     private func decision(about outcome: TransportOutcome) -> Permit.Decision {
+        let credential = admission.withLock { $0 }
         guard case .success(let response) = outcome, credential.isRefused(by: response) else { return .settled }
+        let (gate, context) = (admission.constants.gate, admission.constants.context)
         // Only the first refusal of a request causes a replay, because an API that refuses a new token would refuse the
         // next one too. A download that has progressed since then was accepted with the new token.
         let first = context.value(forKey: "Sluice.OAuth2.\(gate.name).\(context.progress)") { context.attempt }
         guard context.attempt == first else { return .settled }
-        let moment = ClockReading((gate.configuration.client?.pipeline ?? pipeline).clock)
+        let moment = ClockReading(admission.constants.clock)
         let isReplayed = gate.shared.withLock { $0.state.refused(version: credential.version, at: moment) }
         // If the request for the result of a POST was refused, a replay would send the POST again. The token is renewed
         // for later requests.

@@ -30,6 +30,27 @@ final class OAuth2Tests: XCTestCase {
         XCTAssertNil(request.headers[.cookie])
     }
 
+    func testRequestThatHasWaitedAtALimitCarriesTheNewestToken() async throws {
+        let guarded = try GuardedServer(lifetime: 100)
+        let clock = TestClock()
+        let signal = LoopbackSignal()
+        guarded.server.on("/slow", .after(signal, .text("")))
+        let limit = ConcurrencyLimit(1)
+        let client = guarded.client(guarded.gate(), limit, clock: clock)
+        let slow = Task { await client.string.get("\(guarded.server.url)/slow").sender().response.status }
+        // The other request is for the token.
+        await guarded.server.waitForRequests(2)
+        let first = Task { await client.get("x") }
+        await eventually { limit.waiting == 1 }
+        clock.advance(by: .seconds(95))
+        let second = Task { await client.get("x") }
+        await eventually { limit.waiting == 2 }
+        signal.fire()
+        let (status, results) = (await slow.value, [await first.value, await second.value])
+        XCTAssertEqual(status, .ok)
+        XCTAssertEqual(try results.map { try $0.get() }, ["Bearer t2", "Bearer t2"])
+    }
+
     func testTokenEndpointIsTextOrURL() async throws {
         let guarded = try GuardedServer()
         let server = try XCTUnwrap(URL(string: guarded.server.url))
