@@ -177,6 +177,7 @@ struct Admission: Sendable {
 }
 
 /// Lets the requests that a gate sends through its clients bypass that gate, which would otherwise wait for itself.
+/// Those of a constraint bypass all constraints of its client: two that run at once would wait for each other.
 ///
 /// The bypass is a task-local value, and applies only while the gate's work runs.
 final class GateBypass: Sendable {
@@ -185,6 +186,7 @@ final class GateBypass: Sendable {
 
     private let gate: ObjectIdentifier
     private let name: String
+    private let isConstraint: Bool
     private let pipeline: ObjectIdentifier
     private let outer: [GateBypass]
     private let isActive = Locked(false)
@@ -193,6 +195,7 @@ final class GateBypass: Sendable {
     init(from gate: any Gate & AnyObject, for request: RequestContext) {
         self.gate = ObjectIdentifier(gate)
         name = gate.name
+        isConstraint = gate is any ConstrainingGate
         pipeline = ObjectIdentifier(request.client.pipeline)
         outer = request.bypasses
     }
@@ -205,10 +208,11 @@ final class GateBypass: Sendable {
     }
 
     /// True if the bypass is active and applies to this gate of this client: to the gate itself wherever clients share
-    /// it, and to gates with its name of the client that sent the request.
+    /// it, and to gates with its name, or to all constraints, of the client that sent the request.
     func covers(_ gate: any Gate, of pipeline: Pipeline) -> Bool {
         let isSameGate = (gate as? any Gate & AnyObject).map(ObjectIdentifier.init) == self.gate
-        let isSameName = gate.name == name && self.pipeline == ObjectIdentifier(pipeline)
-        return (isSameGate || isSameName) && isActive.withLock { $0 }
+        let isSameKind = gate.name == name || isConstraint && gate is any ConstrainingGate
+        let isSameClient = self.pipeline == ObjectIdentifier(pipeline)
+        return (isSameGate || isSameKind && isSameClient) && isActive.withLock { $0 }
     }
 }

@@ -192,6 +192,27 @@ final class ConstraintTests: XCTestCase {
         XCTAssertEqual(constraint.checkCount, 1)
     }
 
+    func testConstraintsThatSendRequestsDoNotWaitForEachOther() async throws {
+        let server = try LoopbackServer()
+        server.on("/token", .text("t1"))
+        let both = AsyncSignal()
+        let running = Shared(0)
+        let work: @Sendable (ScriptedConstraint, RequestContext) async throws -> Void = { _, request in
+            if running.change({
+                $0 += 1; return $0 == 2
+            }) {
+                both.open()
+            }
+            await both.wait()
+            _ = try await request.client.string.request("token").sender().value
+        }
+        let (a, b) = (ScriptedConstraint("A", timeout: nil, work), ScriptedConstraint("B", timeout: nil, work))
+        let c = ScriptedConstraint("C", needs: ["A", "B"], timeout: nil)
+        let text = try await client(server, a, b, c).string.request("data").sender().value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual([a, b, c].map(\.satisfactions), [1, 1, 1])
+    }
+
     func testSatisfiesIndependentConstraintsConcurrently() async throws {
         let server = try LoopbackServer()
         let both = AsyncSignal()
