@@ -103,7 +103,14 @@ import Testing
     ) {
         let isAuthorized = request.headers.contains(.authorization)
         let date = CacheFixture.at(now)
-        let hit = rules.response(to: request, identity: identity, isAuthorized: isAuthorized, from: entry, now: date)
+        let hit = rules.response(
+            to: request,
+            identity: identity,
+            isAuthorized: isAuthorized,
+            hiddenFields: [],
+            from: entry,
+            now: date
+        )
         let plan = rules.plan(
             for: request,
             identity: identity,
