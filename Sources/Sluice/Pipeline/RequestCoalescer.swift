@@ -146,7 +146,10 @@ final class RequestCoalescer: Sendable {
         removeFlight(key, number)
         state.withLock { state in
             state.unshareable.removeAll { $0 == key.hashValue }
-            guard fetched.entry == nil, case .success = fetched.outcome else { return }
+            // A stale response for a server that has failed says nothing about those that it gives.
+            guard fetched.entry == nil, case .success(let response) = fetched.outcome, response.failure == nil else {
+                return
+            }
             state.unshareable.append(key.hashValue)
             if state.unshareable.count > Self.unshareableLimit { state.unshareable.removeFirst() }
         }

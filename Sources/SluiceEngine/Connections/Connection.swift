@@ -155,7 +155,10 @@ package final class Connection: LoopHandler, RequestCarrier {
             fail(&state, transaction, .cancelled, &effects)
         }
         guard state.isOpen else { return }
-        guard let transaction = state.transaction else { return watchIdle(&state, &effects, on: thread) }
+        guard let transaction = state.transaction else {
+            watchIdle(&state, &effects, on: thread)
+            return setTimer(&state, &effects, now: thread.now)
+        }
         push(&state, transaction, now: thread.now, limit: Connection.turnBytes, &effects)
         if state.transaction === transaction { pull(&state, transaction, &effects, on: thread) }
         if state.transaction === transaction {

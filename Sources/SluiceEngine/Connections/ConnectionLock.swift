@@ -72,10 +72,12 @@ struct ConnectionLock<State>: ~Copyable, Sendable {
 
     /// Changes ``deadline``, unless the timer fires before that anyway. Call it with the lock held.
     ///
+    /// A timer that is due keeps its time: it may belong to another stream, and may have fired while the lock was held.
+    ///
     /// - Returns: True if the caller must set the timer to ``deadline`` after it has released the lock.
     func moveDeadline(to time: MonotonicTime, at now: MonotonicTime) -> Bool {
         let deadline = deadline
-        guard time < deadline || deadline <= now, time != .distantFuture else { return false }
+        guard time < deadline else { return deadline <= now }
         timer.store(time.nanoseconds, ordering: .sequentiallyConsistent)
         return true
     }

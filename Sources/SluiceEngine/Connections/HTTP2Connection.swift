@@ -197,10 +197,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if state.isOpen, let failure = state.session.failure {
             connectionLost(&state, failure, isProtocolError: true, &effects, thread.now)
         }
-        // The timer may have fired while the lock was held. Setting it again makes up for that.
-        let isDue = self.state.deadline <= thread.now
         setTimer(for: nil, &state, &effects, now: thread.now)
-        if isDue { state.session.forEach { setTimer(for: $0, &state, &effects, now: thread.now) } }
     }
 
     // MARK: Writing

@@ -42,6 +42,32 @@ final class SharedMissTests: XCTestCase {
         for _ in 0..<10 { _ = try await client.string.get("page").sender().value }
     }
 
+    func testStaleResponsesForAFailedServerLeaveFetchesShared() async throws {
+        let server = try LoopbackServer()
+        let signals = [LoopbackSignal(), LoopbackSignal()]
+        // A request on a new connection is not sent again.
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=60, stale-if-error=600", "Connection": "close"]
+        server.on("/page", .text("old", headers: headers), .after(signals[0], .drop), .after(signals[1], .drop))
+        let clock = TestClock()
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = CacheStore(storage: nil)
+            $0.clock = clock
+        }
+        _ = try await client.string.get("page").sender().value
+        clock.advance(by: .seconds(61))
+        for (number, signal) in signals.enumerated() {
+            let requests = (0..<5).map { _ in Task { await client.string.get("page").sender().response } }
+            await eventually { client.pipeline.coalescer.waiting == 5 }
+            await server.waitForRequests(number + 2)
+            signal.fire()
+            for request in requests {
+                let response = await request.value
+                XCTAssertEqual(try response.result.get(), "old")
+            }
+        }
+        XCTAssertEqual(server.requests.count, 3)
+    }
+
     func testUnstorableResponseIsNotShared() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one", headers: ["Cache-Control": "no-store"]))
