@@ -59,6 +59,7 @@ public struct BodyRequest<Model: Sendable, ErrorModel: ErrorSerializable>: Modif
 
     /// Sets a JSON body.
     ///
+    /// A `String` or `Data` is encoded as a JSON value too; send text that is JSON already with `data(_:contentType:)`.
     /// The value is encoded when the request is sent. If encoding fails, the request fails with
     /// ``SluiceError/Code/encodingFailed``, and the error names the field.
     ///

@@ -12,7 +12,7 @@ public struct JSONRequests: RequestFactory {
     /// Creates a request with the error model ``APIError``. The method is GET unless the endpoint has another one.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     /// - Returns: The request.
     public func request<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
@@ -26,7 +26,7 @@ public struct JSONRequests: RequestFactory {
     /// Creates a request with the model and the error model that the context determines.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     ///   - error: The error model.
     /// - Returns: The request.
@@ -49,7 +49,7 @@ extension MethodBuilder where Factory == JSONRequests {
     /// Creates a request with this method and the error model ``APIError``.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     /// - Returns: The request.
     public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
@@ -63,7 +63,7 @@ extension MethodBuilder where Factory == JSONRequests {
     /// Creates a request with the model and the error model that the context determines.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     ///   - error: The error model.
     /// - Returns: The request.
@@ -86,7 +86,7 @@ extension BodyMethodBuilder where Factory == JSONRequests {
     /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     /// - Returns: The request.
     public func callAsFunction<Model: JSONDecodable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)

@@ -79,7 +79,7 @@ public struct CodableRequests: RequestFactory {
     /// Creates a request with the error model ``APIError``. The method is GET unless the endpoint has another one.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     /// - Returns: The request.
     public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
@@ -93,7 +93,7 @@ public struct CodableRequests: RequestFactory {
     /// Creates a request with the model and the error model that the context determines.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     ///   - error: The error model.
     /// - Returns: The request.
@@ -151,7 +151,7 @@ extension MethodBuilder where Factory == CodableRequests {
     /// Creates a request with this method and the error model ``APIError``.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     /// - Returns: The request.
     public func callAsFunction<Model: Decodable & Sendable>(
@@ -164,7 +164,7 @@ extension MethodBuilder where Factory == CodableRequests {
     /// Creates a request with the model and the error model that the context determines.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     ///   - error: The error model.
     /// - Returns: The request.
@@ -203,7 +203,7 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     /// Creates a request with this method and the error model ``APIError``, to which a body can be added.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     /// - Returns: The request.
     public func callAsFunction<Model: Decodable & Sendable>(
@@ -297,8 +297,7 @@ public struct SerializedRequests<Model: Sendable>: RequestFactory {
 
     /// Creates a request with the error model ``APIError``. The method is GET unless the endpoint has another one.
     ///
-    /// - Parameter endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a
-    ///   target.
+    /// - Parameter endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     /// - Returns: The request.
     public func request(_ endpoint: some Endpoint) -> APIRequest<Model, APIError> {
         APIRequest(client, endpoint, serializer)
@@ -431,7 +430,7 @@ extension APIClient {
     /// Creates a request whose model is decoded from JSON, with the error model ``APIError``.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     /// - Returns: The request.
     public func request<Model: Decodable & Sendable>(_ endpoint: some Endpoint, as model: Model.Type = Model.self)
@@ -445,7 +444,7 @@ extension APIClient {
     /// Creates a request with the model and the error model that the context determines.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - model: The model type.
     ///   - error: The error model.
     /// - Returns: The request.

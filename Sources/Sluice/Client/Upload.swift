@@ -25,7 +25,7 @@ extension APIClient {
     /// it is replayable.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - body: The body to upload: a file, bytes, a stream or a form.
     ///   - model: The model type.
     /// - Returns: The request. The method is POST unless the endpoint has another than GET.
@@ -59,7 +59,7 @@ extension SerializedRequests {
     /// Creates a request that uploads bytes, a file, a stream or a form, with the error model ``APIError``.
     ///
     /// - Parameters:
-    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, a template or a target.
+    ///   - endpoint: A path that is appended to the base URL, a whole URL that replaces it, or a target.
     ///   - body: The body to upload.
     /// - Returns: The request. The method is POST unless the endpoint has another than GET.
     public func upload(_ endpoint: some Endpoint, _ body: RequestBody) -> APIRequest<Model, APIError> {

@@ -196,13 +196,13 @@ extension ModifiableRequest {
     public func decoder(_ decoder: any DataDecoder) -> Self { self }
     @available(*, unavailable, message: "Write \"client.codable(modelDecoder: decoder).get(\"users\")\".")
     public func modelDecoder(_ decoder: any DataDecoder) -> Self { self }
-    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.uploadProgress\".")
+    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.uploadProgress\".")
     public func uploadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
-    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.downloadProgress\".")
+    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
     public func downloadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
-    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.uploadProgress\".")
+    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.uploadProgress\".")
     public func onUploadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
-    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.downloadProgress\".")
+    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
     public func onDownloadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
     @available(*, unavailable, message: "Write \"try request.httpRequest().curlCommand()\".")
     public func cURLDescription() -> String { "" }

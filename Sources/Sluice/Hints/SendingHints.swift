@@ -98,7 +98,7 @@ extension TypedRequest {
 }
 
 extension ModifiableRequest {
-    @available(*, unavailable, message: "Read it from the sender: \"for await progress in sender.downloadProgress\".")
+    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
     public func onProgress(_ show: (TransferProgress) -> Void) -> Self { self }
 }
 

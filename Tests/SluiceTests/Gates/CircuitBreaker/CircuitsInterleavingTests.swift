@@ -23,6 +23,7 @@ import Testing
         var now = start
         var running: [(key: String, ticket: Circuit.Ticket, isTrial: Bool)] = []
         var halfOpenSince: [String: Int] = [:]
+        var lastTrials: [String: ContinuousClock.Instant] = [:]
         var flaws: [String] = []
 
         func settle(_ index: Int, _ classification: CircuitBreaker.Classification) {
@@ -52,10 +53,15 @@ import Testing
             default: break
             }
             if case .open = before, change == .halfOpen { halfOpenSince[key] = 0 }
-            if case .admitted(let ticket) = admission {
-                running.append((key, ticket, circuits.state(key) == .halfOpen))
+            guard case .admitted(let ticket) = admission else { return }
+            let isTrial = circuits.state(key) == .halfOpen
+            if isTrial {
+                let isLimited = lastTrials[key].map { now < $0 + .seconds(5) } ?? false
+                let count = running.count { $0.key == key && $0.isTrial }
+                if isLimited, count >= trials { flaws.append("too many trials") }
+                lastTrials[key] = now
             }
-            if running.count(where: { $0.key == key && $0.isTrial }) > trials { flaws.append("too many trials") }
+            running.append((key, ticket, isTrial))
         }
 
         for _ in 0..<3000 {
