@@ -9,6 +9,8 @@ struct LoggedLines: Sendable {
     /// 10:15:30.123
     static let date = Date(timeIntervalSince1970: 1_783_678_530.1235)
 
+    private static let began = ContinuousClock.now
+
     var all: [String] { entries.withLock { $0 } }
     var text: String { all.joined(separator: "\n") }
 
@@ -28,6 +30,7 @@ struct LoggedLines: Sendable {
                 id: RequestID(rawValue: id),
                 attempt: attempt,
                 elapsed: .milliseconds(milliseconds),
+                began: Self.began,
                 beganDate: Self.date - Double(milliseconds) / 1000,
                 secretHeaders: secretHeaders
             )
