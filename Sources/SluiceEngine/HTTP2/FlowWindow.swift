@@ -66,7 +66,8 @@ struct FlowWindow {
     }
 }
 
-/// The bytes that the large initial windows of one client's streams may have. Limits the memory of responses that nobody reads.
+/// The bytes that the large initial windows of one client's streams may have. Limits the memory of responses in progress that nobody
+/// reads. A response that has arrived within its window takes nothing from it any longer.
 ///
 /// A stream that is alone on its connection takes half of the available bytes, which saves a long download one or two round trips.
 final class WindowBudget: Sendable {
