@@ -71,7 +71,7 @@ extension RequestDraft {
             if location.origin == origin { return next }
             // Away from its base URL, and without a host of its own, the request gets no client headers that contain secrets.
             next.host = nil
-            next.baseURL = "\(origin)"
+            if (try? next.base(for: pipeline)) == nil { next.baseURL = "\(origin)" }
             let secrets = pipeline.steps.secretHeaders + options.steps.requestInterceptors.secretHeaders
             for name in RedirectPolicy.boundToOrigin + secrets { next.headers.remove(name) }
             if let own = next.options.credentials { next.options.credentials = .some(own?.bound(to: origin)) }

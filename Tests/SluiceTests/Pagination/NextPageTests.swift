@@ -101,6 +101,28 @@ import Testing
         }
     }
 
+    @Test func originsOutsideTheBaseURLGetNoSecretsOnTheWayBack() throws {
+        let request = client.data.get("https://other.example/users")
+        let first = try request.httpRequest()
+        #expect(first.headers["Authorization"] == nil)
+        var draft = request.draft
+        for url in ["https://third.example/p", "https://other.example/q"] {
+            let current = try draft.build(for: client.pipeline)
+            draft = try #require(
+                try draft.next(
+                    .url(url),
+                    from: current,
+                    origin: first.origin,
+                    followsOtherOrigins: true,
+                    for: client.pipeline
+                )
+            )
+            let next = try draft.build(for: client.pipeline)
+            #expect(next.url == url)
+            #expect(next.headers["Authorization"] == nil)
+        }
+    }
+
     @Test func sendsNoCredentialsOrHostToAllowedOtherOrigin() throws {
         let request = client.data.get("users").credentials(ChallengeCredentials(user: "u", password: "p"))
             .header("Host", "tenant.internal").header("Origin", "https://api.example").header("Referer", "r")
