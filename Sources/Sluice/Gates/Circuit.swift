@@ -10,7 +10,8 @@ struct Circuit: Sendable {
     enum Admission: Equatable {
         /// The ticket is needed to settle the outcome.
         case admitted(Ticket)
-        case refused(after: Duration)
+        /// The duration is nil if the next admission depends on running trials.
+        case refused(after: Duration?)
     }
 
     /// Identifies the state that a request was admitted in. Outcomes of requests that were admitted in
@@ -73,8 +74,8 @@ struct Circuit: Sendable {
             lastTrial = now
         case .halfOpen(let running, let succeeded):
             // A long trial, such as a download, keeps others back for a limited time.
-            let next = lastTrial + policy.openFor
-            if running + succeeded >= policy.trials, now < next { return .refused(after: next - now) }
+            let isRecent = lastTrial.duration(to: now) < max(policy.openFor, .seconds(1))
+            if running + succeeded >= policy.trials, isRecent { return .refused(after: nil) }
             phase = .halfOpen(running: running + 1, succeeded: succeeded)
             lastTrial = now
         }

@@ -71,7 +71,8 @@ public final class CircuitBreaker: ImmediateGate {
     ///   - growth: The factor by which that time grows each time a trial fails, at least 1; 1 by default.
     ///   - maximumOpenFor: The longest time a circuit stays open; 60 seconds by default.
     ///   - trials: The number of trials that must succeed before a circuit closes, and that may
-    ///     run at once; 3 by default. If they run longer than `openFor`, a further one is admitted.
+    ///     run at once; 3 by default. A further one is admitted once `openFor`, and at least a second, has
+    ///     passed since the last.
     ///   - scope: The requests that share a circuit; those to one host by default.
     ///   - name: The name, `CircuitBreaker` by default. A request that opts out of a name opts
     ///     out of all gates with it.
@@ -134,7 +135,7 @@ public final class CircuitBreaker: ImmediateGate {
 
     var watcherCount: Int { record.withLock { $0.watchers.count } }
 
-    /// Admits a request unless the circuit is open, or half-open with all its trials running.
+    /// Admits a request unless the circuit is open, or half-open with all its trials begun recently.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         guard let key = scope.key(for: request) else { return Permit() }
         guard case .admitted(let ticket) = admission(key, request.client.pipeline.clock.now) else { return nil }
@@ -253,8 +254,10 @@ extension CircuitBreaker {
 }
 
 extension SluiceError {
-    fileprivate static func circuitOpen(_ gate: String, _ delay: Duration) -> SluiceError {
-        let next = "the next request is allowed in \(delay.roundedUpToMilliseconds)"
+    fileprivate static func circuitOpen(_ gate: String, _ delay: Duration?) -> SluiceError {
+        let next =
+            delay.map { "the next request is allowed in \($0.roundedUpToMilliseconds)" }
+            ?? "trial requests are in progress"
         let reason = "The circuit is open because too many requests have failed; \(next)."
         return refused(.circuitOpen, by: gate, after: delay, reason)
     }
