@@ -46,7 +46,7 @@ final class RandomCancellationTests: XCTestCase {
 
     func testRandomCancellationsLeakNothing() async throws {
         let workers = 100
-        let requestsPerWorker = 250
+        let requestsPerWorker = 1000
         try await Self.startEngine()
         let before = try Self.openDescriptors()
         let liveObjects = LiveObjects()
