@@ -58,8 +58,8 @@ public struct Caching: Sendable {
 /// ```
 ///
 /// The cache is read before any gate or interceptor, so that a program without network or token can show stored data.
-/// All sources except ``server`` and ``cache`` store each successful response that comes from the server or that it has
-/// revalidated. Data sources are separate from the HTTP cache (``Caching/http``), which comes after the interceptors and
+/// All sources except ``server`` and ``cache`` store each successful response that the server sends or revalidates. Data
+/// sources are separate from the HTTP cache (``Caching/http``), which comes after the interceptors and
 /// follows the server's cache directives.
 ///
 /// If HTTP caching is enabled, a fresh response from the HTTP cache counts as the server's response, but is not stored;

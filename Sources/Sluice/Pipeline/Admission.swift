@@ -177,7 +177,8 @@ struct Admission: Sendable {
 }
 
 /// Lets the requests that a gate sends through its clients bypass that gate, which would otherwise wait for itself.
-/// Those of a constraint bypass all constraints of its client: two that run at once would wait for each other.
+/// Requests that a constraint sends through a client bypass all constraints of that client, because two constraints
+/// that run at once would wait for each other.
 ///
 /// The bypass is a task-local value, and applies only while the gate's work runs.
 final class GateBypass: Sendable {

@@ -96,7 +96,7 @@ enum GateOrder {
 ///
 /// The client calls `isSatisfied` for each request, one request at a time. Where it returns false, `satisfy` runs once
 /// for all waiting requests. An error it throws fails all of them, and the next request tries again. Requests that
-/// `satisfy` itself sends through the client bypass its constraints. An actor or object that several clients are given is
+/// `satisfy` itself sends through the client bypass all its constraints. An actor or object that several clients are given is
 /// one constraint. To share a constraint that is a value, use ``makeGate()``.
 public protocol Constraint: Sendable {
     /// The name by which requests opt out of the constraint and other constraints refer to it.

@@ -146,7 +146,7 @@ final class RequestCoalescer: Sendable {
         removeFlight(key, number)
         state.withLock { state in
             state.unshareable.removeAll { $0 == key.hashValue }
-            // A stale response for a server that has failed says nothing about those that it gives.
+            // A stale response in place of a failure does not show whether the server's responses can be shared.
             guard fetched.entry == nil, case .success(let response) = fetched.outcome, response.failure == nil else {
                 return
             }

@@ -93,6 +93,9 @@ package final class Call: Sendable {
         state = Locked(unchecked: State(authentication: authentication))
     }
 
+    /// True if the request may be sent again although the server may have processed it (RFC 9110 §9.2.2).
+    var isIdempotent: Bool { request.method.isIdempotent && context.isRepeatable }
+
     // MARK: Credentials
 
     /// True if the request is sent without its body, to receive a challenge first.
@@ -102,9 +105,6 @@ package final class Call: Sendable {
 
     /// Returns the value of `Authorization` for the next attempt, or nil for none. Call it once per attempt.
     func authorization() -> String? { authorization(forProxy: false) }
-
-    /// True if the request may be sent again although the server may have processed it (RFC 9110 §9.2.2).
-    var isIdempotent: Bool { request.method.isIdempotent && context.isRepeatable }
 
     /// Returns the value of `Proxy-Authorization` for a request that an HTTP proxy forwards, or nil for none.
     func proxyAuthorization() -> String? { authorization(forProxy: true) }

@@ -67,7 +67,7 @@ struct FlowWindow {
 }
 
 /// The bytes that the large initial windows of one client's streams may have. Limits the memory of responses in progress that nobody
-/// reads. A response that has arrived within its window takes nothing from it any longer.
+/// reads. A response that has arrived completely no longer counts, even if nobody has read it.
 ///
 /// A stream that is alone on its connection takes half of the available bytes, which saves a long download one or two round trips.
 final class WindowBudget: Sendable {

@@ -85,8 +85,8 @@ extension OAuth2 {
     /// Removes the token, and revokes it if there is a ``Configuration/revocationURL`` (RFC 7009).
     ///
     /// First, this method waits for a running refresh, so that no new token arrives afterwards. From then on, no request
-    /// gets the token. One that the gate has admitted before, and that waits at another gate, still carries it. Then the token is deleted from the store, and the refresh token and the access token
-    /// are revoked. All of this is done even if a part of it fails, if the calling task is cancelled, or if its
+    /// gets the token. A request that was admitted before, and waits at another gate, still carries it. Then the token is
+    /// deleted from the store, and the refresh token and the access token are revoked. All of this is done even if a part of it fails, if the calling task is cancelled, or if its
     /// ``Deadline`` passes.
     ///
     /// Later requests fail with ``SluiceError/Code/authorizationRequired`` until a user signs in. With a grant that
