@@ -50,7 +50,7 @@ final class HTTP1Transaction: Transaction {
                 of: call.request,
                 target: call.target,
                 framing: framing,
-                decodes: call.pool.configuration.decompressesResponses ? ContentDecoder.acceptEncoding : nil,
+                codings: acceptedCodings,
                 omitsExpect: !expects,
                 adding: call.addedFields(),
                 to: &buffer

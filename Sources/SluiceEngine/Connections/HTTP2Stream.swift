@@ -43,7 +43,7 @@ final class HTTP2Stream: Transaction {
     private var informationalCount = 0
     private var trailerFields = HTTPHeaders()
     /// The number of received body bytes for which no flow-control credit has been returned to the server.
-    private var withheldCredit = 0
+    private(set) var withheldCredit = 0
 
     override var trailers: HTTPHeaders { trailerFields }
 
@@ -75,7 +75,7 @@ final class HTTP2Stream: Transaction {
         var head = HTTP2RequestHead(
             of: call.request,
             length: length,
-            decodes: call.pool.configuration.decompressesResponses ? ContentDecoder.acceptEncoding : nil,
+            codings: acceptedCodings,
             omitsExpect: !expects
         )
         head.add(call.addedFields())

@@ -303,7 +303,8 @@ extension SocketTransport {
         /// The maximum number of transfers that wait for a slot. Further transfers fail at once with ``SluiceError/Code/queueFull``, and
         /// nothing of them is sent. 16,384 by default. With 0, no transfer waits.
         public var maximumWaitingTransfers = 16_384
-        /// True to request and decode gzip, deflate, br and zstd. True by default.
+        /// True to request and decode gzip, deflate, br and zstd. True by default. A request with `Range` asks for no coding, and the body
+        /// of a 206 response is never decoded.
         public var decompressesResponses = true
         /// The number of unread response bytes above which the engine stops reading from the connection. 256 KiB by default.
         public var responseBufferSize = 256 << 10

@@ -156,6 +156,14 @@ class Transaction {
         return !omitsExpect && call.request.headers.expectsContinue && upload.mayHaveContent
     }
 
+    /// The value for `Accept-Encoding`.
+    ///
+    /// A range selects bytes of the encoded body (RFC 9110 §14.2), so a request for one accepts no coding.
+    final var acceptedCodings: StaticString? {
+        guard call.pool.configuration.decompressesResponses else { return nil }
+        return call.request.headers.contains(.range) ? "identity" : ContentDecoder.acceptEncoding
+    }
+
     /// The body that this attempt sends.
     final var upload: UploadSource { holdsBodyBack ? .none : call.upload }
 
@@ -232,7 +240,8 @@ class Transaction {
         if let limit = limits.body, let length = head.bodyLength(of: method), length > limit {
             return .bodyTooLarge(limit: limit)
         }
-        guard call.pool.configuration.decompressesResponses, hasBody,
+        // A part of an encoded body cannot be decoded.
+        guard call.pool.configuration.decompressesResponses, hasBody, head.status != 206,
             head.headers.contains(.contentEncoding)
         else { return nil }
         switch ContentDecoder.plan(for: head.headers) {

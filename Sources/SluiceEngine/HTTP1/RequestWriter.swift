@@ -33,7 +33,7 @@ package enum RequestWriter {
     ///   - target: The form of the target, with the credentials for a proxy.
     ///   - framing: Determines `Content-Length` and `Transfer-Encoding`. The request's own are omitted. A POST, PUT or PATCH
     ///     without a body announces a length of 0 (RFC 9110 §8.6).
-    ///   - codings: The content codings that the caller decodes, as a value for `Accept-Encoding`.
+    ///   - codings: The content codings that the caller accepts, as a value for `Accept-Encoding`.
     ///   - omitsExpect: True to omit the request's `Expect` field.
     ///   - added: The fields of the transport, after those of the request.
     ///   - buffer: The buffer.
@@ -41,7 +41,7 @@ package enum RequestWriter {
         of request: HTTPRequest,
         target: Target = .origin,
         framing: Framing,
-        decodes codings: StaticString?,
+        codings: StaticString?,
         omitsExpect: Bool,
         adding added: HTTPHeaders = [:],
         to buffer: inout [UInt8]
@@ -108,7 +108,7 @@ package enum RequestWriter {
         buffer.append(string: request.path)
     }
 
-    /// Returns the fields of a head that ``appendHead(of:target:framing:decodes:omitsExpect:adding:to:)`` has written.
+    /// Returns the fields of a head that ``appendHead(of:target:framing:codings:omitsExpect:adding:to:)`` has written.
     package static func fields(ofHead head: ArraySlice<UInt8>) -> HTTPHeaders {
         var fields = HTTPHeaders()
         // The first line is the request line. No field contains a CR.

@@ -18,9 +18,9 @@ struct HTTP2RequestHead {
     /// - Parameters:
     ///   - request: The request. Its body is ignored.
     ///   - length: The length of the body. Nil if it is unknown, and 0 for no body.
-    ///   - codings: The content codings that the caller decodes, as a value for `accept-encoding`.
+    ///   - codings: The content codings that the caller accepts, as a value for `accept-encoding`.
     ///   - omitsExpect: True to omit the request's `Expect` field.
-    init(of request: HTTPRequest, length: Int64?, decodes codings: StaticString?, omitsExpect: Bool) {
+    init(of request: HTTPRequest, length: Int64?, codings: StaticString?, omitsExpect: Bool) {
         bytes.reserveCapacity(request.headers.byteCount + request.path.utf8.count + 192)
         fields.reserveCapacity(request.headers.count + 8)
         add(":method", request.method.rawValue)

@@ -77,6 +77,21 @@ extension EngineTests {
             }
         }
 
+        /// A range selects bytes of the encoded body (RFC 9110 §14.2), whose middle cannot be decoded.
+        @Test func rangesAreNeitherRequestedEncodedNorDecoded() async throws {
+            let server = try LoopbackServer()
+            let part = Data([1, 2, 3])
+            server.on("/", .data(part, status: .partialContent, headers: ["Content-Encoding": "gzip"]))
+            var accepted: [String?] = []
+            for headers: HTTPHeaders in [["Range": "bytes=7-9"], ["range": "bytes=7-9", "Accept-Encoding": "gzip"]] {
+                let request = HTTPRequest(scheme: "http", authority: server.authority, path: "/", headers: headers)
+                let answer = try await SocketTransport().send(request, context: TransferContext())
+                #expect(try await answer.body.collect() == part)
+                accepted.append(server.requests.last?.headers[.acceptEncoding])
+            }
+            #expect(accepted == ["identity", "gzip"])
+        }
+
         @Test func disabledDecompressionReturnsTheEncodedBytes() async throws {
             var configuration = SocketTransport.Configuration()
             configuration.decompressesResponses = false

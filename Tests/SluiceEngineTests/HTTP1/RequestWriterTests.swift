@@ -12,7 +12,7 @@ import Testing
         _ url: (scheme: String, authority: String, path: String) = ("http", "a.test", "/"),
         headers: HTTPHeaders = ["Accept": "x"],
         framing: RequestWriter.Framing = .none,
-        decodes codings: StaticString? = nil,
+        codings: StaticString? = nil,
         omitsExpect: Bool = false,
         target: RequestWriter.Target = .origin,
         adding added: HTTPHeaders = [:]
@@ -29,7 +29,7 @@ import Testing
             of: request,
             target: target,
             framing: framing,
-            decodes: codings,
+            codings: codings,
             omitsExpect: omitsExpect,
             adding: added,
             to: &buffer
@@ -65,7 +65,7 @@ import Testing
             RequestWriter.appendHead(
                 of: request,
                 framing: [.none, .length(5), .chunked].randomElement(using: &random) ?? .none,
-                decodes: Bool.random(using: &random) ? "gzip" : nil,
+                codings: Bool.random(using: &random) ? "gzip" : nil,
                 omitsExpect: Bool.random(using: &random),
                 adding: Bool.random(using: &random) ? ["Authorization": "Basic eDp5"] : [:],
                 to: &head
@@ -86,7 +86,7 @@ import Testing
             .get,
             ("https", "api.example.com:8443", "/a%20b?c=d&e"),
             headers: ["User-Agent": "mine/1", "X-A": "1", "x-a": "2", "Cookie": "a=b"],
-            decodes: "gzip, br"
+            codings: "gzip, br"
         )
         #expect(
             text == """
@@ -196,8 +196,8 @@ import Testing
     @Test func acceptEncodingOfTheRequestIsKept() {
         let own: HTTPHeaders = ["accept-encoding": "identity", "Accept": "a"]
         let lines = "GET / HTTP/1.1\r\nHost: a.test\r\naccept-encoding: identity\r\nAccept: a\r\n\r\n"
-        #expect(Self.head(headers: own, decodes: "gzip") == lines)
-        #expect(Self.head(headers: own, decodes: nil) == lines)
+        #expect(Self.head(headers: own, codings: "gzip") == lines)
+        #expect(Self.head(headers: own, codings: nil) == lines)
     }
 
     @Test(

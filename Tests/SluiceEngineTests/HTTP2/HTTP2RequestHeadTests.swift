@@ -11,10 +11,10 @@ import Testing
         path: String = "/",
         headers: HTTPHeaders = [:],
         length: Int64? = 0,
-        decodes codings: StaticString? = nil,
+        codings: StaticString? = nil,
         omitsExpect: Bool = true
     ) -> [HTTP2Field] {
-        read(method, path: path, headers: headers, length: length, decodes: codings, omitsExpect: omitsExpect).map(
+        read(method, path: path, headers: headers, length: length, codings: codings, omitsExpect: omitsExpect).map(
             \.field
         )
     }
@@ -24,7 +24,7 @@ import Testing
         path: String = "/",
         headers: HTTPHeaders = [:],
         length: Int64? = 0,
-        decodes codings: StaticString? = nil,
+        codings: StaticString? = nil,
         omitsExpect: Bool = true
     ) -> [(field: HTTP2Field, isSecret: Bool)] {
         let request = HTTPRequest(
@@ -34,7 +34,7 @@ import Testing
             path: path,
             headers: headers
         )
-        var head = HTTP2RequestHead(of: request, length: length, decodes: codings, omitsExpect: omitsExpect)
+        var head = HTTP2RequestHead(of: request, length: length, codings: codings, omitsExpect: omitsExpect)
         let recorded = head.headers.map { HTTP2Field("\($0.name)".lowercased(), $0.value) }
         let sent = head.withFields { pairs, count in
             (0..<count).compactMap { index -> (field: HTTP2Field, isSecret: Bool)? in
@@ -103,9 +103,9 @@ import Testing
     }
 
     @Test func acceptEncodingIsAddedUnlessSet() {
-        #expect(fields(decodes: "gzip, br").contains("accept-encoding: gzip, br"))
+        #expect(fields(codings: "gzip, br").contains("accept-encoding: gzip, br"))
         #expect(!fields().contains { $0.name == "accept-encoding" })
-        let own = fields(headers: ["Accept-Encoding": "identity"], decodes: "gzip, br")
+        let own = fields(headers: ["Accept-Encoding": "identity"], codings: "gzip, br")
         #expect(own.filter { $0.name == "accept-encoding" } == ["accept-encoding: identity"])
     }
 
