@@ -234,7 +234,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var input = Connection.turnBytes
         var output = Connection.turnBytes
         state.session.decodeMore(budget: &output, at: now)
-        while state.stream.mayRead, input > 0, output > 0 {
+        // Reading goes on when nothing more can be decoded in the turn. The windows limit what arrives.
+        while state.stream.mayRead, input > 0 {
             switch state.stream.read(into: thread.scratch) {
             case .wouldBlock: continue
             case .bytes(let count):

@@ -160,8 +160,10 @@ final class HTTP2Session {
         if stream.window.recordDelivered(count, unread: stream.awaitDrain(), roundTrip: roundTrip, at: now) {
             nghttp2_session_set_local_window_size(raw, 0, stream.id, Int32(stream.window.size))
         }
-        let credit = stream.window.takeCredit()
-        if credit > 0 { nghttp2_submit_window_update(raw, 0, stream.id, Int32(credit)) }
+        // The received bytes include padding (RFC 9113 §6.1), which nobody reads.
+        let received = Int(nghttp2_session_get_stream_effective_recv_data_length(raw, stream.id))
+        let credit = received - stream.withheldCredit
+        if stream.window.isEnough(credit) { nghttp2_submit_window_update(raw, 0, stream.id, Int32(credit)) }
     }
 
     func ping(at now: MonotonicTime) {
@@ -249,11 +251,14 @@ final class HTTP2Session {
     /// Decodes received bytes of earlier turns, except for streams whose readers exert back-pressure.
     func decodeMore(budget: inout Int, at now: MonotonicTime) {
         guard !undecoded.isEmpty else { return }
-        for stream in undecoded where !stream.isPaused {
+        var decoded = 0
+        for (index, stream) in undecoded.enumerated() where budget > 0 && !stream.isPaused {
             returnCredit(stream.decodeMore(budget: &budget), to: stream, at: now)
             touch(stream)
+            decoded = index + 1
         }
-        undecoded.removeAll { !$0.hasUndecoded }
+        // The next turn continues with the other streams.
+        undecoded = (undecoded[decoded...] + undecoded[..<decoded]).filter(\.hasUndecoded)
     }
 
     /// True if ``takeTouched()`` returns streams.

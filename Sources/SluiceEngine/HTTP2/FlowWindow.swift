@@ -17,8 +17,6 @@ struct FlowWindow {
     private(set) var size: Int
     /// The number of bytes passed to the reader in the current measurement.
     private var delivered = 0
-    /// The number of bytes that the server may send in addition, and has not been told.
-    private var credit = 0
     /// The start of the current measurement, or nil before the first byte.
     private var began: MonotonicTime?
 
@@ -41,7 +39,6 @@ struct FlowWindow {
         at now: MonotonicTime
     ) -> Bool {
         delivered += count
-        credit += count
         let start = began ?? now
         began = start
         guard delivered >= size / 2 else { return false }
@@ -58,12 +55,8 @@ struct FlowWindow {
         return true
     }
 
-    /// Takes the credit for the server once it is an eighth of the window. Returns 0 before that.
-    mutating func takeCredit() -> Int {
-        guard credit >= max(FlowWindow.minimumCredit, size / 8) else { return 0 }
-        defer { credit = 0 }
-        return credit
-    }
+    /// Returns true once the credit for the server is an eighth of the window, so that a frame is sent for it.
+    func isEnough(_ credit: Int) -> Bool { credit >= max(FlowWindow.minimumCredit, size / 8) }
 }
 
 /// The bytes that the large initial windows of one client's streams may have. Limits the memory of responses in progress that nobody

@@ -65,24 +65,12 @@ import Testing
         #expect(FlowWindow.maximumSize < FlowWindow.connectionSize)
     }
 
-    @Test mutating func windowUpdatesAreSentInPortions() {
-        expect(take(1, at: 0), false)
-        expect(take(half - 2, at: 1000), false)
-        expect(window.takeCredit(), 0)
-        expect(take(1, at: 1000), false)
-        expect(window.takeCredit(), half)
-        expect(window.takeCredit(), 0)
-        // With a larger window, an update is sent for each eighth.
-        expect(take(half, at: 1050), true)
-        expect(window.takeCredit(), 0)
-        expect(take(half, at: 1050), false)
-        expect(window.takeCredit(), 2 * half)
-        expect(take(7 * half, at: 1100), true)
-        #expect(window.size == 128 * half)
-        expect(take(9 * half - 1, at: 1100), false)
-        expect(window.takeCredit(), 0)
-        expect(take(1, at: 1100), false)
-        expect(window.takeCredit(), 16 * half)
+    /// An update is sent for half of the initial window, and for each eighth of a larger one.
+    @Test(arguments: [(256 << 10, 128 << 10), (1 << 20, 128 << 10), (2 << 20, 256 << 10), (32 << 20, 4 << 20)])
+    func windowUpdatesAreSentInPortions(_ size: Int, _ portion: Int) {
+        let window = FlowWindow(size: size)
+        #expect(!window.isEnough(portion - 1))
+        #expect(window.isEnough(portion))
     }
 }
 #endif

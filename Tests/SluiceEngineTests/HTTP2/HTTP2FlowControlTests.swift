@@ -82,6 +82,51 @@ extension EngineTests {
             _ = next
         }
 
+        /// Padding counts for the window (RFC 9113 §6.1).
+        @Test func paddingIsCreditedToTheServer() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers { peer.head(frame.stream) }
+            }
+            let held = try await open(server)
+            let response = try await open(server)
+            let peer = try await server.peer()
+            let task = Task { try await response.body.collect().count }
+            // A third of the bytes is padding.
+            let piece = [UInt8](repeating: 0x61, count: 512)
+            for _ in 0..<4000 {
+                try await waitUntil("there is a window") { peer.window(of: 3) >= 768 || peer.isClosed }
+                peer.paddedData(3, piece)
+            }
+            peer.data(3, [], ends: true)
+            #expect(try await task.value == 4000 * 512)
+            _ = held
+        }
+
+        /// The first response takes long to decode. The second arrives meanwhile.
+        @Test func backlogOfADecoderDoesNotStopTheConnection() async throws {
+            let slow = Array(CodingSamples.slowRaw(100_000))
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                peer.head(frame.stream, 200, frame.stream == 1 ? ["content-encoding: deflate"] : [])
+                guard frame.stream == 3 else { return }
+                for start in stride(from: 0, to: slow.count, by: 16_000) {
+                    peer.data(1, Array(slow[start..<min(start + 16_000, slow.count)]))
+                }
+                peer.fill(3, upTo: FlowWindow.initialSize)
+            }
+            let transport = SocketTransport { $0.responseBufferSize = 16 << 20 }
+            let first = try await transport.send(server.request(), context: .http2())
+            let second = try await transport.send(server.request(), context: .http2())
+            let peer = try await server.peer()
+            try await waitUntil("both responses are credited") {
+                !peer.frames(.windowUpdate, of: 1).dropFirst().isEmpty && !peer.frames(.windowUpdate, of: 3).isEmpty
+            }
+            // The first frame enlarges the initial window.
+            let updates = peer.frames(.windowUpdate).map(\.stream).filter { $0 > 0 }
+            #expect(Array(updates.prefix(2)) == [1, 3])
+            _ = (first, second)
+        }
+
         @Test func windowGrowsForAFastReader() async throws {
             // The late acknowledgement of the settings makes the round trip long.
             let server = try ScriptedHTTP2Server(acknowledges: false) { peer, frame in

@@ -178,6 +178,13 @@ final class HTTP2Peer: Sendable {
         send(HTTP2Frame(.data, flags: ends ? HTTP2Frame.Flag.endStream : 0, stream: stream, bytes))
     }
 
+    /// Sends a piece of a body with the longest padding.
+    func paddedData(_ stream: Int32, _ bytes: [UInt8]) {
+        let payload = [255] + bytes + [UInt8](repeating: 0, count: 255)
+        state.withLock { $0.sent[stream, default: 0] += payload.count }
+        send(HTTP2Frame(.data, flags: HTTP2Frame.Flag.padded, stream: stream, payload))
+    }
+
     func data(_ stream: Int32, _ text: String, ends: Bool = false) { data(stream, Array(text.utf8), ends: ends) }
 
     /// Sends a whole response.
