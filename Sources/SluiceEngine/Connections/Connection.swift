@@ -10,11 +10,6 @@ import SluiceLibc
 /// is written without a thread switch. Everything else runs on the loop. The loop never waits for the lock. If the lock is held, the loop
 /// skips the connection, and the holder of the lock gives it another turn.
 package final class Connection: LoopHandler, RequestCarrier {
-    /// The maximum number of bytes that one turn reads, writes or decodes, about a tenth of a millisecond of work.
-    static let turnBytes = 256 << 10
-    /// The number of bytes that a read counts as at least.
-    static let leastReadCost = 4 << 10
-
     struct State {
         var isOpen = true
         var stream: SocketStream
@@ -159,11 +154,11 @@ package final class Connection: LoopHandler, RequestCarrier {
             watchIdle(&state, &effects, on: thread)
             return setTimer(&state, &effects, now: thread.now)
         }
-        push(&state, transaction, now: thread.now, limit: Connection.turnBytes, &effects)
+        push(&state, transaction, now: thread.now, limit: SocketStream.turnBytes, &effects)
         if state.transaction === transaction { pull(&state, transaction, &effects, on: thread) }
         if state.transaction === transaction {
             // A 100 (Continue) response may have been received.
-            push(&state, transaction, now: thread.now, limit: Connection.turnBytes, &effects)
+            push(&state, transaction, now: thread.now, limit: SocketStream.turnBytes, &effects)
         }
         setTimer(&state, &effects, now: thread.now)
     }
@@ -192,7 +187,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         guard transaction.deadline(hasOutput: !state.output.isEmpty) <= now else { return }
         if case .waitsForContinue = transaction.sending, transaction.call.deadline > now {
             transaction.stopWaitingForContinue()
-            return push(&state, transaction, now: now, limit: Connection.turnBytes, &effects)
+            return push(&state, transaction, now: now, limit: SocketStream.turnBytes, &effects)
         }
         fail(&state, transaction, transaction.call.timeoutError(at: now), &effects)
     }
@@ -263,8 +258,8 @@ package final class Connection: LoopHandler, RequestCarrier {
         on thread: LoopThread
     ) {
         let now = thread.now
-        var output = Connection.turnBytes
-        var input = Connection.turnBytes
+        var output = SocketStream.turnBytes
+        var input = SocketStream.turnBytes
         if state.hasUnparsedRest || transaction.hasUndecoded, !transaction.isPaused {
             state.hasUnparsedRest = false
             let status = processRest(&state, transaction, &output, now)
@@ -277,7 +272,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             case .bytes(let count):
                 transaction.lastActivity = now
                 // Many small reads take as long as a few large ones.
-                input -= max(count, Connection.leastReadCost)
+                input -= max(count, SocketStream.leastReadCost)
                 guard handle(status, &state, transaction, &effects, now) else { return }
             case .end(let isClean): return inputEnded(&state, transaction, isClean: isClean, &effects, now)
             case .failed: return connectionLost(&state, transaction, lossError(state), &effects)

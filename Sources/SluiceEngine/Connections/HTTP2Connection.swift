@@ -156,7 +156,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             // Events that were missed while the lock was held come before a time-out.
             if missed != 0 { turn(missed, &state, &effects, on: thread) }
             expire(&state, &effects, on: thread)
-            push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
+            push(&state, limit: SocketStream.turnBytes, now: thread.now, &effects)
             if state.session.hasTouched { effects.wantsTurn = true }
             setTimer(for: nil, &state, &effects, now: thread.now)
             state.session.forEach { setTimer(for: $0, &state, &effects, now: thread.now) }
@@ -191,7 +191,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             }
         }
         pull(&state, &effects, on: thread)
-        push(&state, limit: Connection.turnBytes, now: thread.now, &effects)
+        push(&state, limit: SocketStream.turnBytes, now: thread.now, &effects)
         // While producing output, nghttp2 may have found an error.
         processTouchedStreams(&state, &effects, now: thread.now)
         if state.isOpen, let failure = state.session.failure {
@@ -231,15 +231,15 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     private func pull(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
         let now = thread.now
-        var input = Connection.turnBytes
-        var output = Connection.turnBytes
+        var input = SocketStream.turnBytes
+        var output = SocketStream.turnBytes
         state.session.decodeMore(budget: &output, at: now)
         // Reading goes on when nothing more can be decoded in the turn. The windows limit what arrives.
         while state.stream.mayRead, input > 0 {
             switch state.stream.read(into: thread.scratch) {
             case .wouldBlock: continue
             case .bytes(let count):
-                input -= max(count, Connection.leastReadCost)
+                input -= max(count, SocketStream.leastReadCost)
                 recordInput(&state, &effects, at: now)
                 let bytes = UnsafeRawBufferPointer(rebasing: thread.scratch[..<count])
                 state.session.receive(bytes, budget: &output, at: now)

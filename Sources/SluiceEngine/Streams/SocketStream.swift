@@ -19,8 +19,10 @@ package struct SocketStream {
         case failed(Int32)
     }
 
-    /// The number of reads that fill one buffer, so that a server that sends little at a time does not keep the loop.
-    private static let maximumReads = 64
+    /// The maximum number of bytes that one turn reads, writes or decodes, about a tenth of a millisecond of work.
+    static let turnBytes = 256 << 10
+    /// The number of bytes that a read counts as at least.
+    static let leastReadCost = 4 << 10
 
     private let descriptor: Int32
     package var tls: TLSStream?
@@ -48,7 +50,9 @@ package struct SocketStream {
     /// Writes as many bytes as the socket accepts.
     package mutating func write(_ output: OutputQueue) -> IOResult {
         if let tls {
-            return switch output.withNextBytes({ tls.write($0) }) {
+            // The socket may accept as much as it is given, and encryption takes time.
+            let transfer = output.withNextBytes { tls.write(.init(rebasing: $0.prefix(SocketStream.turnBytes))) }
+            return switch transfer {
             case .bytes(let count): .bytes(count)
             case .wantsRead, .wantsWrite: .wouldBlock
             case .closed(let isClean): .end(isClean: isClean)
@@ -96,18 +100,17 @@ package struct SocketStream {
         }
     }
 
-    /// Reads until the buffer is full, no input is available, or many reads have given little.
+    /// Reads until the buffer is full, no input is available, or a read has given little.
     mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> (count: Int, last: IOResult) {
-        var (filled, reads) = (0, 0)
-        while filled < buffer.count, reads < SocketStream.maximumReads {
-            reads += 1
+        var filled = 0
+        while filled < buffer.count {
             let result = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
             guard case .bytes(let count) = result else {
                 // The next read reports the end of the connection again.
                 return (filled, filled > 0 ? .bytes(filled) : result)
             }
             filled += count
-            if !mayRead { break }
+            if !mayRead || count < SocketStream.leastReadCost { break }
         }
         return (filled, .bytes(filled))
     }
