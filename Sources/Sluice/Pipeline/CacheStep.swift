@@ -272,7 +272,7 @@ struct CacheStep: Sendable {
             requested: requested,
             received: cache.clock.date
         )
-        cache.remove(reception, of: forwarding.request)
+        cache.remove(reception, of: forwarding.request, by: ticket)
         let request = forwarding.request
         switch reception.answer {
         case .again(let next):

@@ -77,11 +77,13 @@ final class HTTPCache: Sendable {
         }
     }
 
-    /// Removes the stored responses that a response invalidates.
-    func remove(_ reception: CacheUpdate, of request: HTTPRequest) {
+    /// Removes the stored responses that the response of a fetch invalidates.
+    func remove(_ reception: CacheUpdate, of request: HTTPRequest, by ticket: FetchTicket) {
         if !reception.removing.isEmpty {
             let key = key(of: request)
-            for variant in reception.removing { store.remove(CacheSelection(key, variant: variant)) }
+            for variant in reception.removing where ticket.isLatest(key, variant: variant) {
+                store.remove(CacheSelection(key, variant: variant))
+            }
         }
         // A response to a request sent before the change is neither shared with later requests nor stored.
         for name in reception.invalidating {

@@ -314,8 +314,7 @@ extension CacheStore {
         let date = self.date
         let isLive = entry.isLive(at: date)
         guard isLive || entry.memory != nil else {
-            let isCurrent = ticket.map { ticket in state.withLock { $0.isCurrent(ticket, of: entry, at: date) } }
-            if isCurrent == false { return (nil, false) }
+            guard state.withLock({ $0.admits(entry, of: ticket) }) else { return (nil, false) }
             return (remove(CacheSelection(entry.key, variant: entry.variant), isAwaited: isAwaited), true)
         }
         let bytes = entry.byteCount
@@ -323,7 +322,7 @@ extension CacheStore {
         let isWritten = isForStorage && !entry.isMemoryOnly && isLive
         let isAdmitted = isWritten && configuration.disk.admits(bytes: bytes)
         let (isInMemory, number, startsDraining) = state.withLock { state -> (Bool?, Int?, Bool) in
-            if let ticket, !state.isCurrent(ticket, of: entry, at: date) { return (nil, nil, false) }
+            guard state.admits(entry, of: ticket) else { return (nil, nil, false) }
             let isInMemory = state.memory.insert(entry, isStored: false, at: date.timeIntervalSinceReferenceDate)
             // Accesses to the previous entry do not apply to this one.
             state.touches[EntryName(key: entry.key, variant: entry.variant)] = nil
@@ -395,10 +394,9 @@ extension CacheStore {
         entry: CacheEntry?,
         of ticket: FetchTicket?
     ) async -> Bool? {
-        let date = self.date
-        let now = date.timeIntervalSinceReferenceDate
+        let now = self.date.timeIntervalSinceReferenceDate
         let begun: (Int, Bool)? = state.withLock { state in
-            if let ticket, !state.isCurrent(ticket, of: head, at: date) { return nil }
+            guard state.admits(head, of: ticket) else { return nil }
             if let entry {
                 state.memory.insert(entry, isStored: false, at: now)
             } else {
@@ -435,24 +433,10 @@ extension CacheStore {
 }
 
 extension CacheStore.State {
-    /// Returns true if neither a removal nor the response to a later request has outdated a fetch. Responses may arrive in another order
-    /// than their requests were sent.
-    ///
-    /// - Parameters:
-    ///   - ticket: The fetch.
-    ///   - entry: Its response.
-    ///   - date: The current date. A request from a later one was sent before the clock was set back.
-    /// - Returns: True if the response can be stored.
-    fileprivate func isCurrent(_ ticket: FetchTicket, of entry: CacheEntry, at date: Date) -> Bool {
-        guard isCurrent(ticket, entry.key, tags: entry.tags) else { return false }
-        guard let requested = entry.response?.requested else { return true }
-        func isLater(_ other: CacheEntry?) -> Bool {
-            guard let time = other?.response?.requested else { return false }
-            return time > requested && time <= date
-        }
-        let index = memory.index(of: entry.key, variant: entry.variant)
-        if let index, isLater(memory.entries[index]) { return false }
-        guard pending.hasChange(to: entry.key) else { return true }
-        return !pending.unwritten(entry.key).contains { $0.variant == entry.variant && isLater($0) }
+    /// Returns true if an entry can be stored: neither a removal nor an entry of a later fetch has outdated its fetch. Responses may arrive
+    /// in another order than their requests were sent.
+    fileprivate mutating func admits(_ entry: CacheEntry, of ticket: FetchTicket?) -> Bool {
+        if let ticket, !isCurrent(ticket, entry.key, tags: entry.tags) { return false }
+        return removals.recordStore(CacheStore.EntryName(key: entry.key, variant: entry.variant), by: ticket?.number)
     }
 }

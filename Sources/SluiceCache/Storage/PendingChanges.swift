@@ -430,7 +430,7 @@ extension PendingChanges {
 /// A removal outdates the fetches in progress: their responses are not stored, because they are older than the removal.
 package final class FetchTicket: Sendable {
     private let store: CacheStore
-    fileprivate let number: Int
+    let number: Int
 
     fileprivate init(_ store: CacheStore, _ number: Int) {
         self.store = store
@@ -439,6 +439,11 @@ package final class FetchTicket: Sendable {
 
     deinit {
         store.state.withLock { $0.removals.endFetch() }
+    }
+
+    /// True if no response of a later fetch has been stored under this key and variant.
+    package func isLatest(_ key: CacheKey, variant: String) -> Bool {
+        store.state.withLock { $0.removals.isLatest(number, for: CacheStore.EntryName(key: key, variant: variant)) }
     }
 
     /// True if a response with this key and these tags may be stored.
@@ -461,11 +466,12 @@ extension CacheStore.State {
     }
 }
 
-/// The removals that outdate fetches in progress. They are recorded only while there are fetches.
+/// The removals and stored entries that outdate fetches in progress. They are recorded only while there are fetches.
 ///
-/// The memory is bounded: beyond a limit, all fetches in progress count as outdated, and their responses are not stored.
+/// The memory is bounded. Beyond a limit of removals, all fetches in progress count as outdated, and their responses are not stored. Beyond
+/// a limit of stored entries, all of them are forgotten.
 struct RemovalLog {
-    /// The maximum number of keys, and of removals that concern more than one key.
+    /// The maximum number of keys and of stored entries, and of removals that concern more than one key.
     static let limit = (keys: 4096, selections: 64)
 
     private var counter = 0
@@ -476,9 +482,11 @@ struct RemovalLog {
     private var selections: [(number: Int, selection: CacheSelection)] = []
     /// The number of the last removal that outdates all earlier fetches.
     private var last = 0
+    /// The number of the last fetch whose response was stored under each name.
+    private var stored: [CacheStore.EntryName: Int] = [:]
 
-    /// The number of recorded removals.
-    var count: Int { keys.count + selections.count }
+    /// The number of recorded removals and stored entries.
+    var count: Int { keys.count + selections.count + stored.count }
 
     /// Records the beginning of a fetch, and returns its number.
     mutating func beginFetch() -> Int {
@@ -513,7 +521,27 @@ struct RemovalLog {
     private mutating func forget() {
         keys = [:]
         selections = []
+        stored = [:]
     }
+
+    /// Records that an entry is stored, unless that of a later fetch has been.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the entry.
+    ///   - fetch: The fetch that has received it; nil for an entry that is newer than all fetches in progress.
+    /// - Returns: True if the entry can be stored.
+    mutating func recordStore(_ name: CacheStore.EntryName, by fetch: Int?) -> Bool {
+        if let fetch, !isLatest(fetch, for: name) { return false }
+        // The entry outdates no fetch but its own.
+        guard fetchCount > (fetch == nil ? 0 : 1) else { return true }
+        if fetch == nil { counter += 1 }
+        if stored.count >= Self.limit.keys, stored[name] == nil { stored = [:] }
+        stored[name] = fetch ?? counter
+        return true
+    }
+
+    /// True if no entry of a later fetch has been stored under a name.
+    func isLatest(_ fetch: Int, for name: CacheStore.EntryName) -> Bool { stored[name] ?? 0 <= fetch }
 
     /// True if a removal that concerns a key and tags has been made since a fetch began.
     func isOutdated(_ fetch: Int, _ key: CacheKey, tags: Set<String>) -> Bool {

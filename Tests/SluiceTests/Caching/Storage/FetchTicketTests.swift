@@ -51,23 +51,44 @@ import Testing
         #expect(store.entriesInMemory(for: entry.key).count == 1)
     }
 
-    @Test func responseToAnEarlierRequestDoesNotReplaceALaterOne() {
-        let store = CacheStore(storage: nil)
-        let now = Date()
-        func entry(_ text: String, sent age: TimeInterval) -> CacheEntry {
-            let head = HTTPResponse(status: .ok)
-            let response = StoredResponse(method: .get, url: "n", head: head, requested: now - age, received: now)
-            let key = CacheKey("n", in: .http)
-            return CacheEntry(key: key, response: response, body: Data(text.utf8), stored: now)
+    /// The responses are stored in memory, in storage, or piece by piece.
+    @Test(arguments: [10, 50_000, 500_000])
+    func responseToAnEarlierRequestDoesNotReplaceALaterOne(count: Int) async throws {
+        let folder = CacheFolder()
+        let store = CacheStore(storage: folder.storage()) { $0.memory.entryBytes = 1000 }
+        func entry(_ text: String) -> CacheEntry { Self.entry(text + String(repeating: " ", count: count)) }
+        func stored() async -> String? {
+            await store.entries(for: Self.entry().key).first?.text.trimmingCharacters(in: .whitespaces)
         }
         let (slow, fast) = (store.beginFetch(), store.beginFetch())
-        #expect(store.insert(entry("new", sent: 1), of: fast))
-        #expect(!store.insert(entry("old", sent: 2), of: slow))
-        #expect(store.entriesInMemory(for: CacheKey("n", in: .http)).map(\.text) == ["new"])
-        // The clock may have been set back.
-        #expect(store.insert(entry("of a later clock", sent: -1000), of: store.beginFetch()))
-        #expect(store.insert(entry("newest", sent: 0), of: store.beginFetch()))
-        #expect(store.entriesInMemory(for: CacheKey("n", in: .http)).map(\.text) == ["newest"])
+        let opened = await store.writer(for: Self.entry(""))
+        let writer = try #require(opened)
+        await writer.write(entry("late").body)
+        #expect(store.insert(entry("new"), of: fast))
+        #expect(!store.insert(entry("old"), of: slow))
+        #expect(await !writer.commit(of: slow))
+        #expect(await stored() == "new")
+        #expect(store.insert(entry("newest"), of: store.beginFetch()))
+        // An entry without a fetch is newer than all fetches in progress.
+        let before = store.beginFetch()
+        store.insert(entry("set"))
+        #expect(!store.insert(entry("before"), of: before))
+        #expect(await stored() == "set")
+    }
+
+    @Test func storedEntriesAreBoundedHoweverLongAFetchTakes() {
+        var log = RemovalLog()
+        let old = log.beginFetch()
+        func name(_ number: Int) -> CacheStore.EntryName { .init(key: CacheKey("\(number)"), variant: "") }
+        for number in 0..<10_000 {
+            let fetch = log.beginFetch()
+            let (later, earlier) = (log.recordStore(name(number), by: fetch), log.recordStore(name(number), by: old))
+            #expect(later && !earlier)
+            log.endFetch()
+            #expect(log.count <= RemovalLog.limit.keys)
+        }
+        log.endFetch()
+        #expect(log.count == 0)
     }
 
     @Test(arguments: [10, 500_000])
