@@ -145,23 +145,28 @@ extension Pipeline {
     /// is one, or once a gate asks to send the request again, which it does only once.
     func hedged(_ first: RequestContext, _ call: Call) async -> AttemptEnd {
         let policy = call.hedging
+        // The time at which an attempt last passed the gates and request interceptors. Nil while the last one has not.
+        let sent = Locked<ContinuousClock.Instant?>(nil)
         return await withTaskGroup(of: Event.self) { group in
             func begin(_ context: RequestContext) {
+                sent.withLock { $0 = nil }
                 group.addTask {
                     var driver = AsynchronousDriver(self, CallMachine(hasCache: call.cache != nil), context)
+                    await driver.run(until: .cache)
+                    sent.withLock { $0 = self.clock.now }
                     await driver.run(until: .decide)
                     let isReplayed = driver.machine.next == .again(.replay)
                     return .ended(AttemptEnd(outcome: driver.outcome, isReplayed: isReplayed))
                 }
             }
-            func wait() {
+            func wait(_ delay: Duration) {
                 group.addTask {
-                    try? await self.clock.sleep(for: policy.delay)
+                    try? await self.clock.sleep(for: delay)
                     return .delayElapsed
                 }
             }
             begin(first)
-            wait()
+            wait(policy.delay)
             var running = 1
             var extra = 0
             // A response that the policy retries, and a stale one in place of a failure. They are returned if all other
@@ -184,6 +189,12 @@ extension Pipeline {
                     }
                     return end
                 case .delayElapsed:
+                    let now = clock.now
+                    let left = now.duration(to: (sent.withLock { $0 } ?? now) + policy.delay)
+                    if left > .zero, !Task.isCancelled {
+                        wait(left)
+                        continue
+                    }
                     guard !Task.isCancelled, extra < policy.maximumExtra, call.isSentSafely, withdraw() else {
                         continue
                     }
@@ -192,7 +203,7 @@ extension Pipeline {
                     let context = call.nextAttempt()
                     call.notify(.retrying, context.attempt) { .hedging }
                     begin(context)
-                    if extra < policy.maximumExtra { wait() }
+                    if extra < policy.maximumExtra { wait(policy.delay) }
                 }
             }
             return AttemptEnd(outcome: .failure(.cancelled), isReplayed: false)

@@ -232,7 +232,8 @@ struct RetryBalance {
 /// Only safe methods are hedged: GET, HEAD, OPTIONS and TRACE (RFC 9110 §9.2.1). Each extra attempt passes the gates
 /// again and is taken from the client's ``RetryBudget``.
 public struct HedgingPolicy: Sendable, Hashable {
-    /// The time to wait for a response before each extra attempt; usually about the 95th percentile of response times.
+    /// The time to wait for a response before each extra attempt; usually about the 95th percentile of response times. It
+    /// starts when the last attempt has passed the gates and request interceptors.
     public var delay: Duration
     /// The maximum number of extra attempts; 0 for none.
     public var maximumExtra: Int

@@ -31,6 +31,33 @@ final class HedgingTests: XCTestCase {
         await server.waitForOpenConnections { $0 <= 1 }
     }
 
+    func testDelayStartsBehindTheGates() async throws {
+        let server = try LoopbackServer()
+        let clock = TestClock()
+        let signal = LoopbackSignal()
+        server.on("/held", .after(signal, .text("held")))
+        server.on("/", .hang, .text("ok"))
+        let client = client(server, clock) { $0.gates = [ConcurrencyLimit(2)] }
+        let held = (0..<2).map { _ in Task { try await client.string.get("held").hedged(.none).sender().value } }
+        await server.waitForRequests(2)
+        let request = Task { try await client.string.get("").sender().value }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+        // The request waits at the gate, and the delay begins again.
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        signal.fire()
+        for task in held { _ = try await task.value }
+        await server.waitForRequests(3)
+        clock.advance(by: .seconds(1))
+        await clock.waitForSleepers(1)
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+        clock.advance(by: .seconds(1))
+        let text = try await request.value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requests(to: "/").count, 2)
+    }
+
     func testFailureOfAHedgeDoesNotReplaceTheResponse() async throws {
         let server = try LoopbackServer()
         let clock = TestClock()
