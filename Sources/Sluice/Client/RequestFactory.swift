@@ -113,12 +113,17 @@ public struct CodableRequests: RequestFactory {
         message:
             "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
-    public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+    public func request(_ endpoint: some Endpoint) -> APIRequest<UndeclaredModel, APIError> {
         client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
 
     /// Unavailable: the model is not decodable.
-    @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "The model must be decodable: declare it as \"Decodable, Sendable\". Write \"client.empty\" for no model."
+    )
     @_disfavoredOverload
     public func request<Model: Sendable>(
         _ endpoint: some Endpoint,
@@ -184,12 +189,17 @@ extension MethodBuilder where Factory == CodableRequests {
         message:
             "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
-    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<UndeclaredModel, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
 
     /// Unavailable: the model is not decodable.
-    @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "The model must be decodable: declare it as \"Decodable, Sendable\". Write \"client.empty\" for no model."
+    )
     @_disfavoredOverload
     public func callAsFunction<Model: Sendable>(
         _ endpoint: some Endpoint,
@@ -257,7 +267,7 @@ extension BodyMethodBuilder where Factory == CodableRequests {
         message:
             "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
-    public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<Void, APIError> {
+    public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<UndeclaredModel, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).post(endpoint)
     }
 
@@ -269,12 +279,17 @@ extension BodyMethodBuilder where Factory == CodableRequests {
             "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
     @_disfavoredOverload
-    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<UndeclaredModel, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
     }
 
     /// Unavailable: the model is not decodable.
-    @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "The model must be decodable: declare it as \"Decodable, Sendable\". Write \"client.empty\" for no model."
+    )
     @_disfavoredOverload
     public func callAsFunction<Model: Sendable>(
         _ endpoint: some Endpoint,
@@ -464,12 +479,17 @@ extension APIClient {
         message:
             "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
     )
-    public func request(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> {
+    public func request(_ endpoint: some Endpoint) -> APIRequest<UndeclaredModel, APIError> {
         serialized(by: UndecodableSerializer()).request(endpoint)
     }
 
     /// Unavailable: the model is not decodable.
-    @available(*, unavailable, message: "The model must be decodable: declare it as \"Decodable, Sendable\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "The model must be decodable: declare it as \"Decodable, Sendable\". Write \"client.empty\" for no model."
+    )
     @_disfavoredOverload
     public func request<Model: Sendable>(
         _ endpoint: some Endpoint,
@@ -477,4 +497,18 @@ extension APIClient {
     ) -> APIRequest<Model, APIError> {
         serialized(by: UndecodableSerializer()).request(endpoint)
     }
+}
+
+/// The model of a request that states none. Such a request cannot be created: the compiler asks for a model.
+///
+/// It has every member, and is a sequence, so that the compiler does not report the use of the model instead.
+@dynamicMemberLookup
+public struct UndeclaredModel: Sendable, Sequence, IteratorProtocol {
+    private init() {}
+
+    /// A member of any name.
+    public subscript(dynamicMember name: String) -> UndeclaredModel { self }
+
+    /// Returns nil.
+    public func next() -> UndeclaredModel? { nil }
 }

@@ -163,3 +163,16 @@ extension Stub {
         .status(status)
     }
 }
+
+extension DataDecoder {
+    @available(*, unavailable, message: "Set it on a \"JSONDecoder\", then write \"$0.modelDecoder = decoder\".")
+    public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy {
+        get { .useDefaultKeys }
+        nonmutating set {}
+    }
+    @available(*, unavailable, message: "Set it on a \"JSONDecoder\", then write \"$0.modelDecoder = decoder\".")
+    public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy {
+        get { .deferredToDate }
+        nonmutating set {}
+    }
+}

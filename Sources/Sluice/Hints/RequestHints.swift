@@ -18,6 +18,10 @@ extension MethodBuilder where Factory == CodableRequests {
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, _ model: Model.Type)
+        -> APIRequest<Model, APIError>
+    { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, decoding model: Model.Type)
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
@@ -43,6 +47,51 @@ extension MethodBuilder where Factory == CodableRequests {
         as model: Model.Type = Model.self,
         headers: HTTPHeaders
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"get(\"users\").query([\"page\": 1]).headers([\"Accept\": \"text/plain\"])\"."
+    )
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        query: Parameters,
+        headers: HTTPHeaders
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"get(\"users\").query([\"page\": 1]).headers([\"Accept\": \"text/plain\"])\"."
+    )
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        parameters: Parameters,
+        headers: HTTPHeaders
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"get(\"users\").timeout(.seconds(5))\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        timeout: Duration
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"get(template.expanding([\"id\": 1]))\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ template: URITemplate,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { request(factory.request("")) }
+}
+
+extension MethodBuilder where Factory == CodableRequests {
+    @available(
+        *,
+        unavailable,
+        message: "Write \"client.data.get(\"logo\").sender().response\". It has a head and a body."
+    )
+    @_disfavoredOverload
+    public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<(Data, HTTPResponse), APIError> {
+        factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
+    }
 }
 
 extension BodyMethodBuilder where Factory == CodableRequests {
@@ -55,6 +104,10 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     }
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
     public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, of model: Model.Type)
+        -> APIRequest<Model, APIError>
+    { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Name the model with \"as: User.self\".")
+    public func callAsFunction<Model: Decodable & Sendable>(_ endpoint: some Endpoint, _ model: Model.Type)
         -> APIRequest<Model, APIError>
     { request(factory.request(endpoint)) }
     @available(*, unavailable, message: "Name the model with \"as: User.self\".")
@@ -95,6 +148,43 @@ extension BodyMethodBuilder where Factory == CodableRequests {
         as model: Model.Type = Model.self,
         headers: HTTPHeaders
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user).headers([\"Accept\": \"text/plain\"])\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        json: some Encodable,
+        headers: HTTPHeaders
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user).headers([\"Accept\": \"text/plain\"])\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        body: some Encodable,
+        headers: HTTPHeaders
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        body: RequestBody
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        _ body: some Encodable,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").multipart(form)\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        multipart: MultipartForm
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(template.expanding([\"id\": 1]))\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ template: URITemplate,
+        as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> { factory.post("") }
 }
 
 extension CodableRequests {
@@ -137,6 +227,21 @@ extension APIClient {
         _ endpoint: some Endpoint,
         method: HTTPMethod,
         as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> { codable.request(endpoint).method(method) }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"APIClient(baseURL: url) { $0.headers = [\"Accept\": \"text/plain\"] }\"."
+    )
+    public init(baseURL: String, headers: HTTPHeaders, configure: (inout Configuration) -> Void = { _ in }) {
+        self.init(baseURL: baseURL)
+    }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    public func request<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        method: HTTPMethod,
+        as model: Model.Type = Model.self,
+        body: some Encodable
     ) -> BodyRequest<Model, APIError> { codable.request(endpoint).method(method) }
     @available(*, unavailable, message: "Set the method after the path: \"request(\"users\").method(method)\".")
     public func method(_ method: HTTPMethod) -> BodyMethodBuilder<CodableRequests> { post }
@@ -238,14 +343,22 @@ extension TypedRequest {
     @available(*, unavailable, message: "Read the outcome of a sender: \"sender().response\".")
     public var response: APIResponse<Model, ErrorModel> { get async { await sender().response } }
     @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
-    public func responseDecodable<Other>(
-        of type: Other.Type,
+    public func responseDecodable(
+        of type: Model.Type,
         completionHandler: (APIResponse<Model, ErrorModel>) -> Void
     ) {}
     @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self)\", and read \"sender().value\".")
-    public func serializingDecodable<Other>(_ type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
+    public func serializingDecodable(_ type: Model.Type) -> RequestSender<Model, ErrorModel> { sender() }
     @available(*, unavailable, message: "Write \"send { response in … }\".")
     public func send(completionHandler: (APIResponse<Model, ErrorModel>) -> Void) {}
+    @available(*, unavailable, message: "Write \"sender()\", and read its outcome: \"sender().value\".")
+    public func send() -> RequestSender<Model, ErrorModel> { sender() }
+    @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self)\", and read \"sender().value\".")
+    public func value(as type: Model.Type) async throws -> Model { try await sender().value }
+    @available(*, unavailable, message: "Write \"client.json.get(\"users/1\").sender().value\".")
+    public func json() async throws -> JSON { .null }
+    @available(*, unavailable, message: "Write \"client.string.get(\"users/1\").sender().value\".")
+    public func string() async throws -> String { "" }
 }
 
 extension APIResponse {

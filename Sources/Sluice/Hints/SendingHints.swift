@@ -87,9 +87,9 @@ extension BodyMethodBuilder where Factory == CodableRequests {
 
 extension TypedRequest {
     @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self)\", and read \"sender().value\".")
-    public func decode<Other>(_ type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
+    public func decode(_ type: Model.Type) -> RequestSender<Model, ErrorModel> { sender() }
     @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self)\", and read \"sender().value\".")
-    public func decoded<Other>(as type: Other.Type) -> RequestSender<Model, ErrorModel> { sender() }
+    public func decoded(as type: Model.Type) -> RequestSender<Model, ErrorModel> { sender() }
     @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
     @discardableResult
     public func response(

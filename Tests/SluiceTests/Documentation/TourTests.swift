@@ -61,6 +61,21 @@ final class TourTests: XCTestCase {
         XCTAssertEqual(error?.message, "There is no user 2.")
     }
 
+    func testModifiers() async throws {
+        let server = try shopServer()
+        let shop = APIClient(baseURL: server.url)
+        let users = try await shop.get("users", as: [User].self).query("name", "ada").sender().value
+        let grace: User = try await shop.post("users").json(User(id: 3, name: "Grace")).sender().value
+        do {
+            _ = try await shop.empty.delete("users/7").timeout(total: .seconds(5)).sender().value
+        } catch {
+            print(error.status == .notFound ? "There is no user 7." : "\(error)")
+        }
+        XCTAssertEqual(users.count, 1)
+        XCTAssertEqual(grace.name, "Grace")
+        XCTAssertEqual(server.requests.map(\.method), [.get, .post, .delete])
+    }
+
     func testRequestsAndOutcomes() async throws {
         let server = try shopServer()
         let shop = APIClient(baseURL: server.url)

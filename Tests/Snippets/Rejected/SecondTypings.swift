@@ -68,7 +68,7 @@ func emptyBodyAsVoid() -> APIRequest<Void, APIError> {
     shop.empty.post("a").json(["id": 1])
 }
 
-// error: write "client.empty" for none, an "APIRequest<Empty, …>".
+// error: Write "client.empty" and "Empty", not "Void"
 func voidModel() -> APIRequest<Void, APIError> {
     shop.delete("a")
 }

@@ -106,7 +106,7 @@ func discardEmpty() async throws {
     try await shop.delete("users/1").sender().value
 }
 
-// error: Say what the response is: add "as: User.self", give the result a type, or write "client.empty" for none
+// error: The model must be decodable: declare it as "Decodable, Sendable". Write "client.empty" for no model.
 func voidModel() async throws {
     let _: Void = try await shop.delete("users/1").sender().value
 }
@@ -169,7 +169,7 @@ func voidOfADelete() async throws {
     try await shop.delete("users/1", as: Void.self).sender().value
 }
 
-// error: or write "client.empty" for none
+// error: Write "client.empty" and "Empty", not "Void"
 func voidOfAService() {
     struct Service: WebService {
         let client: APIClient
