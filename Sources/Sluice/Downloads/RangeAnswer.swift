@@ -115,7 +115,8 @@ extension RemoteResource {
     /// apart, not two resources (RFC 9110 §8.8.3). Mirrors and signed paths differ in the host or the folders, but not in
     /// the name of the file. In another folder of the same server, a date of modification says too little.
     func mayBeTarget(of request: HTTPRequest) -> Bool {
-        let (known, path) = (URIReference(url), URIReference(request.path).path)
+        // The path alone may begin with "//", and would be read as an authority.
+        let (known, path) = (URIReference(url), URIReference(request.url).path)
         if known.path.split(separator: "/").last != path.split(separator: "/").last { return false }
         guard known.path != path, case .lastModified? = validator else { return true }
         return HTTPOrigin(scheme: known.scheme ?? "", authority: known.authority ?? "") != request.origin

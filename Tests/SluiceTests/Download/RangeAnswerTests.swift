@@ -271,6 +271,16 @@ import Testing
         #expect(known.mayBeTarget(of: mirror))
     }
 
+    @Test(arguments: ["//f.bin", "//folder/f.bin", "/f.bin?x=//a/b"])
+    func requestIsForItsOwnResource(path: String) {
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: path)
+        for validator in ["\"1\"", "Fri, 27 Nov 2026 10:00:00 GMT"] {
+            let name: HTTPHeaderName = validator.hasPrefix("\"") ? .eTag : .lastModified
+            let head = HTTPResponse(status: .ok, headers: HTTPHeaders([(name, validator)]))
+            #expect(RemoteResource(head, by: request).mayBeTarget(of: request))
+        }
+    }
+
     @Test func signatureOfAURLIsNotKept() {
         let request = HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/f.bin?signature=1")
         #expect(RemoteResource(HTTPResponse(status: .ok), by: request).url == "http://h/f.bin")
