@@ -174,7 +174,9 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
             traceID: traceID,
             spanID: newSpanID(),
             parent: parent,
-            isSampled: spans != nil && configuration.sampler.samples(traceID, parent: parent),
+            // Without an export of spans, others may still record the caller's trace.
+            isSampled: spans == nil
+                ? parent?.isSampled == true : configuration.sampler.samples(traceID, parent: parent),
             hasCallersHeader: header != nil
         )
     }

@@ -167,6 +167,24 @@ struct TelemetryTests {
         #expect(server.requests.contains { $0.path == "/v1/metrics" })
     }
 
+    /// Others may record the trace of the caller.
+    @Test(arguments: [false, true])
+    func withoutAnExportTheServerSeesTheDecisionOfTheCaller(_ isSampled: Bool) async throws {
+        let telemetry = collector.telemetry { $0.traces = nil }
+        let client = APIClient(baseURL: server.url) {
+            $0.observers = [telemetry]
+            $0.requestInterceptors = [telemetry]
+        }
+        let caller = try #require(
+            TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0\(isSampled ? 1 : 0)")
+        )
+        try await TraceContext.$current.withValue(caller) { _ = try await client.string.get("a").sender().value }
+        let header = try #require(server.requests.first { $0.path == "/a" }?.headers["traceparent"])
+        #expect(TraceContext(traceparent: header)?.isSampled == isSampled)
+        #expect(await telemetry.shutdown())
+        #expect(try collector.spans().isEmpty)
+    }
+
     @Test func aHeaderOfTheCallerIsTheParent() async throws {
         let telemetry = collector.telemetry()
         let client = APIClient(baseURL: server.url) {

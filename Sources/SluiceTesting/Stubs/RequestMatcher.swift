@@ -62,7 +62,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
             let values = request.queryItems.filter { $0.name == name }.map { $0.value ?? "" }
             if values.isEmpty { return "the query has no \(name)" }
             guard let value, !values.contains(value) else { return nil }
-            return "the query's \(name) is \(values.joined(separator: ", "))"
+            return "the query has \(values.map { "\(name)=\($0)" }.joined(separator: " and "))"
         }
     }
 
@@ -72,7 +72,7 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
             let values = request.headers.values(for: name)
             if values.isEmpty { return "there is no header \(name)" }
             guard let value, !values.contains(value) else { return nil }
-            return "the header \(name) is \(values.joined(separator: ", "))"
+            return "the header is \(values.map { "\(name): \($0)" }.joined(separator: " and "))"
         }
     }
 

@@ -70,6 +70,21 @@ import Testing
         #expect(throws: UnmatchedRequest.self) { try stubs.verify() }
     }
 
+    @Test func unmatchedRequestShowsNoSecret() async throws {
+        let stubs = StubTransport()
+        let matcher = RequestMatcher.get("/a").query("api_key", "a").header("X-Api-Key", "b").header("Cookie", "c")
+        stubs.on(matcher.header("Accept", "d"), .status(.ok))
+        var request = HTTPRequest(scheme: "http", authority: "h", path: "/a?api_key=s3cret&api_key=s3cret2")
+        request.headers = ["X-Api-Key": "s3cret 3", "Cookie": "session=s3cret4", "Accept": "text/plain"]
+        let error = try await expectError(.requestUnmatched) {
+            try await stubs.send(request, context: TransferContext())
+        }
+        let text = (error.underlyingError as? UnmatchedRequest)?.description ?? ""
+        #expect(text.contains("the query has api_key=REDACTED"))
+        #expect(text.contains("the header is Accept: text/plain"))
+        #expect(!text.contains("s3cret"), "\(text)")
+    }
+
     @Test func exhaustedRuleIsNamedAsReason() async throws {
         let stubs = StubTransport()
         stubs.on(.get("/a"), .status(.ok), times: 1)

@@ -27,7 +27,10 @@ struct CURLCommand {
 
     private mutating func addURL() {
         let url = PercentEncoding.completed(redaction.url(request.url))
-        arguments = ["curl", ShellWord.quoted(url), "--compressed"]
+        // As with Sluice, a range selects bytes of the body without a content coding.
+        let asksForIdentity = request.headers.contains(.range) && !request.headers.contains(.acceptEncoding)
+        arguments = ["curl", ShellWord.quoted(url)]
+        if asksForIdentity { addHeader("Accept-Encoding: identity") } else { arguments.append("--compressed") }
         // By default cURL expands brackets to several URLs.
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { arguments.append("--globoff") }
         if url.contains("/.") { arguments.append("--path-as-is") }

@@ -29,6 +29,16 @@ import Testing
         #expect(request(.put).curlCommand() == Self.start + end + " -X PUT -H 'Content-Type:' --data-raw ''")
     }
 
+    @Test func rangeAsksForNoContentCoding() {
+        let end = " -H 'Range: bytes=5-' -H 'User-Agent: S'"
+        #expect(
+            request(.get, "/", ["Range": "bytes=5-"]).curlCommand()
+                == "curl 'http://a.b/' -H 'Accept-Encoding: identity'" + end
+        )
+        let own: HTTPHeaders = ["Accept-Encoding": "gzip", "Range": "bytes=5-"]
+        #expect(request(.get, "/", own).curlCommand() == Self.start + " -H 'Accept-Encoding: gzip'" + end)
+    }
+
     @Test func quotesHeadersAndKeepsEmptyOnes() {
         let headers: HTTPHeaders = [
             "X-Empty": "", "X-Quote": "it's \"$HOME\"", "Content-Length": "9", "@file": "x", "X-Bad": "a\nb",
