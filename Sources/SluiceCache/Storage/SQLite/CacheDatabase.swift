@@ -57,6 +57,9 @@ final class CacheDatabase: Sendable {
     /// The number of attempts of a call if the file is replaced.
     static let attempts = 4
 
+    /// Removes the databases that were moved out of the way, on the writer's queue.
+    func removeAside() { writer.queue.async { [files] in files.removeAside() } }
+
     /// Reads from the database, without waiting for writes.
     ///
     /// - Parameter work: The work, which runs on a queue that may block.

@@ -350,7 +350,7 @@ struct CacheFiles: Sendable {
         // different contents.
         guard rename(database, path) == 0 else { return (path, errno) }
         for companion in Self.companions { rename(database + companion, path + companion) }
-        removeOldest()
+        removeAside(keeping: Self.asideLimit)
         return (path, 0)
     }
 
@@ -366,12 +366,13 @@ struct CacheFiles: Sendable {
 
     private var asidePrefix: String { "\(name).corrupt-" }
 
-    private func removeOldest() {
+    /// Removes databases that were moved out of the way, except the latest ones.
+    func removeAside(keeping count: Int = 0) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         let aside = names.filter { name in
             name.hasPrefix(asidePrefix) && !Self.companions.contains { name.hasSuffix($0) }
         }
-        for name in aside.sorted().dropLast(Self.asideLimit) {
+        for name in aside.sorted().dropLast(count) {
             for companion in [""] + Self.companions { unlink("\(directory)/\(name)\(companion)") }
         }
     }

@@ -8,10 +8,11 @@ import SluiceHTTP
 /// ```
 ///
 /// No file is read or created before the first use. A file that is damaged or not a database is moved out of the way,
-/// with an event, and a new one is created. Each entry has a checksum; an entry that does not match it is treated as
-/// missing. A folder or file that another user owns or can write is refused. If the file cannot be used, every call throws an error with the code ``SluiceError/Code/cacheFailed``, and
-/// the file is tried again every few seconds. Strings that are canonically equivalent but have different bytes are
-/// different names.
+/// with an event, and a new one is created. The old file is deleted when all entries, or those of a partition, are
+/// removed. Each entry has a checksum; an entry that does not match it is treated as missing. A folder or file that
+/// another user owns or can write is refused. If the file cannot be used, every call throws an error with the code
+/// ``SluiceError/Code/cacheFailed``, and the file is tried again every few seconds. Strings that are canonically
+/// equivalent but have different bytes are different names.
 public final class SQLiteCacheStorage: PolledCacheStorage {
     let database: CacheDatabase
 
@@ -87,6 +88,7 @@ public final class SQLiteCacheStorage: PolledCacheStorage {
     /// - Throws: A ``SluiceError`` with the code ``SluiceError/Code/cacheFailed``.
     public func apply(_ changes: [CacheChange]) async throws(SluiceError) {
         if changes.isEmpty { return }
+        defer { removeAside(after: changes) }
         if changes.count == 1, case .remove(let selection) = changes[0] { return try await remove(selection) }
         try await database.write { transaction throws(SQLiteFailure) in
             for change in changes {
@@ -98,6 +100,15 @@ public final class SQLiteCacheStorage: PolledCacheStorage {
                 }
             }
         }
+    }
+
+    /// Removes databases that were moved out of the way, which may contain entries of a user who signs out.
+    private func removeAside(after changes: [CacheChange]) {
+        let removesPartitions = changes.contains { change in
+            guard case .remove(let selection) = change else { return false }
+            return selection.name == nil && selection.tag == nil && selection.expired == nil
+        }
+        if removesPartitions { database.removeAside() }
     }
 
     private func remove(_ selection: CacheSelection) async throws(SluiceError) {

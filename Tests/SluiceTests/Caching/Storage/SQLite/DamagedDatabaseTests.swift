@@ -171,6 +171,26 @@ import Testing
         #expect(folder.names.filter { $0.contains("corrupt") }.count == 2)
     }
 
+    @Test func removalOfAPartitionRemovesSetAsideFiles() async throws {
+        let folder = try Self.folder(with: .noise(5000))
+        let storage = folder.storage()
+        try await storage.store(CacheEntry("a"))
+        #expect(folder.names.contains { $0.contains("corrupt") })
+        var selection = CacheSelection()
+        selection.expired = .now
+        try await storage.apply([.remove(selection)])
+        selection = CacheSelection(CacheKey("b"))
+        try await storage.apply([.remove(selection)])
+        #expect(folder.names.contains { $0.contains("corrupt") })
+        selection = CacheSelection()
+        selection.partition = "p"
+        try await storage.apply([.remove(selection)])
+        // The queue of the writer has removed the file.
+        try await storage.store(CacheEntry("c"))
+        #expect(!folder.names.contains { $0.contains("corrupt") })
+        #expect(try await storage.entries("a").count == 1)
+    }
+
     @Test func removedFileIsDetectedAndRecreated() async throws {
         let folder = CacheFolder()
         let storage = folder.storage()
