@@ -92,7 +92,7 @@ import Darwin
             return await downloads.run()
         }
         await reporter.onOutputFailure { work.cancel() }
-        let interruption = Interruption(
+        let interruption = await Interruption(
             {
                 reporter.interrupt()
                 work.cancel()

@@ -18,20 +18,19 @@ final class Interruption {
     private let first = FirstSignal()
     private let sources: [any DispatchSourceSignal]
 
-    /// Starts listening for the signals.
+    /// Listens for the signals from now on. A signal before that ends the process.
     ///
     /// A signal that is ignored from the start, as the shell arranges for a command in the background of a script, stays ignored.
     ///
     /// - Parameters:
     ///   - stop: Called once, on the first signal.
     ///   - proceed: Called when the process continues after it was stopped by SIGTSTP or SIGSTOP.
-    init(_ stop: @escaping @Sendable () -> Void, onContinue proceed: @escaping @Sendable () -> Void) {
+    init(
+        _ stop: @escaping @Sendable () -> Void,
+        onContinue proceed: @escaping @Sendable () -> Void
+    ) async {
         let stopping = [SIGINT, SIGTERM].filter { !Interruption.isIgnored($0) }
-        sources = (stopping + [SIGCONT]).map { number in
-            // A dispatch source also sees ignored signals. Ignoring them only disables their default action.
-            if number != SIGCONT { signal(number, SIG_IGN) }
-            return DispatchSource.makeSignalSource(signal: number, queue: .global())
-        }
+        sources = (stopping + [SIGCONT]).map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
         for source in sources {
             let number = Int32(source.handle)
             source.setEventHandler { [first] in
@@ -40,6 +39,21 @@ final class Interruption {
                 guard isFirst else { return Interruption.end(by: number) }
                 for number in stopping { signal(number, SIG_DFL) }
                 stop()
+            }
+            await Interruption.activate(source)
+        }
+    }
+
+    /// Activates a source, which another thread installs, and waits until it is.
+    private static func activate(_ source: any DispatchSourceSignal) async {
+        await withCheckedContinuation { continuation in
+            source.setRegistrationHandler {
+                #if canImport(Darwin)
+                // A source also sees ignored signals. Ignoring them only disables their default action, as the source itself does on Linux.
+                let number = Int32(source.handle)
+                if number != SIGCONT { signal(number, SIG_IGN) }
+                #endif
+                continuation.resume()
             }
             source.activate()
         }

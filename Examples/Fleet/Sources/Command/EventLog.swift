@@ -32,13 +32,13 @@ enum Termination {
     static func wait() async {
         let (signals, continuation) = AsyncStream<Void>.makeStream()
         let numbers = [SIGINT, SIGTERM]
-        let sources = numbers.map { number in
-            // A dispatch source also sees ignored signals. Ignoring them only disables their default action.
-            signal(number, SIG_IGN)
-            return DispatchSource.makeSignalSource(signal: number, queue: .global())
-        }
-        for source in sources {
+        let sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
+        for (source, number) in zip(sources, numbers) {
             source.setEventHandler { continuation.yield() }
+            #if canImport(Darwin)
+            // A source also sees ignored signals. Ignoring them only disables their default action, as the source itself does on Linux.
+            source.setRegistrationHandler { signal(number, SIG_IGN) }
+            #endif
             source.activate()
         }
         for await _ in signals { break }
