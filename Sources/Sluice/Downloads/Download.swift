@@ -97,6 +97,9 @@ struct Download: Sendable {
         let deadline = draft.options.timeouts.applied(to: timeouts).total.map { pipeline.clock.now + $0 }
         var last: WrittenResponse?
         var restarts = 0
+        /// The version of which the last restart found a change.
+        var changed: ResourceValidator?
+        var resumes = true
         var steps = DownloadSteps()
         while true {
             let plan = DownloadPlan(
@@ -113,7 +116,7 @@ struct Download: Sendable {
                 case .done:
                     if let last { return last }
                     throw Failure(error: SluiceError(.internalFailure, "Nothing was downloaded.", step: .file))
-                case .whole: written = try await fetch(nil, part, upload, until: deadline)
+                case .whole: written = try await fetch(nil, part, upload, until: deadline, resumes: resumes)
                 case .probe(let range): written = try await fetch(DownloadSpan(range), part, upload, until: deadline)
                 case .rest(let first):
                     written = try await fetch(DownloadSpan(first: first), part, upload, until: deadline)
@@ -135,6 +138,9 @@ struct Download: Sendable {
                     throw error
                 }
                 restarts += 1
+                // The resource was requested again and has not changed, so the parts that the server sends cannot be used.
+                if let version = part.resource?.validator, version == changed { resumes = false }
+                changed = part.resource?.validator
             }
         }
     }
@@ -192,7 +198,8 @@ struct Download: Sendable {
         _ span: DownloadSpan?,
         _ part: PartialDownload,
         _ meter: TransferMeter?,
-        until deadline: ContinuousClock.Instant?
+        until deadline: ContinuousClock.Instant?,
+        resumes: Bool = true
     ) async throws(Failure) -> WrittenResponse {
         var draft = draft
         let validation = draft.options.validation.applied(to: pipeline.configuration.validation)
@@ -200,7 +207,7 @@ struct Download: Sendable {
             let left = max(.zero, pipeline.clock.now.duration(to: deadline))
             draft.options.timeouts.change { $0.total = left }
         }
-        let sink = DownloadSink(span, of: part, progress, options, validation, pipeline)
+        let sink = DownloadSink(span, of: part, progress, options, validation, pipeline, resumes: resumes)
         let callOutcome = await pipeline.callOutcome(of: draft, into: sink, meter)
         do throws(Failure) {
             return WrittenResponse(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)

@@ -33,6 +33,7 @@ final class DownloadSink: ResponseSink {
     private let expectedLength: Int64?
     private let validation: Validation
     private let pipeline: Pipeline
+    private let resumes: Bool
     private let state: Locked<State>
 
     /// Creates a sink.
@@ -45,19 +46,22 @@ final class DownloadSink: ResponseSink {
     ///   - options: The options of the download.
     ///   - validation: The rules by which a response is accepted, without its body.
     ///   - pipeline: Supplies the clock and the random numbers.
+    ///   - resumes: True if an attempt requests what the attempts before it have not received.
     init(
         _ span: DownloadSpan?,
         of part: PartialDownload,
         _ progress: DownloadProgress,
         _ options: DownloadOptions,
         _ validation: Validation,
-        _ pipeline: Pipeline
+        _ pipeline: Pipeline,
+        resumes: Bool
     ) {
         self.part = part
         self.progress = progress
         expectedLength = options.length
         self.validation = validation
         self.pipeline = pipeline
+        self.resumes = resumes
         let first = span?.first ?? 0
         state = Locked(
             State(
@@ -83,7 +87,7 @@ final class DownloadSink: ResponseSink {
             state.isWritten = false
             state.refusal = nil
             // Bytes that this send has received are kept, and the next attempt resumes after them.
-            if state.hasReceived, state.next > 0, part.resource?.validator != nil { state.isRanged = true }
+            if resumes, state.hasReceived, state.next > 0, part.resource?.validator != nil { state.isRanged = true }
             return (state.next, state.end, state.isRanged)
         }
         guard isRanged else { return }
@@ -127,17 +131,17 @@ final class DownloadSink: ResponseSink {
             state.withLock { $0.isChanged = true }
             throw .resourceChanged
         case .complete:
-            setReceivedLength()
+            if part.resource?.length == nil { setLength(requested.completed) }
         case .whole(let resource):
-            try await begin(resource)
             state.withLock { state in
                 state.next = 0
                 state.end = nil
                 state.isRanged = false
                 if state.hasReceived { state.limit.beginAnew() }
             }
+            try await begin(resource)
             try await write(response.body, until: resource.length)
-            if resource.length == nil { setReceivedLength() }
+            if resource.length == nil { setLength(state.withLock { $0.next }) }
         case .part(let range, let resource):
             if requested.resource == nil {
                 try await begin(resource)
@@ -207,12 +211,11 @@ final class DownloadSink: ResponseSink {
         }
     }
 
-    /// Sets the length of the resource to the number of bytes received.
-    private func setReceivedLength() {
+    /// Sets the length of a resource whose length the server has not announced.
+    private func setLength(_ length: Int64) {
         guard var resource = part.resource else { return }
-        let (length, generation) = state.withLock { ($0.next, $0.generation) }
         resource.length = length
-        part.updateResource(resource, in: generation)
+        part.updateResource(resource, in: state.withLock { $0.generation })
         progress.update(part)
     }
 

@@ -204,6 +204,29 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertNil(fixture.saved)
     }
 
+    func testUnusablePartsAreNotRequestedForLong() async throws {
+        let fixture = try DownloadFixture()
+        let contents = fixture.contents
+        let wholes = Shared(0)
+        fixture.server.on("/file") { request in
+            if request.headers["Range"] != nil {
+                // The part has no entity tag.
+                let range = "bytes 300000-999999/1000000"
+                return .data(contents.dropFirst(300_000), status: .partialContent, headers: ["Content-Range": range])
+            }
+            let number = wholes.change { number in
+                number += 1
+                return number
+            }
+            let whole = LoopbackResponse.data(contents, headers: ["ETag": "\"1\""])
+            return number < 5 ? whole.interrupted(after: 300_000) : whole
+        }
+        let client = APIClient(baseURL: fixture.server.url) { $0.randomness = { .min } }
+        _ = try await fixture.download(by: client).sender().value
+        XCTAssertEqual(fixture.saved, contents)
+        XCTAssertEqual(fixture.ranges.count { $0 != nil }, 2)
+    }
+
     func testDownloadWithoutStrongValidatorIsNotResumed() async throws {
         let fixture = try DownloadFixture()
         let weak = LoopbackResource(fixture.contents, eTag: "W/\"1\"")
@@ -280,6 +303,25 @@ final class DownloadResumeTests: XCTestCase {
         let file = try await fixture.download().sender().value
         XCTAssertEqual(fixture.ranges, [nil, "bytes=999999-"])
         XCTAssertEqual(file.resumedBytes, 1_000_000)
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
+    func testRefusedLastByteOfACompletePartIsItsConfirmation() async throws {
+        let fixture = try DownloadFixture()
+        let signal = LoopbackSignal()
+        let refusal = LoopbackResponse.data(Data(), status: 416, headers: ["Content-Range": "bytes */1000000"])
+        fixture.server.on("/file", .resource(fixture.resource).paused(after: 500_000, until: signal), refusal)
+        let sender = fixture.download().sender()
+        async let refused = sender.response
+        await fixture.server.waitForRequests(1)
+        try Data("mine".utf8).write(to: fixture.file)
+        signal.fire()
+        let code = await refused.failure?.code
+        XCTAssertEqual(code, .fileExists)
+        try FileManager.default.removeItem(at: fixture.file)
+        let file = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.ranges, [nil, "bytes=999999-"])
+        XCTAssertEqual(file.length, 1_000_000)
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
 

@@ -94,8 +94,8 @@ final class PartialDownloadClaims: Sendable {
 
 /// The removal of partial files that no later send can resume and that no process holds.
 ///
-/// A process that is killed leaves its partial files. One with a journal is kept, because a later send of the same
-/// download resumes it. All others are removed by the next download to the same folder:
+/// A process that is killed leaves its partial files. One with a journal is kept for 30 days, because a later send of the
+/// same download resumes it. All others are removed by the next download to the same folder:
 ///
 /// - the private partial file of a sender that found the usual one in use, or whose request is not repeatable;
 /// - a partial file whose journal was never written;
@@ -143,8 +143,14 @@ struct PartialDownloadSweep {
         }
     }
 
+    /// The age in seconds at which a resumable partial file is removed. The URL of a download may hold a signature, so that
+    /// no later send has the same key.
+    static let maximumAge = 30 * 86_400
+
     let folder: String
     let claims: PartialDownloadClaims
+    /// The current time, as that of the files.
+    var now = time(nil)
 
     /// Removes the files. Blocks. Does nothing about a file that cannot be read or removed.
     func run() {
@@ -156,11 +162,11 @@ struct PartialDownloadSweep {
             switch name.kind {
             case .part where name.isPrivate: removePrivate(name)
             // A journal makes the partial file resumable.
-            case .part where !existing.contains("\(name.stem).sluicejournal"): removeWithoutJournal(name)
+            case .part: removeUnclaimed(name, hasJournal: existing.contains("\(name.stem).sluicejournal"))
             // The owner of a private file creates this one only while the partial file exists.
             case .newJournal where name.isPrivate && !existing.contains("\(name.stem).sluicepart"):
                 unlink(path(name.stem, ".sluicejournal.new"))
-            case .part, .newJournal: break
+            case .newJournal: break
             }
         }
     }
@@ -177,17 +183,28 @@ struct PartialDownloadSweep {
         descriptor.close()
     }
 
-    private func removeWithoutJournal(_ name: Name) {
+    private func removeUnclaimed(_ name: Name, hasJournal: Bool) {
         let part = path(name.stem, ".sluicepart")
+        if hasJournal, !isOld(part) { return }
         // Senders of this process that want the file wait until it is removed, and then create it.
         guard let lease = claims.claimToRemove(part) else { return }
         defer { claims.release(part, from: lease) }
         guard let descriptor = PartialDownloadDescriptor.openAbandoned(part) else { return }
-        // Another process may have written the journal and ended since the names were read.
-        if access(path(name.stem, ".sluicejournal"), F_OK) != 0 {
-            unlink(path(name.stem, ".sluicejournal.new"))
-            unlink(part)
+        // Another process may have written the journal or the file, and ended, since they were read.
+        if access(path(name.stem, ".sluicejournal"), F_OK) != 0 || isOld(part) {
+            // A journal without its partial file would never be removed.
+            for ending in [".sluicejournal.new", ".sluicejournal", ".sluicepart"] { unlink(path(name.stem, ending)) }
         }
         descriptor.close()
+    }
+
+    private func isOld(_ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return false }
+        #if canImport(Darwin)
+        return status.st_mtimespec.tv_sec < now - Self.maximumAge
+        #else
+        return status.st_mtim.tv_sec < now - Self.maximumAge
+        #endif
     }
 }

@@ -116,6 +116,22 @@ import Testing
         }
     }
 
+    @Test func resumablePartialFilesAreKeptForThirtyDays() async throws {
+        let folder = try DownloadFolder()
+        await (try folder.beginPart()).close()
+        let names = folder.names
+        #expect(names.count == 2)
+        let age = PartialDownloadSweep.maximumAge
+        PartialDownloadSweep(folder: folder.url.path, claims: .shared, now: time(nil) + age - 60).run()
+        #expect(folder.names == names)
+        let part = try await folder.open()
+        PartialDownloadSweep(folder: folder.url.path, claims: .shared, now: time(nil) + age + 60).run()
+        #expect(folder.names == names, "a sender holds it")
+        await part.close()
+        PartialDownloadSweep(folder: folder.url.path, claims: .shared, now: time(nil) + age + 60).run()
+        #expect(folder.names.isEmpty)
+    }
+
     @Test func secondProcessAtTheSameDestinationLeavesNothing() async throws {
         let folder = try DownloadFolder()
         // The first process holds the usual partial file, so the second one has used a private one. Both are killed.
