@@ -142,6 +142,8 @@ extension MultipartReader.OpenStream {
             count += Int64(chunk.count)
         } catch let error as SluiceError {
             throw error
+        } catch is CancellationError where Task.isCancelled {
+            throw .cancelled
         } catch {
             throw SluiceError(.bodyUnavailable, "The part \(part) could not be read.", underlyingError: error)
         }

@@ -90,6 +90,15 @@ import Foundation
         #expect(error?.underlyingError is Chunks.Broken)
     }
 
+    @Test func aStreamThatEndsWithTheCancelledTaskIsCancelled() async {
+        let stream = AsyncThrowingStream<Data, any Error> {
+            withUnsafeCurrentTask { $0?.cancel() }
+            throw CancellationError()
+        }
+        let error = await Task { await Self.error([.stream(stream, name: "s")]) }.value
+        #expect(error?.code == .cancelled)
+    }
+
     @Test(arguments: [(Data?.none, "cannot be sent"), (Data(count: 2), "2 now"), (Data(count: 4), "4 now")])
     func aFileThatChangesBeforeItIsReadFails(changed: Data?, words: String) async throws {
         let file = try TemporaryFile(Data(count: 3))
