@@ -19,6 +19,15 @@ final class LoopbackLifetimeTests: XCTestCase {
         XCTAssertEqual(server.openConnections, 0)
     }
 
+    func testClosesConnectionOfMalformedRequestWhoseClientIsSilent() async throws {
+        let server = try LoopbackServer()
+        let client = try RawClient(port: server.port)
+        client.send("GET /\r\n\r\n")
+        XCTAssertTrue(client.receive().hasPrefix("HTTP/1.1 400 "))
+        try await waitUntil("the server closes the connection") { server.openConnections == 0 }
+        client.leave()
+    }
+
     func testReleasedServerStops() throws {
         var server: LoopbackServer? = try LoopbackServer()
         let port = try XCTUnwrap(server?.port)

@@ -55,10 +55,9 @@ struct LoopbackConnection {
         _ = player.play(response)
         // Closing a socket with unread bytes sends a reset, which may overtake the response. Read the rest first.
         socket.finishSending()
+        let deadline = ContinuousClock.now + .seconds(2)
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-            for _ in 0..<256 where socket.wait(until: .now + .milliseconds(100)) != .peerLeft {
-                if socket.receive(into: buffer) == 0 { return }
-            }
+            while socket.waitUntilReadable(until: deadline), socket.receive(into: buffer) > 0 {}
         }
     }
 }

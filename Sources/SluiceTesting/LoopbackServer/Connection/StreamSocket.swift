@@ -133,6 +133,16 @@ extension StreamSocket {
         return poll(&polled, 1, milliseconds) != 0
     }
 
+    /// Waits until `receive` does not block, because of bytes or the end of the stream. Returns false at the deadline.
+    func waitUntilReadable(until deadline: ContinuousClock.Instant) -> Bool {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let left = ContinuousClock.now.duration(to: deadline)
+            if left <= .zero { return false }
+            if poll(&polled, 1, left.pollTimeout) > 0 { return true }
+        }
+    }
+
     /// The reason why a wait ended.
     enum Wake {
         case timeIsUp
