@@ -72,6 +72,29 @@ struct MetricExportTests {
         #expect(telemetry.statistics.exportedPoints == 2)
     }
 
+    @Test func exportAtAnIntervalWaitsForRetryAfter() async throws {
+        try await beginExport(.status(.serviceUnavailable, headers: ["Retry-After": "100"]))
+        signal.fire()
+        try await waitUntil("the exporter obeys the collector") { clock.pendingSleeps == [.seconds(100)] }
+        clock.advance(by: .seconds(100))
+        try await waitUntil("the durations are exported again") { telemetry.statistics.exportedPoints == 1 }
+        #expect(telemetry.statistics.failedExports == 1)
+    }
+
+    @Test func exportAtAnIntervalWaitsForRetryAfterOfAFlush() async throws {
+        try await beginExport(.json("{}"))
+        collector.server.on("/v1/metrics", .status(.serviceUnavailable, headers: ["Retry-After": "200"]), .json("{}"))
+        signal.fire()
+        try await waitUntil("the first export has ended") { clock.pendingSleeps == [.seconds(60)] }
+        _ = try await client.string.get("a").sender().value
+        let flush = Task { await telemetry.flush(within: Self.limit) }
+        try await waitUntil("the flush waits for the collector") { clock.pendingSleeps.contains(.seconds(200)) }
+        flush.cancel()
+        #expect(await flush.value == false)
+        clock.advance(by: .seconds(60))
+        try await waitUntil("the exporter obeys the collector") { clock.pendingSleeps == [.seconds(140)] }
+    }
+
     /// Otherwise a later export would begin before one that the collector has.
     @Test func whatACollectorDidNotTakeIsInTheNextExport() async throws {
         try await beginExport(.status(.serviceUnavailable))

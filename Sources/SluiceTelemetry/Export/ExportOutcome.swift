@@ -65,10 +65,15 @@ struct ExportBackoff: Sendable {
     /// - Returns: The pause.
     mutating func pause(_ requested: Duration?, random: UInt64) -> Duration {
         failures = min(failures + 1, 16)
-        if let requested { return min(max(requested, .milliseconds(100)), Self.longestRequested) }
+        if let requested { return Self.obeyed(requested) }
         let limit = min(Self.longest, .seconds(1) * (1 << (failures - 1)))
         // From half of the limit to all of it.
         return limit / 2 + limit / 2 * (Double(random >> 11) / 0x1p53)
+    }
+
+    /// Returns the pause for a delay that the collector asked for.
+    static func obeyed(_ requested: Duration) -> Duration {
+        min(max(requested, .milliseconds(100)), longestRequested)
     }
 
     /// Begins anew after a success.

@@ -12,6 +12,8 @@ final class MetricExporter: Sendable {
         var reader: Task<Void, Never>?
         /// The export that runs; nil if none does. There is one at a time, because the next delta begins where the last one ends.
         var running: Task<ExportOutcome, Never>?
+        /// The end of the pause that the collector asked for; nil for none.
+        var pauseEnd: ContinuousClock.Instant?
         /// True if no more durations are counted.
         var isClosed = false
         /// True after the end: nothing is exported.
@@ -58,13 +60,20 @@ final class MetricExporter: Sendable {
             if state.reader != nil { return }
             // Detached, so that the deadline of a caller does not apply.
             state.reader = Task.detached { [weak self, clock, interval] in
-                while (try? await clock.sleep(for: interval)) != nil {
+                var pause = interval
+                while (try? await clock.sleep(for: pause)) != nil {
                     guard let self else { return }
                     // A failure is not repeated before the next interval, whose export has the same durations too.
-                    _ = await export()
+                    if requestedPause <= .zero { _ = await export() }
+                    pause = max(interval, requestedPause)
                 }
             }
         }
+    }
+
+    /// The rest of the pause that the collector asked for; not positive for none. A flush does not wait for it.
+    private var requestedPause: Duration {
+        state.withLock { $0.pauseEnd }.map { clock.now.duration(to: $0) } ?? .zero
     }
 
     /// Exports until the collector has answered, or until the task is cancelled.
@@ -126,8 +135,11 @@ final class MetricExporter: Sendable {
             state.running = nil
             state.statistics.count(outcome, of: collection.series.count, \.exportedPoints, \.refusedPoints)
             switch outcome {
-            case .busy, .cancelled: state.ledger.restore(collection)
-            case .accepted, .refused: break
+            case .busy(let requested, _):
+                state.ledger.restore(collection)
+                state.pauseEnd = requested.map { clock.now + ExportBackoff.obeyed($0) }
+            case .cancelled: state.ledger.restore(collection)
+            case .accepted, .refused: state.pauseEnd = nil
             }
         }
         return outcome
