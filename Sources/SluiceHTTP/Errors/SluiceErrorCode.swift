@@ -103,6 +103,15 @@ extension SluiceError {
         public static let queueFull = Code("queueFull")
         /// The file of a cookie jar cannot be read or written.
         public static let cookieFileFailed = Code("cookieFileFailed")
+
+        private static let codesBeforeSending: Set<Code> = [
+            .invalidURL, .unsupportedScheme, .invalidHeader, .invalidMethod, .cannotResolveHost, .cannotConnect,
+            .tlsFailed, .proxyFailed, .connectTimedOut, .unsupported, .queueFull, .hostRefused, .addressRefused,
+            .invalidConfiguration,
+        ]
+
+        /// True for a failure of a transport that has sent nothing of the request.
+        package var isBeforeSending: Bool { Self.codesBeforeSending.contains(self) }
     }
 
     /// The steps of the pipeline, in their order.

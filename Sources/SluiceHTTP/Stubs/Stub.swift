@@ -253,6 +253,11 @@ extension Stub {
         return next
     }
 
+    /// True if the stub fails before a transport would have sent anything. The result of a closure is not known.
+    var failsBeforeSending: Bool {
+        if case .failure(let error) = content { error.code.isBeforeSending } else { false }
+    }
+
     /// True if the stub has no delay, pace or truncation.
     var isPlain: Bool { latency <= .zero && upload == nil && download == nil && truncation == nil }
 }

@@ -79,9 +79,11 @@ package final class StubPlayer: CallbackTransport {
         guard stub.isPlain, let sent = request.body.immediateLength else { return nil }
         switch stub.content {
         case .failure(let error):
-            context.meter?.begin(uploading: sent).sent(sent)
+            if !error.code.isBeforeSending { context.meter?.begin(uploading: sent).sent(sent) }
             return .failure(error)
         case .response(let head, let bytes):
+            // The body fails after its head.
+            if let limit = context.limits.body, Int64(bytes.count) > limit { return nil }
             let reporter = context.meter?.begin(uploading: sent)
             reporter?.sent(sent)
             return Result { () throws(SluiceError) in
@@ -101,7 +103,8 @@ package final class StubPlayer: CallbackTransport {
         _ context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
         let timeouts = StubTimeouts(clock, context.timeouts)
-        let reporter = context.meter?.begin(uploading: request.body.length)
+        var reporter: TransferMeter.Reporter?
+        if !stub.failsBeforeSending { reporter = context.meter?.begin(uploading: request.body.length) }
         var keepsBytes = false
         if case .closure = stub.content { keepsBytes = true }
         let (sent, upload) = try await StubUpload.read(
@@ -133,7 +136,9 @@ package final class StubPlayer: CallbackTransport {
         let (bytes, metrics) = try Self.body(content, head, request, context, sent: sent)
         let trailers = Self.trailers(of: stub, after: head, request)
         reporter?.expected(Int64(bytes.count))
-        if stub.download == nil, stub.truncation == nil {
+        let limit = context.limits.body
+        let isWithinLimit = limit.map { Int64(bytes.count) <= $0 } ?? true
+        if stub.download == nil, stub.truncation == nil, isWithinLimit {
             reporter?.received(Int64(bytes.count))
             return TransportResponse(head: head, body: ResponseBody(bytes, metrics: metrics, trailers: trailers))
         }
@@ -141,6 +146,7 @@ package final class StubPlayer: CallbackTransport {
             bytes: bytes,
             pace: stub.download,
             truncation: stub.truncation,
+            limit: limit,
             timeouts: timeouts,
             reporter: reporter,
             metrics: metrics,
@@ -149,7 +155,7 @@ package final class StubPlayer: CallbackTransport {
         return TransportResponse(head: head, body: download.begin())
     }
 
-    /// Returns the response's body and metrics. Checks the limit.
+    /// Returns the response's body and metrics. Checks the announced length against the limit.
     private static func body(
         _ bytes: Data,
         _ head: HTTPResponse,
@@ -157,8 +163,8 @@ package final class StubPlayer: CallbackTransport {
         _ context: TransferContext,
         sent: Int64
     ) throws(SluiceError) -> (Data, TransferMetrics) {
+        try context.limits.checkAnnouncedLength(of: head, to: request)
         let bytes = isBodiless(head, request) ? Data() : bytes
-        if let limit = context.limits.body, Int64(bytes.count) > limit { throw .bodyTooLarge(limit: limit) }
         var metrics = TransferMetrics()
         metrics.bytesSent = sent
         metrics.bytesReceived = Int64(bytes.count)

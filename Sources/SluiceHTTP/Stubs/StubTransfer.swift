@@ -116,6 +116,8 @@ struct StubDownload: Sendable {
     let bytes: Data
     let pace: Stub.Pace?
     let truncation: Stub.Truncation?
+    /// The maximum number of bytes; nil for no limit.
+    let limit: Int64?
     let timeouts: StubTimeouts
     let reporter: TransferMeter.Reporter?
     let metrics: TransferMetrics
@@ -137,11 +139,21 @@ struct StubDownload: Sendable {
             let piece = rest.prefix(pace?.bytes ?? rest.count)
             rest = rest.dropFirst(piece.count)
             count += Int64(piece.count)
+            if let limit, count > limit { throw .bodyTooLarge(limit: limit) }
             reporter?.received(count)
             await writer.write(piece)
             if Task.isCancelled { throw .cancelled }
         }
         if let truncation, truncation.bytes < bytes.count { throw truncation.error }
+    }
+}
+
+extension ResponseLimits {
+    /// Fails a response that announces a body over the limit, as the engine does. A redirect needs only its head.
+    package func checkAnnouncedLength(of head: HTTPResponse, to request: HTTPRequest) throws(SluiceError) {
+        guard let body, let length = head.bodyLength(of: request.method), length > body, !head.status.isRedirection
+        else { return }
+        throw SluiceError.bodyTooLarge(limit: body).with(request: request, response: head)
     }
 }
 

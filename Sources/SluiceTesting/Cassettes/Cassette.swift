@@ -296,29 +296,33 @@ public struct RecordedExchange: Sendable {
     ///   - context: The context, for its body limit and its meter.
     ///   - bodies: The bodies of the cassette.
     /// - Returns: The response.
-    /// - Throws: The recorded error, ``SluiceError/Code/bodyTooLarge``, or a ``SluiceError`` with the code
-    ///   `cassetteUnreadable`.
+    /// - Throws: The recorded error, ``SluiceError/Code/bodyTooLarge`` for an announced length, or a ``SluiceError`` with
+    ///   the code `cassetteUnreadable`.
     func response(
         to request: HTTPRequest,
         _ context: TransferContext,
         _ bodies: CassetteBodies
     ) async throws(SluiceError) -> TransportResponse {
+        if case .failure(let error) = result, error.code.isBeforeSending { throw error.with(request: request) }
         let sent = self.request.digest?.length ?? Int64(self.request.body.count)
         let reporter = context.meter?.begin(uploading: sent)
         reporter?.sent(sent)
         switch result {
         case .failure(let error): throw error.with(request: request)
         case .success(let response):
+            let limit = context.limits.body
+            try context.limits.checkAnnouncedLength(of: response.head, to: request)
             let count = response.digest?.length ?? Int64(response.body.count)
-            if let limit = context.limits.body, count > limit {
-                throw SluiceError.bodyTooLarge(limit: limit).with(request: request)
-            }
             reporter?.expected(count)
             var metrics = TransferMetrics()
             metrics.bytesSent = sent
             metrics.bytesReceived = count
             if let digest = response.digest {
-                let body = try await bodies.body(digest, of: response, metrics, reporter)
+                let body = try await bodies.body(digest, of: response, upTo: limit, metrics, reporter)
+                return TransportResponse(head: response.head, body: body)
+            }
+            if let limit, count > limit {
+                let body = ResponseBody { _ throws(SluiceError) in throw SluiceError.bodyTooLarge(limit: limit) }
                 return TransportResponse(head: response.head, body: body)
             }
             reporter?.received(count)

@@ -197,6 +197,7 @@ struct CassetteBodies: Sendable {
     /// - Parameters:
     ///   - digest: The digest of the body.
     ///   - response: The recorded response.
+    ///   - limit: The maximum number of bytes; nil for no limit. A longer body fails while it is read.
     ///   - metrics: The metrics of the transfer.
     ///   - reporter: Receives the progress; nil for none.
     /// - Returns: The body.
@@ -204,6 +205,7 @@ struct CassetteBodies: Sendable {
     func body(
         _ digest: BodyDigest,
         of response: RecordedExchange.Response,
+        upTo limit: Int64?,
         _ metrics: TransferMetrics,
         _ reporter: TransferMeter.Reporter?
     ) async throws(SluiceError) -> ResponseBody {
@@ -212,7 +214,7 @@ struct CassetteBodies: Sendable {
         guard file.length == digest.length else {
             throw .unreadableBody(url, "it has \(file.length) bytes, but \(digest.length) were recorded")
         }
-        return Self.body(file, trailers: response.trailers, metrics, reporter)
+        return Self.body(file, upTo: limit, trailers: response.trailers, metrics, reporter)
     }
 
     /// Returns a response body that is read from its temporary file, which may be removed meanwhile.
@@ -221,7 +223,7 @@ struct CassetteBodies: Sendable {
         trailers: HTTPHeaders,
         _ metrics: TransferMetrics
     ) async throws(SluiceError) -> ResponseBody {
-        Self.body(try await open(file.url), trailers: trailers, metrics, nil)
+        Self.body(try await open(file.url), upTo: nil, trailers: trailers, metrics, nil)
     }
 
     private func open(_ url: URL) async throws(SluiceError) -> FileReader {
@@ -234,6 +236,7 @@ struct CassetteBodies: Sendable {
 
     private static func body(
         _ file: FileReader,
+        upTo limit: Int64?,
         trailers: HTTPHeaders,
         _ metrics: TransferMetrics,
         _ reporter: TransferMeter.Reporter?
@@ -243,6 +246,7 @@ struct CassetteBodies: Sendable {
             while let piece = try await file.read() {
                 if Task.isCancelled { throw .cancelled }
                 count += Int64(piece.count)
+                if let limit, count > limit { throw .bodyTooLarge(limit: limit) }
                 reporter?.received(count)
                 await writer.write(piece)
             }

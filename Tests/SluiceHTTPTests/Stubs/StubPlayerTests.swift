@@ -190,6 +190,40 @@ import Testing
         #expect(code == .bodyTooLarge)
     }
 
+    @Test func bodyOverTheLimitFailsAfterItsHead() async throws {
+        let context = TransferContext(limits: ResponseLimits(body: 3))
+        let moved = Stub.text("four", status: .found, headers: ["Content-Length": "4"])
+        let four = Stub.text("four")
+        for stub in [four, four.streamed(by: 2), Stub.answering { _ in four }, moved] {
+            let response = try await StubPlayer(stub, clock: clock).send(request, context: context)
+            let error = await #expect(throws: SluiceError.self) { try await response.body.collect() }
+            #expect(error?.code == .bodyTooLarge)
+        }
+    }
+
+    @Test func announcedBodyOverTheLimitFailsWithItsHead() async {
+        let context = TransferContext(limits: ResponseLimits(body: 3))
+        let stub = Stub.text("four", headers: ["Content-Length": "4"])
+        let error = await #expect(throws: SluiceError.self) { try await send(stub, nil, context) }
+        #expect(error?.code == .bodyTooLarge)
+        #expect(error?.response?.status == .ok)
+    }
+
+    @Test func failureBeforeSendingCountsNoUpload() async {
+        let cases: [(Stub, Int64)] = [
+            (.failure(.cannotConnect), 0), (.failure(.tlsFailed).receivingBody(by: 2), 0),
+            (.failure(.connectionLost), 5), (.failure(.connectionLost).receivingBody(by: 2), 5),
+        ]
+        var request = request
+        request.method = .put
+        request.body = .data(Data(count: 5))
+        for (stub, count) in cases {
+            let meter = TransferMeter(clock: clock)
+            _ = try? await StubPlayer(stub, clock: clock).send(request, context: TransferContext(meter: meter))
+            #expect(meter.snapshot(.upload).progress.completed == count)
+        }
+    }
+
     @Test func streamedBodyArrivesInDelayedChunksAndIsCounted() async throws {
         let meter = TransferMeter(clock: clock)
         let stub = Stub.text("abcde").streamed(by: 2, every: .seconds(1))

@@ -249,7 +249,8 @@ import Testing
         let name = try #require(names(in: bodies).first)
         #expect(names(in: bodies).count == 1 && name.utf8.count == 64)
         let limits = ResponseLimits(body: 1000)
-        try await expectError(.bodyTooLarge) { try await send(playing, limits: limits) }
+        let limited = try await send(playing, limits: limits)
+        try await expectError(.bodyTooLarge) { try await limited.body.collect() }
         try Data("short".utf8).write(to: bodies.appending(path: name))
         try await expectError(.cassetteUnreadable) { try await send(playing) }
         try FileManager.default.removeItem(at: bodies)

@@ -190,6 +190,38 @@ import Testing
         #expect(paths == ["/lost", "/late", "/long"])
     }
 
+    @Test func replayedBodyOverTheLimitFailsAfterItsHead() async throws {
+        defer { tearDown() }
+        network.on(.get("/long"), .text("four"))
+        network.on(.get("/announced"), .text("four", headers: ["Content-Length": "4"]))
+        let recording = cassette()
+        for path in ["/long", "/announced"] { _ = try await send(recording, path) }
+        let limited = TransferContext(limits: ResponseLimits(body: 3))
+        let playing = cassette()
+        let request = HTTPRequest(scheme: "http", authority: "shop.test", path: "/long")
+        let response = try await playing.send(request, context: limited)
+        try await expectError(.bodyTooLarge) { try await response.body.collect() }
+        let error = try await expectError(.bodyTooLarge) { try await send(playing, "/announced", context: limited) }
+        #expect(error.response?.status == .ok)
+    }
+
+    @Test func replayedFailureBeforeSendingCountsNoUpload() async throws {
+        defer { tearDown() }
+        network.on(.post("/a"), .failure(.cannotConnect))
+        network.on(.post("/b"), .failure(.connectionLost))
+        let cases: [(String, SluiceError.Code, Int64)] = [("/a", .cannotConnect, 0), ("/b", .connectionLost, 4)]
+        let body = RequestBody.data(Data("body".utf8))
+        let recording = cassette()
+        for (path, code, _) in cases { try await expectError(code) { try await send(recording, path, body: body) } }
+        let playing = cassette()
+        for (path, code, count) in cases {
+            let meter = TransferMeter()
+            let context = TransferContext(meter: meter)
+            try await expectError(code) { try await send(playing, path, body: body, context: context) }
+            #expect(meter.snapshot(.upload).progress.completed == count)
+        }
+    }
+
     @Test func recordsConcurrentRequests() async throws {
         defer { tearDown() }
         network.on(.any, .text("x"))

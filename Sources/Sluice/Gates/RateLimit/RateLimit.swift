@@ -136,13 +136,8 @@ extension SluiceError {
         if response != nil || isAfterRedirect { return false }
         switch step {
         case .building, .gate, .requestInterceptor, .cache: return true
-        case .transport: return Self.codesBeforeSending.contains(code)
+        case .transport: return code.isBeforeSending
         case .recovery, .responseInterceptor, .validation, .file, .serialization: return false
         }
     }
-
-    private static let codesBeforeSending: Set<Code> = [
-        .invalidURL, .unsupportedScheme, .invalidHeader, .invalidMethod, .cannotResolveHost, .cannotConnect, .tlsFailed,
-        .proxyFailed, .connectTimedOut, .unsupported, .queueFull, .hostRefused, .addressRefused, .invalidConfiguration,
-    ]
 }
