@@ -15,6 +15,9 @@ package final class CacheBodyWriter: Sendable {
         /// True if the entry is still to be stored in storage.
         var isForStorage: Bool
         var isFinished = false
+
+        /// True if the entry can still be stored.
+        var isUseful: Bool { !isFinished && (buffer != nil || isForStorage) }
     }
 
     /// The maximum body size, in bytes, that is stored without a storage writer.
@@ -38,7 +41,7 @@ package final class CacheBodyWriter: Sendable {
     package func write(_ piece: Data) async -> Bool {
         let (limits, head) = (store.configuration, entry.byteCount)
         let (pieces, writer, isWriterNeeded) = state.withLock { state -> (Data?, (any CacheWriter)?, Bool) in
-            guard !state.isFinished else { return (nil, nil, false) }
+            guard state.isUseful else { return (nil, nil, false) }
             let (count, overflow) = state.count.addingReportingOverflow(piece.count)
             let size = overflow ? .max : count.addingReportingOverflow(head).partialValue
             state.count = count
@@ -51,10 +54,7 @@ package final class CacheBodyWriter: Sendable {
                 state.buffer?.append(piece)
             } else {
                 defer { state.buffer = nil }
-                guard state.isForStorage else {
-                    state.isFinished = true
-                    return (nil, nil, false)
-                }
+                guard state.isForStorage else { return (nil, nil, false) }
                 if state.writer == nil { return ((state.buffer ?? Data()) + piece, nil, true) }
             }
             guard state.isForStorage, count > Self.wholeLimit else { return (nil, nil, false) }
@@ -62,7 +62,7 @@ package final class CacheBodyWriter: Sendable {
             return (state.buffer ?? piece, nil, true)
         }
         if let pieces { await store(pieces, writer, opens: isWriterNeeded) }
-        return state.withLock { !$0.isFinished }
+        return state.withLock { $0.isUseful }
     }
 
     /// Sends pieces to storage. Opens a storage writer for the first ones.
@@ -79,15 +79,15 @@ package final class CacheBodyWriter: Sendable {
             state.withLock { state in
                 state.writer = nil
                 state.isForStorage = false
-                if state.buffer == nil { state.isFinished = true }
             }
             store.notify(.writeFailed(error))
         }
     }
 
-    /// Makes the entry visible, in the place of the previous entry with its key and variant.
+    /// Makes the entry visible, in the place of the previous entry with its key and variant. If the entry cannot be
+    /// stored, the previous one is removed.
     ///
-    /// - Parameter ticket: The fetch that has received the body. If something has outdated it, nothing is stored.
+    /// - Parameter ticket: The fetch that has received the body. If something has outdated it, nothing changes.
     /// - Returns: True if a tier stores the entry. A small entry is in memory at once. If the body was sent to storage
     ///   piece by piece, the call returns when storage has committed it.
     @discardableResult
@@ -103,7 +103,10 @@ package final class CacheBodyWriter: Sendable {
         if isFinished { return false }
         let whole = buffer.map { entry.with(body: $0) }
         guard let writer else {
-            guard let whole else { return false }
+            guard let whole else {
+                store.removePrevious(to: entry, of: ticket)
+                return false
+            }
             guard let ticket else {
                 store.insert(whole)
                 return true
@@ -136,15 +139,16 @@ extension CacheStore {
     /// - Parameters:
     ///   - entry: The entry without its body.
     ///   - length: The length of the body, if known.
-    /// - Returns: The writer; nil if no tier would store the entry.
+    /// - Returns: The writer; nil if the entry has expired, or if no tier would store one of this length.
     package nonisolated func writer(for entry: CacheEntry, length: Int64? = nil) async -> CacheBodyWriter? {
         guard entry.isLive(at: date) else { return nil }
+        guard let length else { return CacheBodyWriter(self, entry) }
         let isForStorage = isForStorage(entry)
-        let (size, overflow) = entry.byteCount.addingReportingOverflow(Int(clamping: length ?? 0))
+        let (size, overflow) = entry.byteCount.addingReportingOverflow(Int(clamping: length))
         let bytes = overflow ? .max : size
         guard configuration.memory.admits(bytes: bytes) || isForStorage && configuration.disk.admits(bytes: bytes)
         else {
-            if length != nil { notify(.skipped(entry.key, bytes: bytes)) }
+            notify(.skipped(entry.key, bytes: bytes))
             return nil
         }
         return CacheBodyWriter(self, entry)

@@ -314,8 +314,7 @@ extension CacheStore {
         let date = self.date
         let isLive = entry.isLive(at: date)
         guard isLive || entry.memory != nil else {
-            guard state.withLock({ $0.admits(entry, of: ticket) }) else { return (nil, false) }
-            return (remove(CacheSelection(entry.key, variant: entry.variant), isAwaited: isAwaited), true)
+            return removePrevious(to: entry, of: ticket, isAwaited: isAwaited)
         }
         let bytes = entry.byteCount
         let isForStorage = hasStorage && entry.key.space != .memoryValues
@@ -345,6 +344,29 @@ extension CacheStore {
         if startsDraining { startDraining() }
         if isWritten ? !isAdmitted : !isInMemory { notify(.skipped(entry.key, bytes: bytes)) }
         return (number, true)
+    }
+
+    /// Removes the entry that a newer one would replace, because the newer one cannot be stored.
+    ///
+    /// - Returns: The number of the change to wait for, nil if nothing is written; and true if the fetch is current.
+    @discardableResult
+    nonisolated func removePrevious(
+        to entry: CacheEntry,
+        of ticket: FetchTicket?,
+        isAwaited: Bool = false
+    ) -> (number: Int?, isCurrent: Bool) {
+        let selection = CacheSelection(entry.key, variant: entry.variant)
+        let isForStorage = hasStorage && entry.key.space != .memoryValues
+        let (number, isCurrent, startsDraining) = state.withLock { state -> (Int?, Bool, Bool) in
+            guard state.admits(entry, of: ticket) else { return (nil, false, false) }
+            state.memory.remove(selection)
+            guard isForStorage else { return (nil, true, false) }
+            let number = state.pending.remove(selection, isAwaited: isAwaited)
+            if isAwaited { state.awaited[number] = .open }
+            return (number, true, state.beginDraining())
+        }
+        if startsDraining { startDraining() }
+        return (number, isCurrent)
     }
 
     /// Removes entries: from memory before the call returns, from storage later. They are not returned in the meantime.

@@ -236,8 +236,12 @@ extension MemoryTier {
         var entries: [CacheEntry] = []
         var index = heads[key] ?? Self.none
         while index != Self.none {
-            let next = nodes[index].next
-            if let entry = access(index, at: now, touches: &touches) { entries.append(entry) }
+            var next = nodes[index].next
+            if let entry = access(index, at: now, touches: &touches) {
+                entries.append(entry)
+                // The model of this entry may have evicted the next one.
+                next = nodes[index].next
+            }
             index = next
         }
         return entries

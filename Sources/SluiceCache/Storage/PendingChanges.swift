@@ -75,7 +75,7 @@ struct PendingChanges {
     var failedRemovals: [Int: Item] = [:]
     /// The queued changes that later changes have superseded.
     var superseded: Set<Int> = []
-    /// The awaited entries that a removal of everything has replaced, so that they are not stored.
+    /// The awaited entries that a removal of everything has replaced, or that a failed one will remove.
     var abandoned: Set<Int> = []
     /// The awaited removals that a removal of everything has replaced, with its number.
     var replaced: [Int: Int] = [:]
@@ -353,7 +353,10 @@ extension PendingChanges {
                 }
                 continue
             }
-            if !hasFailed { dropFailedRemovals(key, variant: selection.variant, before: item.number) }
+            if !hasFailed {
+                dropFailedRemovals(key, variant: selection.variant, before: item.number)
+                if item.isAwaited, willBeRemoved(item) { abandoned.insert(item.number) }
+            }
             guard let index = keyed[key]?.firstIndex(where: { $0.number == item.number }) else { continue }
             if hasFailed {
                 keyed[key]?[index].entry = nil
@@ -379,13 +382,21 @@ extension PendingChanges {
         bytes += Self.removalBytes
     }
 
-    /// Drops failed removals that a later change with the same key and variant supersedes.
+    /// Returns true for a stored entry that an earlier removal, which has failed, will remove when it is repeated.
+    private func willBeRemoved(_ item: Item) -> Bool {
+        guard !failedRemovals.isEmpty, case .change(.store(let entry)) = item.write else { return false }
+        let isRepeated = { (number: Int) in number < item.number && failedRemovals[number] != nil }
+        return bulkRemovals.contains { isRepeated($0.number) && $0.selection.contains(entry) }
+            || (keyed[entry.key] ?? []).contains { isRepeated($0.number) && $0.variant == nil }
+    }
+
+    /// Drops failed removals that a later change with the same key and variant supersedes. A value has no variants.
     private mutating func dropFailedRemovals(_ key: CacheKey, variant: String?, before number: Int) {
         guard !failedRemovals.isEmpty, let changes = keyed[key] else { return }
         let remaining = changes.filter { change in
-            guard change.number < number, change.variant == variant, let item = failedRemovals[change.number] else {
-                return true
-            }
+            guard change.number < number, change.variant == variant || key.space == .values,
+                let item = failedRemovals[change.number]
+            else { return true }
             bytes -= item.bytes
             failedRemovals[change.number] = nil
             return false

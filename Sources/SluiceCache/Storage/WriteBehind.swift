@@ -199,7 +199,7 @@ extension CacheStore.State {
         for (number, change) in awaited where number <= pending.taken {
             let made = pending.replaced[number] ?? number
             var failure = failures[made]
-            // Neither was the entry stored, nor has the removal that replaces the others been made.
+            // The entry is not stored or will be removed, or the removal that replaces the others has not been made.
             if pending.abandoned.contains(number) || made != number && pending.failedRemovals[made] != nil {
                 failure = failure ?? .cacheOverflow
             }
@@ -303,10 +303,11 @@ enum WriteBehindExit {
 }
 
 extension SluiceError {
-    /// The error of an entry that was not stored, because so many changes wait or have failed that storage is cleared.
+    /// The error of an entry that was not stored or will be removed, because so many changes wait or have failed that
+    /// storage is cleared, or because a failed removal is repeated.
     fileprivate static let cacheOverflow = SluiceError(
         .cacheFailed,
-        "Too many changes wait or have failed, so all entries in the storage of the cache will be removed.",
+        "Too many changes wait or a removal has failed, so later entries in the cache's storage will be removed too.",
         step: .cache
     )
 }

@@ -170,4 +170,26 @@ final class CachedModelTests: XCTestCase {
         tier.remove(CacheSelection(second.key))
         XCTAssertEqual(tier.size, CacheSize())
     }
+
+    func testModelThatEvictsAVariantLeavesTheOthers() {
+        func entry(_ variant: String, stored: Double) -> CacheEntry {
+            let (head, date) = (HTTPResponse(status: .ok), Date(timeIntervalSinceReferenceDate: stored))
+            return CacheEntry(
+                key: CacheKey("a", in: .http),
+                variant: variant,
+                response: StoredResponse(method: .get, url: "a", head: head, requested: date, received: date),
+                body: Data(repeating: 0x61, count: 200),
+                stored: date
+            )
+        }
+        let (first, second, third) = (entry("1", stored: 3), entry("2", stored: 2), entry("3", stored: 1))
+        var tier = MemoryTier(limits: CacheLimits(bytes: first.byteCount + second.byteCount + third.byteCount + 300))
+        // The second variant was used least recently.
+        for variant in [second, third, first] { tier.insert(variant, isStored: false, at: 3) }
+        _ = first.storedModel?.model(of: first.body, by: SharedDecoder(decoder)) { 1 }
+        var touches: [MemoryTier.Touch] = []
+        let found = tier.entries(for: first.key, at: 3, touches: &touches)
+        XCTAssertEqual(found.map(\.variant), ["1", "3"])
+        XCTAssertEqual(tier.size, CacheSize(bytes: first.byteCount + third.byteCount + 600, count: 2))
+    }
 }

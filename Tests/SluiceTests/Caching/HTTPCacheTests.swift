@@ -322,6 +322,34 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(text, "a\nb\nc")
     }
 
+    func testStreamTooLargeToBeStoredSupersedesTheStoredResponse() async throws {
+        let small = CacheStore(storage: nil) { $0.memory.entryBytes = 2000 }
+        let client = try client { $0.cache = small }
+        let signal = LoopbackSignal()
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+        // The server pauses after the first chunk with its framing.
+        let large = LoopbackResponse.chunked([Data(count: 1000), Data(count: 3000)], headers: headers)
+        server?.on(
+            "/page",
+            .text("one", headers: headers),
+            large.paused(after: 1007, until: signal),
+            .text("three", headers: headers)
+        )
+        for expected in ["one", "one"] {
+            let response = try await read(client)
+            XCTAssertEqual(try response.result.get(), expected)
+        }
+        var count = 0
+        for try await chunk in client.data.get("page").header("Cache-Control", "no-cache").stream().bytes {
+            signal.fire()
+            count += chunk.count
+        }
+        XCTAssertEqual(count, 4000)
+        let next = try await read(client)
+        XCTAssertEqual(try next.result.get(), "three")
+        XCTAssertEqual(server?.requests.count, 3)
+    }
+
     func testAbandonedStreamIsNotStored() async throws {
         let client = try client()
         let never = LoopbackSignal()

@@ -79,6 +79,40 @@ final class CacheBodyWriterTests: XCTestCase {
         XCTAssertNil(endless)
     }
 
+    func testCompleteBodyThatCannotBeStoredRemovesTheEntryOfAnEarlierFetch() async throws {
+        let store = makeStore {
+            $0.memory.entryBytes = 100 << 10
+            $0.disk.entryBytes = 500 << 10
+        }
+        // The body is too large, or storage fails while it arrives.
+        for (pieces, fails) in [(9, false), (5, true)] {
+            let slow = store.beginFetch()
+            store.insert(CacheEntry(of: "a", "old"))
+            await store.flush()
+            storage.fail { _ in fails }
+            for isAbandoned in [true, false] {
+                let writer = try await writer(store)
+                for _ in 0..<pieces { await writer.write(piece) }
+                if isAbandoned { writer.abandon() }
+                // The stored entry is newer than the first fetch.
+                let isKept = await writer.commit(of: isAbandoned ? store.beginFetch() : slow)
+                XCTAssertFalse(isKept)
+                let found = await store.entries(for: .of("a"))
+                XCTAssertEqual(found.map(\.text), ["old"])
+            }
+            let last = try await writer(store)
+            for _ in 0..<pieces { await last.write(piece) }
+            let isKept = await last.commit(of: store.beginFetch())
+            XCTAssertFalse(isKept)
+            let found = await store.entries(for: .of("a"))
+            XCTAssertEqual(found.map(\.text), [])
+            await store.flush()
+            storage.fail(nil)
+            await store.flush()
+            XCTAssertEqual(storage.names, [])
+        }
+    }
+
     func testBodyOverTheDiskLimitIsStoredInMemory() async throws {
         let store = makeStore { $0.disk.entryBytes = 300 << 10 }
         let writer = try await writer(store)

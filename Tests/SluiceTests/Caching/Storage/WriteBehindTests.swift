@@ -61,7 +61,8 @@ final class WriteBehindTests: XCTestCase {
             let removal = await store.failure(of: removed ?? 0)
             XCTAssertEqual(removal?.code, fails ? .cacheFailed : nil)
             let none = await store.failure(of: next ?? 0)
-            XCTAssertNil(none)
+            // The removal of everything is repeated.
+            XCTAssertEqual(none?.code, fails ? .cacheFailed : nil)
             XCTAssertEqual(storage.names.last, fails ? "first" : "b")
             XCTAssertTrue(storage.names.contains("b"))
         }
@@ -208,6 +209,47 @@ final class WriteBehindTests: XCTestCase {
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(2))
         await eventually { [storage] in storage.names.isEmpty }
+    }
+
+    func testValueStoredAfterAFailedRemovalOfItsNameIsKept() async {
+        let store = makeStore(memory: CacheLimits(count: 0))
+        let value = CacheEntry(of: "a", "new", in: .values)
+        storage.fail { if case .remove = $0 { true } else { false } }
+        store.remove(CacheSelection(value.key))
+        await store.flush()
+        let number = store.insert(value, isAwaited: true)
+        let failure = await store.failure(of: number ?? 0)
+        XCTAssertNil(failure)
+        storage.fail(nil)
+        await store.flush()
+        XCTAssertEqual(storage.names, ["a"])
+        let found = await store.entries(for: value.key)
+        XCTAssertEqual(found.map(\.text), ["new"])
+    }
+
+    func testStoringAnEntryThatARepeatedRemovalWillRemoveFails() async {
+        let store = makeStore()
+        var tagged = CacheSelection()
+        tagged.tag = "t"
+        storage.fail { if case .remove = $0 { true } else { false } }
+        store.remove(tagged)
+        store.remove(CacheSelection(.of("a")))
+        await store.flush()
+        let entries = [
+            CacheEntry(of: "a", variant: "v"), CacheEntry(of: "b"), CacheEntry(of: "c", in: .values, tags: ["t"]),
+        ]
+        var codes: [SluiceError.Code?] = []
+        for entry in entries {
+            let number = store.insert(entry, isAwaited: true)
+            codes.append(await store.failure(of: number ?? 0)?.code)
+        }
+        XCTAssertEqual(codes, [.cacheFailed, nil, .cacheFailed])
+        storage.fail(nil)
+        await store.flush()
+        XCTAssertEqual(storage.names, ["b"])
+        let number = store.insert(entries[0], isAwaited: true)
+        let failure = await store.failure(of: number ?? 0)
+        XCTAssertNil(failure)
     }
 
     func testEntriesOverThePendingLimitStayInMemory() async {
