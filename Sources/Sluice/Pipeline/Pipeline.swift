@@ -374,7 +374,6 @@ final class Pipeline: Sendable {
         let isCacheable = stub == nil && (sink?.isCacheable != false || !request.method.isSafe)
         let steps = steps.adding(draft.options.steps)
         transfer.recordsRequest = steps.recordsRequests
-        transfer.isRepeatable = draft.options.isIdempotent != false
         return Call(
             request,
             stub != nil && stubMode(of: draft).skipsGates ? draft.skippingAllGates : draft,
@@ -448,7 +447,7 @@ final class Pipeline: Sendable {
         _ meter: TransferMeter?,
         within timeouts: Timeouts? = nil
     ) -> TransferContext {
-        TransferContext(
+        var context = TransferContext(
             timeouts: timeouts ?? self.timeouts(of: draft, request),
             limits: draft.options.limits.applied(to: configuration.limits),
             networkAccess: draft.options.networkAccess,
@@ -458,6 +457,8 @@ final class Pipeline: Sendable {
             priority: draft.options.priority,
             meter: meter
         )
+        context.isRepeatable = draft.options.isIdempotent != false
+        return context
     }
 
     private func timeouts(of draft: RequestDraft, _ request: HTTPRequest) -> Timeouts {

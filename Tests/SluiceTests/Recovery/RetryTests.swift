@@ -212,6 +212,19 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/once").count, 2)
     }
 
+    func testRequestThatIsNotIdempotentIsNotSentAgainAfterTheLossOfAConnection() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("one"), .drop, .text("three"), .drop, .text("five"))
+        // The client has no other steps.
+        let client = APIClient(baseURL: server.url)
+        var results: [String?] = []
+        for isIdempotent in [true, false, true, true] {
+            results.append(try? await client.string.get("").idempotent(isIdempotent).sender().value)
+        }
+        XCTAssertEqual(results, ["one", nil, "three", "five"])
+        XCTAssertEqual(server.requestCount, 5)
+    }
+
     func testRequestOverridesPolicyOfClient() async throws {
         let server = try LoopbackServer()
         let clock = TestClock()
