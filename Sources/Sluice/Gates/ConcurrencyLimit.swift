@@ -11,7 +11,8 @@ import SluiceHTTP
 /// take turns, so that many requests to one host do not starve the others. A cancelled request leaves the queue at
 /// once. If the queue is full, a request fails with ``SluiceError/Code/queueFull``.
 ///
-/// Clients that are given the same limit share it.
+/// Clients that are given the same limit share it. A request that an interceptor sends while its own request holds a slot
+/// needs a slot too, and may wait for ever if all slots are held so. Send it with `withoutGate(ConcurrencyLimit.self)`.
 public final class ConcurrencyLimit: ImmediateGate {
     /// The name by which requests opt out of the gate.
     public let name: String

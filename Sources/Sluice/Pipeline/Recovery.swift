@@ -144,10 +144,37 @@ extension Pipeline {
     /// Runs an attempt, and extra attempts in parallel while there is no response. The others are cancelled once there
     /// is one, or once a gate asks to send the request again, which it does only once.
     func hedged(_ first: RequestContext, _ call: Call) async -> AttemptEnd {
+        let race = Locked<Task<Void, Never>?>(nil)
+        let end = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let task = Task { await self.race(first, call) { continuation.resume(returning: $0) } }
+                race.withLock { $0 = task }
+                if Task.isCancelled { task.cancel() }
+            }
+        } onCancel: {
+            race.withLock { $0 }?.cancel()
+        }
+        // Gates and interceptors may ignore the cancellation of an attempt. The others end before the request does.
+        if let task = race.withLock({ $0 }) {
+            _ = try? await TimedWork.outcome(within: Self.cancellationTime, else: .cancelled) { await task.value }
+        }
+        return end
+    }
+
+    /// The time that cancelled attempts have to end before the response is returned.
+    private static let cancellationTime = Duration.milliseconds(100)
+
+    /// Runs the attempts until all have ended.
+    ///
+    /// - Parameters:
+    ///   - first: The first attempt.
+    ///   - call: The state shared by all attempts.
+    ///   - decide: Called once with the end that counts, before the other attempts have ended.
+    private func race(_ first: RequestContext, _ call: Call, decide: @Sendable (AttemptEnd) -> Void) async {
         let policy = call.hedging
         // The time at which an attempt last passed the gates and request interceptors. Nil while the last one has not.
         let sent = Locked<ContinuousClock.Instant?>(nil)
-        return await withTaskGroup(of: Event.self) { group in
+        await withTaskGroup(of: Event.self) { group in
             func begin(_ context: RequestContext) {
                 sent.withLock { $0 = nil }
                 group.addTask {
@@ -185,9 +212,9 @@ extension Pipeline {
                     if case .failure(let error) = end.outcome, !error.isCancellation, !end.isReplayed,
                         let earlier = stale ?? answered
                     {
-                        return earlier
+                        return decide(earlier)
                     }
-                    return end
+                    return decide(end)
                 case .delayElapsed:
                     let now = clock.now
                     let left = now.duration(to: (sent.withLock { $0 } ?? now) + policy.delay)
@@ -206,7 +233,7 @@ extension Pipeline {
                     if extra < policy.maximumExtra { wait(policy.delay) }
                 }
             }
-            return AttemptEnd(outcome: .failure(.cancelled), isReplayed: false)
+            decide(AttemptEnd(outcome: .failure(.cancelled), isReplayed: false))
         }
     }
 }

@@ -227,7 +227,7 @@ struct RetryBalance {
 // MARK: - Hedging policy
 
 /// The policy by which a slow request is sent again in parallel. The first response is used, and the other attempts are
-/// cancelled.
+/// cancelled. After a failure, or a response with one of the ``RetryPolicy/statuses``, the other attempts continue.
 ///
 /// Only safe methods are hedged: GET, HEAD, OPTIONS and TRACE (RFC 9110 §9.2.1). Each extra attempt passes the gates
 /// again and is taken from the client's ``RetryBudget``.

@@ -58,6 +58,38 @@ final class HedgingTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/").count, 2)
     }
 
+    func testResponseDoesNotWaitForAHedgeThatIgnoresItsCancellation() async throws {
+        let server = try LoopbackServer()
+        let clock = TestClock()
+        let signal = LoopbackSignal()
+        server.on("/", .after(signal, .text("ok")))
+        let (asked, ask) = AsyncStream<Void>.makeStream()
+        let (allowed, allow) = AsyncStream<Void>.makeStream()
+        let count = Shared(0)
+        let token = SuppliedToken { _ in
+            let number = count.change { number in
+                number += 1
+                return number
+            }
+            // The second attempt waits until the test is over.
+            if number == 2 {
+                ask.yield()
+                await Task { for await _ in allowed { break } }.value
+            }
+            return "t"
+        }
+        let client = client(server, clock) { $0.requestInterceptors = [token] }
+        let request = Task { try await client.string.get("").sender().value }
+        await server.waitForRequests(1)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+        for await _ in asked { break }
+        signal.fire()
+        let text = try await request.value
+        XCTAssertEqual(text, "ok")
+        allow.finish()
+    }
+
     func testFailureOfAHedgeDoesNotReplaceTheResponse() async throws {
         let server = try LoopbackServer()
         let clock = TestClock()
