@@ -145,8 +145,15 @@ extension RedirectPolicy {
     ) throws(SluiceError) -> HTTPRequest {
         let target: RequestLocation
         do {
+            var url = URIReference(location).resolved(against: URIReference(request.url))
+            // An empty port of a server's URL is that of the scheme (RFC 3986 §6.2.3).
+            if let host = url.authority?.dropLast(), !host.isEmpty, !host.hasSuffix(":"),
+                url.authority?.hasSuffix(":") == true
+            {
+                url.authority = String(host)
+            }
             target = try RequestLocation(
-                URIReference(location).resolved(against: URIReference(request.url)),
+                url,
                 as: "URL “\(RequestLocation.redacted(location))”"
             )
         } catch {

@@ -111,7 +111,7 @@ package struct ChunkedBody: Sendable {
     package static let extensionSumLimit = 64 << 10
 
     private enum State: UInt8 {
-        case size, extensions, sizeEnd, data, dataReturn, dataEnd, complete
+        case size, sizeSpace, extensions, sizeEnd, data, dataReturn, dataEnd, complete
     }
 
     private var state = State.size
@@ -156,12 +156,17 @@ package struct ChunkedBody: Sendable {
                 digits += 1
             } else if digits > 0, byte == 13 {
                 state = .sizeEnd
-            } else if digits > 0, byte == UInt8(ascii: ";") {
-                state = .extensions
+            } else if digits > 0, byte == UInt8(ascii: ";") || byte.isBlank {
+                state = byte.isBlank ? .sizeSpace : .extensions
                 try countExtension()
             } else {
                 throw .malformedChunk
             }
+        case .sizeSpace:
+            // Blanks may precede an extension, but not the end of the line.
+            guard byte == UInt8(ascii: ";") || byte.isBlank else { throw .malformedChunk }
+            if !byte.isBlank { state = .extensions }
+            try countExtension()
         case .extensions:
             if byte == 13 {
                 state = .sizeEnd

@@ -25,7 +25,7 @@ struct HTTP2RequestHead {
         fields.reserveCapacity(request.headers.count + 8)
         add(":method", request.method.rawValue)
         add(":scheme", request.scheme)
-        if let host = request.headers[.host] {
+        if let host = request.headers.values(for: .host).first {
             add(":authority", host)
         } else {
             add(":authority") { $0.append(hostOf: request) }

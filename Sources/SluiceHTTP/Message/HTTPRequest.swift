@@ -215,7 +215,11 @@ public struct HTTPOrigin: Sendable, Hashable, CustomStringConvertible {
         var host = authority
         let defaultPort: StaticString = self.scheme == "https" ? ":443" : ":80"
         if host.hasUTF8Suffix(defaultPort) { host.removeLast(defaultPort.utf8CodeUnitCount) }
-        if !host.isLowercaseASCII { host = host.lowercased() }
+        if !host.isLowercaseASCII {
+            // The zone of an IPv6 address is the name of an interface, whose case counts (RFC 4007 §11.2).
+            let zone = host.firstIndex(of: "%") ?? host.endIndex
+            host = host[..<zone].lowercased() + host[zone...]
+        }
         self.authority = host
     }
 

@@ -17,7 +17,7 @@ import Testing
         ("2\r\nok\r\n1\r\n!\r\n0\r\n\r\n", "ok!"), ("A\r\n0123456789\r\n0\r\n\r\n", "0123456789"),
         ("a\r\n0123456789\r\n00\r\n\r\n", "0123456789"), ("000000000000002\r\nok\r\n0\r\n\r\n", "ok"),
         ("4\r\n\r\n0\r\r\n0\r\n\r\n", "\r\n0\r"), ("2;a=b\r\nok\r\n0;c\r\n\r\n", "ok"),
-        ("2;\r\nok\r\n0\r\n\r\n", "ok"), ("2;a=\"x;\ty\" ; é\r\nok\r\n0\r\n\r\n", "ok"),
+        ("2;\r\nok\r\n0\r\n\r\n", "ok"), ("2 ;a\r\nok\r\n0 \t ;\r\n\r\n", "ok"), ("2;a=\"x;\ty\" ; é\r\nok\r\n0\r\n\r\n", "ok"),
     ])
     func chunksAreJoined(text: String, body: String) {
         let reading = Self.reading(text)
@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: [
         "\r\n", "xyz\r\nabc\r\n0\r\n\r\n", "-1\r\n", "+1\r\na", "0x1\r\na", " 1\r\na", "1 \r\na", "1\t\r\na",
-        "1 ;a\r\nb",
+        "1 2\r\na", " ;a\r\nb", "1 \na",
         "1\na\r\n0\r\n\r\n", "1\r\r\na", "1\ra", ";a\r\n", "g\r\n", "G\r\n", ":\r\n", "@\r\n", "`\r\n", "/\r\n",
         "1000000000000000\r\n", "0000000000000000\r\n\r\n", "ffffffffffffffffff\r\n",
         "1\r\nab\r\n0\r\n\r\n", "2\r\nok0\r\n\r\n", "2\r\nok\n0\r\n\r\n", "2\r\nok\r0\r\n\r\n",

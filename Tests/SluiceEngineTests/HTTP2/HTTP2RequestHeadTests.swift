@@ -69,6 +69,8 @@ import Testing
         let fields = fields(headers: ["Host": "other.example:8080"])
         #expect(fields.contains(":authority: other.example:8080"))
         #expect(!fields.contains { $0.name == "host" })
+        let first = self.fields(headers: ["Host": "a.example", "Host": "b.example"])
+        #expect(first.contains(":authority: a.example"))
     }
 
     @Test(

@@ -9,6 +9,7 @@ import Testing
         ("https", "a.test:1443", "https://a.test:1443"), ("http", "A.Test:80", "http://a.test"),
         ("http", "[::1]", "http://[::1]"), ("http", "[::1]:80", "http://[::1]"),
         ("http", "[FE80::80]", "http://[fe80::80]"), ("https", "[::443]:443", "https://[::443]"),
+        ("http", "[FE80::1%25brLAN]:80", "http://[fe80::1%25brLAN]"),
         ("HTTPS", "a.test:443", "https://a.test"), ("Http", "a.test:80", "http://a.test"),
     ])
     func letterCaseAndDefaultPortAreNormalized(scheme: String, authority: String, origin: String) {

@@ -26,6 +26,7 @@ import Testing
             ("../../../z", "https://a.b/z"), ("/x/%2E%2e/z", "https://a.b/z"), ("z//", "https://a.b/x/z//"),
             ("./a:b", "https://a.b/x/a:b"), ("?r=../z", "https://a.b/x/y?r=../z"),
             ("z|<\"", "https://a.b/x/z%7C%3C%22"),
+            ("//c.d:/z", "https://c.d/z"), ("https://[::1]:", "https://[::1]/"),
             ("//[::1]:8443?r", "https://[::1]:8443/?r"), ("/\u{301}", "https://a.b/%CC%81"),
         ]
     )
@@ -41,7 +42,7 @@ import Testing
 
     @Test(arguments: [
         "ftp://a.b", "file:///etc/passwd", "javascript:alert(1)", "https://", "https://user:pw@a.b/", "http://a.b/",
-        "//", "///z", "https:z", "https:/z", "https:/..//c.d", "//c.d:port/", "//ü.d/", "//c%2Ed/", "//[::1", "//::1/",
+        "//", "///z", "https:z", "https:/z", "https:/..//c.d", "//c.d:port/", "//ü.d/", "//c%2Ed/", "//[::1", "//::1/", "//:/", "//::/",
         "https://a.b\\@c.d/", "data:,z", "//c.d\0/",
     ])
     func rejectsForbiddenLocation(_ location: String) throws {
