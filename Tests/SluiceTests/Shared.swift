@@ -40,9 +40,17 @@ final class AsyncSignal: Sendable {
     }
 }
 
-/// Yields until a condition is true. It never ends if the condition stays false.
-func eventually(_ isTrue: @Sendable () async -> Bool) async {
-    while await !isTrue() { await Task.yield() }
+/// Yields until a condition is true. Ends the process if that takes two minutes, because the test might then wait for ever.
+func eventually(
+    file: StaticString = #file,
+    line: UInt = #line,
+    _ isTrue: @Sendable () async -> Bool
+) async {
+    let end = ContinuousClock.now + .seconds(120)
+    while await !isTrue() {
+        if ContinuousClock.now > end { fatalError("The condition did not become true.", file: file, line: line) }
+        await Task.yield()
+    }
 }
 
 /// Checks if a task is done, after all other tasks have had a turn.

@@ -32,6 +32,7 @@ struct FetchProcess {
     ///   - environment: Changes of the environment.
     ///   - input: The text of standard input, which must fit into a pipe.
     ///   - errors: The pipe for standard error.
+    ///   - isOutputShort: True for a pipe from standard output that has room for another line only when it is empty. Linux only.
     ///   - setup: Commands of a shell that run before the command replaces it.
     /// - Throws: An error if the process cannot be started.
     init(
@@ -39,6 +40,7 @@ struct FetchProcess {
         environment: [String: String] = [:],
         input: String? = nil,
         errors: Pipe = Pipe(),
+        isOutputShort: Bool = false,
         after setup: String? = nil
     ) throws {
         self.errors = errors
@@ -55,6 +57,12 @@ struct FetchProcess {
             process.standardInput = FileHandle.nullDevice
         }
         process.environment = try Self.environment().merging(environment) { $1 }
+        #if os(Linux)
+        // F_SETPIPE_SZ, which is no constant in Swift. It fails once the pipe has more bytes.
+        if isOutputShort, fcntl(output.fileHandleForReading.fileDescriptor, 1031, 4096) < 0 {
+            throw RealServer.Failure(description: "The pipe cannot be shortened: \(errno)")
+        }
+        #endif
         // The process would inherit signals that the tests ignore, as in the background of a script.
         signal(SIGINT, SIG_DFL)
         try process.run()
@@ -84,14 +92,6 @@ struct FetchProcess {
     func read(_ count: Int) throws -> Data {
         try output.fileHandleForReading.read(upToCount: count) ?? Data()
     }
-
-    #if os(Linux)
-    /// Makes the pipe from standard output as short as possible: it has room for another line only when it is empty.
-    func shortenOutput() {
-        // F_SETPIPE_SZ, which is no constant in Swift.
-        _ = fcntl(output.fileHandleForReading.fileDescriptor, 1031, 4096)
-    }
-    #endif
 
     /// Closes the pipe from standard output, as `head` does when it has read enough.
     func closeOutput() throws {

@@ -87,14 +87,15 @@ final class CacheDirectoryTests: XCTestCase {
         let first: Int? = try await stores[1].value(for: "n")
         XCTAssertEqual(first, 1)
         try await stores[0].set(2, for: "n")
-        clock.advance(by: .seconds(2))
         await eventually {
+            // Each second, a store looks for changes.
+            clock.advance(by: .seconds(1))
             let value: Int? = try? await stores[1].value(for: "n")
             return value == 2
         }
         try await stores[0].removeAll()
-        clock.advance(by: .seconds(2))
         await eventually {
+            clock.advance(by: .seconds(1))
             do {
                 let value: Int? = try await stores[1].value(for: "n")
                 return value == nil
