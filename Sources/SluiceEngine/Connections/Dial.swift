@@ -75,6 +75,8 @@ package final class Dial: LoopHandler {
 
     /// The delay before an attempt that failed for lack of a resource is repeated.
     private static let postponement = Duration.milliseconds(20)
+    /// The age at which a dial that is given up makes the resolver forget the addresses.
+    private static let patience = Duration.seconds(1)
 
     let loop: EventLoop
     let began = MonotonicTime.now
@@ -115,6 +117,9 @@ package final class Dial: LoopHandler {
     /// The route through the proxy, or nil for none.
     private var route: ProxyRoute? { destination.route }
 
+    /// The host whose addresses are dialled.
+    private var host: String { route?.host ?? origin.host }
+
     /// Begins to connect.
     package func start() {
         loop.post { [self] thread in
@@ -125,7 +130,13 @@ package final class Dial: LoopHandler {
 
     /// Stops the dial and closes its sockets. A socket that connects at the same time may still be completed.
     package func cancel() {
-        loop.post { [self] thread in tearDown(on: thread) }
+        loop.post { [self] thread in
+            // An address that does not answer may no longer be that of the name.
+            if withState({ !$0.isOver && $0.race != nil }), MonotonicTime.now.since(began) >= Dial.patience {
+                resolver.forget(host)
+            }
+            tearDown(on: thread)
+        }
     }
 
     private func withState<Value>(_ body: (inout State) -> Value) -> Value {
@@ -282,7 +293,6 @@ package final class Dial: LoopHandler {
                 for loser in losers { close(loser, on: thread) }
                 return connected(index, on: thread)
             case .failed:
-                resolver.forget(route?.host ?? origin.host)
                 return fail(lastFailure.map { cannotConnect($0) } ?? Engine.unavailable, on: thread)
             }
         }
@@ -544,7 +554,10 @@ package final class Dial: LoopHandler {
     }
 
     private func fail(_ error: SluiceError, on thread: LoopThread) {
-        guard withState({ !$0.isOver }) else { return }
+        let (isOver, hasAddresses) = withState { ($0.isOver, $0.race != nil) }
+        if isOver { return }
+        // The server of an outdated address may refuse connections or have another certificate.
+        if hasAddresses { resolver.forget(host) }
         tearDown(on: thread)
         completion(self, .failure(error), thread)
     }

@@ -303,12 +303,13 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     ///
     /// - Returns: False if no request of the group needs the dial. The caller then cancels it.
     package mutating func dialStarted(_ dial: Dial, for call: Call, in group: GroupID) -> Bool {
-        let candidates = [call] + (groups[safe: group]??.connecting ?? [])
-        let owner = candidates.first { candidate in
+        let candidates = ([call] + (groups[safe: group]??.connecting ?? [])).filter { candidate in
             guard let request = pending[ObjectIdentifier(candidate)] else { return false }
             return request.group == group && request.isConnecting && request.dial == nil
         }
-        guard let owner else {
+        // No other dial is started for a request that expects this one.
+        let expecting = candidates.first { pending[ObjectIdentifier($0)]?.hasDial == true }
+        guard let owner = expecting ?? candidates.first else {
             groups[group]?.dials -= 1
             releaseUse(of: group)
             return false
@@ -364,11 +365,11 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     /// Records a failed dial. Its owner fails, and so do the requests that waited for the last dial.
     ///
-    /// If the group has a shared connection, requests wait for its streams instead of failing.
+    /// If the group has a shared connection that accepts requests, they wait for its streams instead of failing.
     package mutating func dialFailed(_ dial: Dial, with error: SluiceError, at now: MonotonicTime) -> [Action] {
         guard let (owner, group) = remove(dial) else { return [] }
         defer { releaseUse(of: group) }
-        if groups[group]?.shared.isEmpty == false {
+        if groups[group]?.shared.contains(where: { $0.capacity > 0 }) == true {
             groups[group]?.failedToGrow = now
             return []
         }

@@ -145,7 +145,7 @@ enum LookupTarget: Hashable {
         if let address = IPAddress(name) {
             self = .address(ScopedAddress(address))
         } else {
-            self = name.isEmpty ? .invalid : .name(LookupName(key: name, text: host))
+            self = name.isEmpty ? .invalid : .name(LookupName(name, text: host))
         }
     }
 
@@ -166,17 +166,21 @@ enum LookupTarget: Hashable {
 
 /// A name to look up.
 struct LookupName: Hashable {
-    /// The name that equal look-ups share: lower-case ASCII letters, no trailing dot.
+    /// The name that equal look-ups share: lower-case ASCII letters.
     let key: String
     /// The name for the system's resolver. A trailing dot prevents the use of the search list.
     let text: String
 
     /// Creates the look-up of a name. A name below `.localhost` becomes `localhost` (RFC 6761 §6.3).
-    fileprivate init(key: String, text: String) {
+    ///
+    /// - Parameters:
+    ///   - name: The name without a trailing dot.
+    ///   - text: The name with a trailing dot if it has one, which makes it another name.
+    fileprivate init(_ name: String, text: String) {
         // Only ASCII letters are lower-cased: Unicode would convert other letters (U+212A) into ASCII.
-        let lowercased = String(decoding: key.utf8.map(\.asciiLowercased), as: UTF8.self)
-        let isLocal = HostPattern.isLocalhost(lowercased)
-        self.key = isLocal ? LookupName.localhost : lowercased
+        func lowercased(_ text: String) -> String { String(decoding: text.utf8.map(\.asciiLowercased), as: UTF8.self) }
+        let isLocal = HostPattern.isLocalhost(lowercased(name))
+        key = isLocal ? LookupName.localhost : lowercased(text)
         self.text = isLocal ? LookupName.localhost : text
     }
 

@@ -84,6 +84,25 @@ import Testing
         expect(state.expire(at: Self.time(110)).map(\.text), ["fail call 3: connectTimedOut"])
     }
 
+    @Test mutating func dialGoesToTheRequestThatExpectsIt() {
+        let calls = (1...4).map { PoolItem("call \($0)") }
+        let group = acquire(calls[0]).group
+        for call in calls.dropFirst() { _ = acquire(call) }
+        let (first, second, dial) = (PoolItem("c1"), PoolItem("c2"), PoolItem("dial"))
+        _ = connect(calls[0], first, group)
+        expect(state.dialStarted(dial, for: calls[1], in: group), true)
+        expect(state.release(first, of: group, at: now).map(\.text), ["start call 2 by c1"])
+        // The next request takes over the dial, and the first connection closes.
+        expect(acquire(PoolItem("call 5")).outcome, "wait")
+        expect(state.connectionClosed(first, of: group, at: now).map(\.text), ["dial call 3"])
+        expect(state.dialSucceeded(dial, second, at: now).actions.map(\.text), ["start call 3 by c2"])
+        // The dial for the third request is for the fifth one now, which has lost its own.
+        let next = PoolItem("next")
+        expect(state.dialStarted(next, for: calls[2], in: group), true)
+        let error = SluiceError(.cannotConnect, "")
+        expect(state.dialFailed(next, with: error, at: now).map(\.text).first, "fail call 5: cannotConnect")
+    }
+
     @Test mutating func totalTimeoutIncludesTheWaitForAConnection() {
         let calls = (1...3).map { PoolItem("call \($0)") }
         let group = acquire(calls[0]).group

@@ -34,7 +34,7 @@ import Testing
     }
 
     static let names: [(host: String, key: String, text: String)] = [
-        ("api.example", "api.example", "api.example"), ("API.Example.", "api.example", "API.Example."),
+        ("api.example", "api.example", "api.example"), ("API.Example.", "api.example.", "API.Example."),
         ("\u{212A}.example", "\u{212A}.example", "\u{212A}.example"), ("localhost", "localhost", "localhost"),
         ("LOCALHOST.", "localhost", "localhost"), ("a.b.localhost", "localhost", "localhost"),
         ("notlocalhost", "notlocalhost", "notlocalhost"),

@@ -35,7 +35,7 @@ private typealias State = ResolverState<Int>
         var state = State(threads: 2, lifetime: .seconds(60))
         let (first, work) = try request(&state, "API.example", 1)
         #expect(work == .startThread)
-        let (second, none) = try request(&state, "api.example.", 2)
+        let (second, none) = try request(&state, "api.eXample", 2)
         #expect(none == .none && second.lookUp == first.lookUp)
         #expect(state.threadArrived() == .lookUp(id: first.lookUp, name: "API.example"))
         #expect(try request(&state, "api.EXAMPLE", 3).1 == .none)
@@ -49,6 +49,23 @@ private typealias State = ResolverState<Int>
         #expect(state.cancel(first) == (false, .none))
         state.forget(try name("Api.Example"))
         #expect(try request(&state, "api.example", 5).1 == .wakeThread)
+    }
+
+    /// The search list applies to the name without the dot only.
+    @Test func trailingDotMakesAnotherName() throws {
+        var state = State(threads: 2, lifetime: .seconds(60))
+        let (relative, _) = try request(&state, "db", 1)
+        let (absolute, work) = try request(&state, "DB.", 2)
+        #expect(work == .startThread && absolute.lookUp != relative.lookUp)
+        #expect(state.threadArrived() == .lookUp(id: relative.lookUp, name: "db"))
+        #expect(state.threadArrived() == .lookUp(id: absolute.lookUp, name: "DB."))
+        _ = state.finish(absolute.lookUp, .failure(.notFound), at: start)
+        let (answer, waiters) = state.finish(relative.lookUp, found, at: start)
+        #expect(answer == found && waiters == [1])
+        guard case .answer(.failure(.notFound)) = state.request(try name("db."), 3, at: start).0 else {
+            Issue.record("The answer is not cached for the name with the dot.")
+            return
+        }
     }
 
     @Test func lookUpsBeyondTheThreadLimitWait() throws {

@@ -54,16 +54,16 @@ import Testing
         let clock = Locked(MonotonicTime(nanoseconds: 0))
         let resolver = resolver(now: { clock.withLock { $0 } })
         _ = try request(resolver, "api.example", port: 80)
-        _ = try request(resolver, "API.example.", port: 443)
+        _ = try request(resolver, "API.example", port: 443)
         gated.open("api.example")
         var answers = log.answers.makeAsyncIterator()
         #expect(try #require(await answers.next()) == ("api.example", success(80)))
-        #expect(try #require(await answers.next()) == ("API.example.", success(443)))
+        #expect(try #require(await answers.next()) == ("API.example", success(443)))
         guard case .answer(success(81)) = resolver.resolve("api.example", port: 81, completion: { _ in }) else {
             Issue.record("The answer is not cached.")
             return
         }
-        resolver.forget("Api.Example.")
+        resolver.forget("Api.Example")
         _ = try request(resolver, "api.example")
         gated.open("api.example")
         #expect(try #require(await answers.next()).1 == success(80))
