@@ -18,8 +18,8 @@ import SluiceHTTP
 /// The first redirection (`MOVED`, `ASK`) tells that the server is a node of a cluster. The client then sends each command to the node
 /// that owns its keys, with connections, credentials and limits of their own for each node. Commands without a key go to one node.
 ///
-/// Blocking commands, such as `BLPOP`, hold up the commands of others. Subscriptions and transactions over several commands are not
-/// supported. A reply has at most 16 MiB in one string and 32 MiB in total.
+/// Blocking commands, such as `BLPOP`, hold up the commands of others. Commands that change the connection, which all tasks share, fail with
+/// ``RedisError/Code/refused``: subscriptions, transactions over several commands, `SELECT`, `AUTH` and others of their kind. A reply has at most 16 MiB in one string and 32 MiB in total.
 public final class RedisClient: Sendable {
     package let server: RedisServer
     private let first: Result<RedisRouter, RedisError>
@@ -63,6 +63,12 @@ public final class RedisClient: Sendable {
     /// - Returns: The reply, which is no ``RedisValue/error(_:)``.
     /// - Throws: A ``RedisError``. If its code says that the server may have executed the command, it may also do that later.
     public func send(_ command: RedisCommand, timeout: Duration? = nil) async throws(RedisError) -> RedisValue {
+        if command.changesConnection {
+            throw RedisError(
+                .refused,
+                "“\(command.name)” is not sent, because it would change the connection of other commands."
+            )
+        }
         let deadline = MonotonicTime.now + (timeout ?? server.commandTimeout)
         return try await router.get().send(RedisNode.Message(command: command, deadline: deadline))
     }

@@ -42,7 +42,7 @@ public struct RedisError: LocalizedError, Sendable, CustomStringConvertible, Des
         public static let noScript = Code("noScript")
         /// The credentials are missing or wrong, or do not permit the command (`NOAUTH`, `WRONGPASS`, `NOPERM`).
         public static let unauthorized = Code("unauthorized")
-        /// The server answered with another error.
+        /// The server answered with another error, or the command changes the connection and was not sent.
         public static let refused = Code("refused")
     }
 

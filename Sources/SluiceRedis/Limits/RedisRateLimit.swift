@@ -12,7 +12,8 @@ import SluiceHTTP
 /// The limit is a token bucket on the server, with the clock of the server. In any span of time, the number of requests of all machines is
 /// at most the burst plus the number that the rate allows. Machines take permits in batches: those for all requests that wait, and up to a
 /// tenth of the burst ahead for the rate that they see. A permit is held for at most 100 milliseconds, and is returned if it is not used,
-/// unless the bucket was full meanwhile. For these permits, up to a fifth of the burst is kept back.
+/// unless the bucket was full meanwhile. For these permits, up to a fifth of the burst is kept back. A batch whose reply takes long is used
+/// when it arrives, so requests of several machines may be closer together by up to ``RedisServer/commandTimeout``.
 ///
 /// Requests without a permit wait in a first-in, first-out queue on their machine. The order between machines is not defined. A request
 /// that would wait longer than `maximumWait` fails with `rateLimited`, and one that finds the queue full with `queueFull`.

@@ -48,6 +48,21 @@ public struct RedisCommand: Sendable {
     /// The name of the command.
     public var name: String { words.first.map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
+    /// True for a command that changes the connection for all that use it, or makes the server send other things than one reply.
+    package var changesConnection: Bool {
+        if name == "CLIENT", words.count > 1 {
+            return String(decoding: words[1], as: UTF8.self).uppercased() == "REPLY"
+        }
+        return Self.connectionCommands.contains(name)
+    }
+
+    private static let connectionCommands: Set = [
+        "ASKING", "AUTH", "DISCARD", "EXEC", "HELLO", "MONITOR", "MULTI", "PSUBSCRIBE", "PSYNC", "PUNSUBSCRIBE", "QUIT",
+        "READONLY",
+        "READWRITE", "RESET", "SELECT", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "SYNC", "UNSUBSCRIBE", "UNWATCH",
+        "WATCH",
+    ]
+
     /// The number of bytes that ``write(to:)`` appends at most.
     package var size: Int { words.reduce(32) { $0 + $1.count + 32 } }
 

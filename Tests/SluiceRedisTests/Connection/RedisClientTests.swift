@@ -36,6 +36,20 @@ struct RedisClientTests {
         #expect(info.contains(" name=orders ") && info.contains(" db=5 ") && info.contains(" resp=3"))
     }
 
+    @Test func commandsThatChangeTheConnectionAreNotSent() async throws {
+        let redis = try RedisProcess()
+        let client = RedisClient(redis.server)
+        let commands = [
+            RedisCommand("subscribe", "news"), RedisCommand("MULTI"), RedisCommand("SELECT", 3),
+            RedisCommand("CLIENT", "reply", "SKIP"), RedisCommand("QUIT"),
+        ]
+        for (number, command) in commands.enumerated() {
+            let error = await #expect(throws: RedisError.self) { try await client.send(command) }
+            #expect(error?.code == .refused)
+            #expect(try await client.send(RedisCommand("ECHO", number)).int == number)
+        }
+    }
+
     @Test func commandsOfManyTasksShareFewConnections() async throws {
         let redis = try RedisProcess()
         let client = RedisClient(redis.server)
