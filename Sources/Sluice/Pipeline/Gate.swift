@@ -8,8 +8,8 @@ import SluiceHTTP
 public protocol Gate: Sendable {
     /// The name by which requests opt out of the gate and other gates refer to it. The default is the type's name.
     var name: String { get }
-    /// The names of the gates that must admit a request before this gate is asked. The default is none. Ignored
-    /// for a gate with ``reservesResource`` true.
+    /// The names of the gates that must admit a request before this gate is asked. They must have ``reservesResource``
+    /// false. The default is none. Ignored for a gate with ``reservesResource`` true.
     var needs: Set<String> { get }
     /// True if the gate reserves a limited resource for the request, such as a slot. Such gates are asked last.
     /// The default is true.

@@ -58,6 +58,8 @@ final class Steps: Sendable {
         suppliesTokens = requestInterceptors.contains { ($0 as? any TokenSupplying)?.suppliesTokens == true }
         let isImmediate =
             immediate.count == gates.count && plugins.isEmpty && failure == nil
+            // Only the asynchronous path asks gates in another order than that of the client.
+            && gates.prefix(conditionCount).allSatisfy(\.needs.isEmpty)
             && requestAdapters.count == requestInterceptors.count && outcomeAdapters.count == responseInterceptors.count
         immediateGates = isImmediate ? immediate : nil
     }

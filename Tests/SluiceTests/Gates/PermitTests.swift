@@ -51,9 +51,31 @@ private struct Stamp: RequestAdapter {
     }
 }
 
+/// A gate that adds its name to the request.
+private struct NamedGate: ImmediateGate {
+    let name: String
+    let needs: Set<String>
+    var reservesResource: Bool { false }
+
+    func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { permit }
+    func admitImmediately(_ request: RequestContext) -> Permit? { permit }
+
+    private var permit: Permit { Permit { $0.headers.append("X-Gate", name) } }
+}
+
 /// Permits of gates that admit at once, without a task, and of gates that wait. Both behave the same.
 final class PermitTests: XCTestCase {
     private let kinds = [true, false]
+
+    func testGateChangesTheRequestAfterThoseThatItNeeds() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("ok"))
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [NamedGate(name: "signature", needs: ["token"]), NamedGate(name: "token", needs: [])]
+        }
+        _ = try await client.string.get("").sender().value
+        XCTAssertEqual(server.requests.first?.headers.values(for: "X-Gate"), ["token", "signature"])
+    }
 
     func testReleasesEveryPermitOnceWithTheOutcome() async throws {
         for isImmediate in kinds {
