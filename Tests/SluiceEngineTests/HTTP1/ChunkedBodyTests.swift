@@ -17,7 +17,8 @@ import Testing
         ("2\r\nok\r\n1\r\n!\r\n0\r\n\r\n", "ok!"), ("A\r\n0123456789\r\n0\r\n\r\n", "0123456789"),
         ("a\r\n0123456789\r\n00\r\n\r\n", "0123456789"), ("000000000000002\r\nok\r\n0\r\n\r\n", "ok"),
         ("4\r\n\r\n0\r\r\n0\r\n\r\n", "\r\n0\r"), ("2;a=b\r\nok\r\n0;c\r\n\r\n", "ok"),
-        ("2;\r\nok\r\n0\r\n\r\n", "ok"), ("2 ;a\r\nok\r\n0 \t ;\r\n\r\n", "ok"), ("2;a=\"x;\ty\" ; é\r\nok\r\n0\r\n\r\n", "ok"),
+        ("2;\r\nok\r\n0\r\n\r\n", "ok"),
+        ("2 ;a\r\nok\r\n0 \t ;\r\n\r\n", "ok"), ("2;a=\"x;\ty\" ; é\r\nok\r\n0\r\n\r\n", "ok"),
     ])
     func chunksAreJoined(text: String, body: String) {
         let reading = Self.reading(text)
