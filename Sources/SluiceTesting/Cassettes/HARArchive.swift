@@ -55,6 +55,13 @@ package struct HARArchive: Sendable {
         if !fields.contains(.contentType), let type = content?["mimeType"]?.string, !type.isEmpty, type != "x-unknown" {
             fields.append(.contentType, type)
         }
+        // An archive has texts in UTF-8, whatever the charset of the response was.
+        if content?["text"]?.string != nil, content?["encoding"]?.string == nil,
+            let type = fields[.contentType].flatMap(ContentType.init), let charset = type.charset,
+            !["utf-8", "utf8"].contains(charset.lowercased())
+        {
+            fields[.contentType] = "\(type.replacingCharset(with: "utf-8"))"
+        }
         let head = HTTPResponse(
             status: HTTPStatus(rawValue: status),
             headers: fields,

@@ -23,6 +23,17 @@ import Testing
         #expect(String(decoding: response.body, as: UTF8.self) == expected)
     }
 
+    @Test(arguments: [
+        (#""text":"café""#, "text/plain; charset=iso-8859-1", "text/plain;charset=utf-8"),
+        (#""text":"café""#, "text/plain; charset=UTF-8", "text/plain; charset=UTF-8"),
+        (#""text":"Y2Fm6Q==","encoding":"base64""#, "text/plain; charset=latin1", "text/plain; charset=latin1"),
+    ])
+    func textsAreInUTF8(_ content: String, _ type: String, _ expected: String) throws {
+        let headers = #""headers":[{"name":"Content-Type","value":"\#(type)"}]"#
+        let response = try exchange(response: #""status":200,\#(headers),"content":{\#(content)}"#).result.get()
+        #expect(response.head.headers[.contentType] == expected)
+    }
+
     @Test func bodyThatWasNotArchivedIsAFailure() throws {
         let content = #""content":{"size":3,"comment":"Evicted."}"#
         guard case .failure(let error) = try exchange(response: #""status":200,\#(content)"#).result else {
