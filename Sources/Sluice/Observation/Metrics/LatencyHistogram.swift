@@ -61,8 +61,9 @@ public struct LatencyHistogram: Sendable, Hashable {
     /// - Returns: A duration that is off by at most 0.8 %.
     public func percentile(_ percent: Double) -> Duration? {
         guard count > 0 else { return nil }
-        let share = Swift.min(Swift.max(percent.isNaN ? 0 : percent, 0), 100) / 100
-        let rank = Swift.max(1, (share * Double(count)).rounded(.up))
+        let exact = Swift.min(Swift.max(percent.isNaN ? 0 : percent, 0), 100) * Double(count) / 100
+        // 99.9 % of 1000 is the rank 999, although 99.9 has no exact form.
+        let rank = Swift.max(1, (exact * (1 - 4 * Double.ulpOfOne)).rounded(.up))
         if rank >= Double(count) { return maximum }
         var seen = 0
         for (offset, amount) in counts.enumerated() {

@@ -106,14 +106,14 @@ extension RequestMetrics {
         public var failures: [String: Int] = [:]
         /// The number of final responses by status class.
         public var statuses = Statuses()
-        /// The number of body bytes sent for the final response.
+        /// The number of body bytes sent for the final responses of requests that succeeded.
         public var bytesSent: Int64 = 0
-        /// The number of body bytes transferred for the final response.
+        /// The number of body bytes transferred for the final responses of requests that succeeded.
         public var bytesReceived: Int64 = 0
         /// The time from the beginning of a request to its end, including gates, retries and redirects, with or without
         /// a response. Cancelled requests are left out.
         public var latency = LatencyHistogram()
-        /// The phases of the last exchange.
+        /// The phases of the last exchanges of requests that succeeded.
         public var phases = Phases()
 
         /// Creates a route with all counts at zero.

@@ -12,7 +12,8 @@ import Testing
     }
 
     private func exactPercentile(_ percent: Double, _ sorted: [Int64]) -> Duration {
-        let rank = max(1, Int((percent / 100 * Double(sorted.count)).rounded(.up)))
+        // In integers: thousandths of a percent.
+        let rank = max(1, (Int((percent * 1000).rounded()) * sorted.count + 99_999) / 100_000)
         return .nanoseconds(sorted[rank - 1])
     }
 
@@ -34,6 +35,16 @@ import Testing
         #expect(histogram.minimum == .nanoseconds(values.min() ?? 0))
         #expect(histogram.maximum == .nanoseconds(values.max() ?? 0))
         #expect(histogram.sum == .nanoseconds(values.reduce(0, +)))
+    }
+
+    @Test func percentilesAreNearestRanks() {
+        var histogram = LatencyHistogram()
+        for thousand in 1...5 {
+            for _ in 0..<999 { histogram.record(.milliseconds(1)) }
+            histogram.record(.seconds(10))
+            #expect(histogram.percentile(99.9).map { $0 < .milliseconds(2) } == true, "\(thousand)")
+            #expect(histogram.percentile(99.95).map { $0 > .seconds(9) } == true, "\(thousand)")
+        }
     }
 
     @Test func bucketsContainTheirValues() {
