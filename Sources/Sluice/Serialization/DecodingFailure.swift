@@ -290,7 +290,7 @@ extension JSONDocument {
     fileprivate func node(at path: [any CodingKey]) -> Node? {
         path.reduce(root) { node, key in
             node.flatMap { node in
-                key.intValue.map { element($0, of: node) } ?? member(key.stringValue, of: node)
+                key.intValue.flatMap { element($0, of: node) } ?? member(key.stringValue, of: node)
             }
         }
     }

@@ -130,7 +130,8 @@ extension [any CodingKey] {
     /// The path as `items[0].id`; empty for the root.
     var text: String {
         reduce(into: "") { text, key in
-            if let index = key.intValue {
+            // A key of a dictionary, such as “101”, has a number too.
+            if let index = key.intValue, key.stringValue != "\(index)" {
                 text += "[\(index)]"
             } else {
                 text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"

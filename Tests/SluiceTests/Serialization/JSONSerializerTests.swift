@@ -59,6 +59,22 @@ final class JSONSerializerTests: XCTestCase {
         XCTAssertEqual(error?.description.contains("secret"), false)
     }
 
+    func testNumberIsAKeyOfADictionary() async throws {
+        struct User: Codable {
+            let id: Int
+        }
+        struct Directory: Codable {
+            let users: [String: [User]]
+        }
+        let server = try LoopbackServer()
+        server.on("/users", .json(#"{"users":{"101":[{"id":"x"}]}}"#))
+        let client = APIClient(baseURL: server.url)
+        let error = await client.codable.request("users", as: Directory.self).sender().result.failure
+        let failure = error?.underlyingError as? DecodingFailure
+        XCTAssertEqual(failure?.codingPath, "users.101[0].id")
+        XCTAssertEqual(error?.error.reason.contains("found a string"), true, error?.error.reason ?? "")
+    }
+
     func testInvalidJSONIsError() async throws {
         let server = try LoopbackServer()
         server.on("/empty", .data(Data()))
