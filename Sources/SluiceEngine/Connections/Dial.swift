@@ -75,8 +75,6 @@ package final class Dial: LoopHandler {
 
     /// The delay before an attempt that failed for lack of a resource is repeated.
     private static let postponement = Duration.milliseconds(20)
-    /// The age at which a dial that is given up makes the resolver forget the addresses.
-    private static let patience = Duration.seconds(1)
 
     let loop: EventLoop
     let began = MonotonicTime.now
@@ -117,9 +115,6 @@ package final class Dial: LoopHandler {
     /// The route through the proxy, or nil for none.
     private var route: ProxyRoute? { destination.route }
 
-    /// The host whose addresses are dialled.
-    private var host: String { route?.host ?? origin.host }
-
     /// Begins to connect.
     package func start() {
         loop.post { [self] thread in
@@ -130,13 +125,7 @@ package final class Dial: LoopHandler {
 
     /// Stops the dial and closes its sockets. A socket that connects at the same time may still be completed.
     package func cancel() {
-        loop.post { [self] thread in
-            // An address that does not answer may no longer be that of the name.
-            if withState({ !$0.isOver && $0.race != nil }), MonotonicTime.now.since(began) >= Dial.patience {
-                resolver.forget(host)
-            }
-            tearDown(on: thread)
-        }
+        loop.post { [self] thread in tearDown(on: thread, forgetsAfter: .seconds(1)) }
     }
 
     private func withState<Value>(_ body: (inout State) -> Value) -> Value {
@@ -554,20 +543,20 @@ package final class Dial: LoopHandler {
     }
 
     private func fail(_ error: SluiceError, on thread: LoopThread) {
-        let (isOver, hasAddresses) = withState { ($0.isOver, $0.race != nil) }
-        if isOver { return }
-        // The server of an outdated address may refuse connections or have another certificate.
-        if hasAddresses { resolver.forget(host) }
-        tearDown(on: thread)
+        guard withState({ !$0.isOver }) else { return }
+        tearDown(on: thread, forgetsAfter: .zero)
         completion(self, .failure(error), thread)
     }
 
-    private func tearDown(on thread: LoopThread) {
-        let (indices, registration, ticket) = withState { state in
+    private func tearDown(on thread: LoopThread, forgetsAfter age: Duration) {
+        let (indices, registration, ticket, hasAddresses) = withState { state in
+            let hasAddresses = !state.isOver && state.race != nil
             state.isOver = true
             _ = state.takeTLS()
-            return (Array(state.attempts.keys), state.registration.take(), state.ticket.take())
+            return (Array(state.attempts.keys), state.registration.take(), state.ticket.take(), hasAddresses)
         }
+        // The server of an outdated address may not answer, refuse connections, or have another certificate.
+        if hasAddresses, MonotonicTime.now.since(began) >= age { resolver.forget(route?.host ?? origin.host) }
         for index in indices { close(index, on: thread) }
         if let registration { thread.unregister(registration) }
         if let ticket { resolver.cancel(ticket) }

@@ -365,11 +365,11 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     /// Records a failed dial. Its owner fails, and so do the requests that waited for the last dial.
     ///
-    /// If the group has a shared connection that accepts requests, they wait for its streams instead of failing.
+    /// If the group has a shared connection, requests wait for its streams instead of failing.
     package mutating func dialFailed(_ dial: Dial, with error: SluiceError, at now: MonotonicTime) -> [Action] {
         guard let (owner, group) = remove(dial) else { return [] }
         defer { releaseUse(of: group) }
-        if groups[group]?.shared.contains(where: { $0.capacity > 0 }) == true {
+        if groups[group]?.shared.isEmpty == false {
             groups[group]?.failedToGrow = now
             return []
         }

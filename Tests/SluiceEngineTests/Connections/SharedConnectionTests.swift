@@ -52,18 +52,6 @@ import Testing
         state.dialSucceeded(dial, connection, capacity: capacity, at: now).actions.map(\.text)
     }
 
-    @Test(arguments: [(1, []), (0, ["fail 2: cannotConnect"])])
-    mutating func requestFailsWithItsDialIfNoConnectionAcceptsRequests(capacity: Int, expected: [String]) {
-        let (group, dial) = dial(for: Self.calls(1))
-        let connection = PoolItem("c")
-        _ = succeed(dial, connection, capacity: 1)
-        _ = state.setCapacity(capacity, of: connection, in: group, at: now)
-        let (call, next) = (PoolItem("2"), PoolItem("next"))
-        expect(acquire(call).outcome, "dial")
-        expect(state.dialStarted(next, for: call, in: group), true)
-        expect(state.dialFailed(next, with: error, at: now).map(\.text), expected)
-    }
-
     @Test mutating func oneDialServesAllRequestsUntilTheVersionIsKnown() {
         let (group, dial) = dial(for: Self.calls(3))
         let connection = PoolItem("c")
