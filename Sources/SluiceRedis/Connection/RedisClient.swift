@@ -18,8 +18,9 @@ import SluiceHTTP
 /// The first redirection (`MOVED`, `ASK`) tells that the server is a node of a cluster. The client then sends each command to the node
 /// that owns its keys, with connections, credentials and limits of their own for each node. Commands without a key go to one node.
 ///
-/// Blocking commands, such as `BLPOP`, hold up the commands of others. Commands that change the connection, which all tasks share, fail with
-/// ``RedisError/Code/refused``: subscriptions, transactions over several commands, `SELECT`, `AUTH` and others of their kind. A reply has at most 16 MiB in one string and 32 MiB in total.
+/// Blocking commands, such as `BLPOP`, hold up the commands of others. Commands that change the connection, which all tasks share, fail
+/// with ``RedisError/Code/refused``: subscriptions, transactions over several commands, `SELECT`, `AUTH` and others of their kind. A reply
+/// has at most 16 MiB in one string and 32 MiB in total.
 public final class RedisClient: Sendable {
     package let server: RedisServer
     private let first: Result<RedisRouter, RedisError>

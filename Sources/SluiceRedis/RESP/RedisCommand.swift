@@ -58,9 +58,8 @@ public struct RedisCommand: Sendable {
 
     private static let connectionCommands: Set = [
         "ASKING", "AUTH", "DISCARD", "EXEC", "HELLO", "MONITOR", "MULTI", "PSUBSCRIBE", "PSYNC", "PUNSUBSCRIBE", "QUIT",
-        "READONLY",
-        "READWRITE", "RESET", "SELECT", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "SYNC", "UNSUBSCRIBE", "UNWATCH",
-        "WATCH",
+        "READONLY", "READWRITE", "RESET", "SELECT", "SSUBSCRIBE", "SUBSCRIBE", "SUNSUBSCRIBE", "SYNC", "UNSUBSCRIBE",
+        "UNWATCH", "WATCH",
     ]
 
     /// The number of bytes that ``write(to:)`` appends at most.
