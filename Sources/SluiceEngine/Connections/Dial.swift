@@ -125,7 +125,12 @@ package final class Dial: LoopHandler {
 
     /// Stops the dial and closes its sockets. A socket that connects at the same time may still be completed.
     package func cancel() {
-        loop.post { [self] thread in tearDown(on: thread, forgetsAfter: .seconds(1)) }
+        loop.post { [self] thread in
+            // Addresses that have not answered for a second may no longer be those of the name.
+            let isWaiting = withState { !$0.isOver && $0.race != nil && !$0.isConnected }
+            if isWaiting, MonotonicTime.now.since(began) >= .seconds(1) { resolver.forget(route?.host ?? origin.host) }
+            tearDown(on: thread)
+        }
     }
 
     private func withState<Value>(_ body: (inout State) -> Value) -> Value {
@@ -282,6 +287,7 @@ package final class Dial: LoopHandler {
                 for loser in losers { close(loser, on: thread) }
                 return connected(index, on: thread)
             case .failed:
+                resolver.forget(route?.host ?? origin.host)
                 return fail(lastFailure.map { cannotConnect($0) } ?? Engine.unavailable, on: thread)
             }
         }
@@ -544,19 +550,16 @@ package final class Dial: LoopHandler {
 
     private func fail(_ error: SluiceError, on thread: LoopThread) {
         guard withState({ !$0.isOver }) else { return }
-        tearDown(on: thread, forgetsAfter: .zero)
+        tearDown(on: thread)
         completion(self, .failure(error), thread)
     }
 
-    private func tearDown(on thread: LoopThread, forgetsAfter age: Duration) {
-        let (indices, registration, ticket, hasAddresses) = withState { state in
-            let hasAddresses = !state.isOver && state.race != nil
+    private func tearDown(on thread: LoopThread) {
+        let (indices, registration, ticket) = withState { state in
             state.isOver = true
             _ = state.takeTLS()
-            return (Array(state.attempts.keys), state.registration.take(), state.ticket.take(), hasAddresses)
+            return (Array(state.attempts.keys), state.registration.take(), state.ticket.take())
         }
-        // The server of an outdated address may not answer, refuse connections, or have another certificate.
-        if hasAddresses, MonotonicTime.now.since(began) >= age { resolver.forget(route?.host ?? origin.host) }
         for index in indices { close(index, on: thread) }
         if let registration { thread.unregister(registration) }
         if let ticket { resolver.cancel(ticket) }
