@@ -52,7 +52,7 @@ extension RequestDraft {
             let location: RequestLocation
             do {
                 location = try RequestLocation(
-                    URIReference(reference).resolved(against: URIReference(current.url)),
+                    URIReference(reference).resolved(against: URIReference(current.url)).withoutEmptyPort,
                     as: "URL “\(RequestLocation.redacted(reference))”"
                 )
             } catch {

@@ -145,15 +145,8 @@ extension RedirectPolicy {
     ) throws(SluiceError) -> HTTPRequest {
         let target: RequestLocation
         do {
-            var url = URIReference(location).resolved(against: URIReference(request.url))
-            // An empty port of a server's URL is that of the scheme (RFC 3986 §6.2.3).
-            if let host = url.authority?.dropLast(), !host.isEmpty, !host.hasSuffix(":"),
-                url.authority?.hasSuffix(":") == true
-            {
-                url.authority = String(host)
-            }
             target = try RequestLocation(
-                url,
+                URIReference(location).resolved(against: URIReference(request.url)).withoutEmptyPort,
                 as: "URL “\(RequestLocation.redacted(location))”"
             )
         } catch {

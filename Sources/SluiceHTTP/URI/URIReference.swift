@@ -52,6 +52,16 @@ package struct URIReference: Sendable, Equatable {
         return bytes.allSatisfy { letters.contains($0 | 0x20) || "0123456789+-.".utf8.contains($0) }
     }
 
+    /// The reference without an empty port, which is that of the scheme (RFC 3986 §6.2.3). Servers may send one.
+    package var withoutEmptyPort: URIReference {
+        guard let authority, authority.hasSuffix(":"), !["", ":"].contains(authority.dropLast().suffix(1)) else {
+            return self
+        }
+        var url = self
+        url.authority = String(authority.dropLast())
+        return url
+    }
+
     /// Resolves the reference against a base URL (RFC 3986 §5.2.2, strict).
     ///
     /// - Parameter base: An absolute URL.

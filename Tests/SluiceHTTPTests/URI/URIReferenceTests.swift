@@ -69,4 +69,12 @@ import Testing
         #expect(empty.scheme == nil && empty.authority == nil && empty.query == nil && empty.fragment == nil)
         #expect(empty.path == "")
     }
+
+    @Test(arguments: [
+        ("https://a.b:/c", "a.b"), ("//[::1]:", "[::1]"), ("//a.b:80", "a.b:80"), ("//a.b", "a.b"), ("//:", ":"),
+        ("//::", "::"), ("//", ""), ("/c:", nil),
+    ])
+    func emptyPortIsRemoved(_ text: String, _ authority: String?) {
+        #expect(URIReference(text).withoutEmptyPort.authority == authority)
+    }
 }
