@@ -97,7 +97,7 @@ struct Download: Sendable {
         let deadline = draft.options.timeouts.applied(to: timeouts).total.map { pipeline.clock.now + $0 }
         var last: WrittenResponse?
         var restarts = 0
-        /// The version of which the last restart found a change.
+        /// The version that the last restart replaced.
         var changed: ResourceValidator?
         var resumes = true
         var steps = DownloadSteps()

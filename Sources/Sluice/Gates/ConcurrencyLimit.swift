@@ -12,7 +12,7 @@ import SluiceHTTP
 /// once. If the queue is full, a request fails with ``SluiceError/Code/queueFull``.
 ///
 /// Clients that are given the same limit share it. A request that an interceptor sends while its own request holds a slot
-/// needs a slot too, and may wait for ever if all slots are held so. Send it with `withoutGate(ConcurrencyLimit.self)`.
+/// needs a slot too. If such requests hold all slots, they wait for ever. Send it with `withoutGate(ConcurrencyLimit.self)`.
 public final class ConcurrencyLimit: ImmediateGate {
     /// The name by which requests opt out of the gate.
     public let name: String

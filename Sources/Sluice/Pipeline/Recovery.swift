@@ -144,18 +144,18 @@ extension Pipeline {
     /// Runs an attempt, and extra attempts in parallel while there is no response. The others are cancelled once there
     /// is one, or once a gate asks to send the request again, which it does only once.
     func hedged(_ first: RequestContext, _ call: Call) async -> AttemptEnd {
-        let race = Locked<Task<Void, Never>?>(nil)
+        let attempts = Locked<Task<Void, Never>?>(nil)
         let end = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                let task = Task { await self.race(first, call) { continuation.resume(returning: $0) } }
-                race.withLock { $0 = task }
+                let task = Task { await race(first, call) { continuation.resume(returning: $0) } }
+                attempts.withLock { $0 = task }
                 if Task.isCancelled { task.cancel() }
             }
         } onCancel: {
-            race.withLock { $0 }?.cancel()
+            attempts.withLock { $0 }?.cancel()
         }
         // Gates and interceptors may ignore the cancellation of an attempt. The others end before the request does.
-        if let task = race.withLock({ $0 }) {
+        if let task = attempts.withLock({ $0 }) {
             _ = try? await TimedWork.outcome(within: Self.cancellationTime, else: .cancelled) { await task.value }
         }
         return end

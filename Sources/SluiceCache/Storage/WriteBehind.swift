@@ -307,7 +307,7 @@ extension SluiceError {
     /// storage is cleared, or because a failed removal is repeated.
     fileprivate static let cacheOverflow = SluiceError(
         .cacheFailed,
-        "Too many changes wait or a removal has failed, so later entries in the cache's storage will be removed too.",
+        "The entry is in memory only, because too many changes wait, or a removal that failed will be repeated.",
         step: .cache
     )
 }

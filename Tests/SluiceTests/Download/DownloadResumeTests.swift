@@ -284,14 +284,8 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.names, [])
     }
 
-    func testCompletePartIsValidatedWithOneByte() async throws {
-        let fixture = try DownloadFixture()
-        let signal = LoopbackSignal()
-        fixture.server.on(
-            "/file",
-            .resource(fixture.resource).paused(after: 500_000, until: signal),
-            .resource(fixture.resource)
-        )
+    /// Completes a download that fails because another file has appeared at its destination.
+    private func leaveCompletePart(of fixture: DownloadFixture, _ signal: LoopbackSignal) async throws {
         let sender = fixture.download().sender()
         async let refused = sender.response
         await fixture.server.waitForRequests(1)
@@ -300,6 +294,17 @@ final class DownloadResumeTests: XCTestCase {
         let code = await refused.failure?.code
         XCTAssertEqual(code, .fileExists)
         try FileManager.default.removeItem(at: fixture.file)
+    }
+
+    func testCompletePartIsValidatedWithOneByte() async throws {
+        let fixture = try DownloadFixture()
+        let signal = LoopbackSignal()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).paused(after: 500_000, until: signal),
+            .resource(fixture.resource)
+        )
+        try await leaveCompletePart(of: fixture, signal)
         let file = try await fixture.download().sender().value
         XCTAssertEqual(fixture.ranges, [nil, "bytes=999999-"])
         XCTAssertEqual(file.resumedBytes, 1_000_000)
@@ -311,14 +316,7 @@ final class DownloadResumeTests: XCTestCase {
         let signal = LoopbackSignal()
         let refusal = LoopbackResponse.data(Data(), status: 416, headers: ["Content-Range": "bytes */1000000"])
         fixture.server.on("/file", .resource(fixture.resource).paused(after: 500_000, until: signal), refusal)
-        let sender = fixture.download().sender()
-        async let refused = sender.response
-        await fixture.server.waitForRequests(1)
-        try Data("mine".utf8).write(to: fixture.file)
-        signal.fire()
-        let code = await refused.failure?.code
-        XCTAssertEqual(code, .fileExists)
-        try FileManager.default.removeItem(at: fixture.file)
+        try await leaveCompletePart(of: fixture, signal)
         let file = try await fixture.download().sender().value
         XCTAssertEqual(fixture.ranges, [nil, "bytes=999999-"])
         XCTAssertEqual(file.length, 1_000_000)
