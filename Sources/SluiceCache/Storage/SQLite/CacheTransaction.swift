@@ -75,10 +75,14 @@ struct CacheTransaction {
 
     /// Removes an entry. The pieces of a small entry are removed at once, those of a large one later.
     mutating func discard(_ number: Int64, size: Int64) throws(SQLiteFailure) {
+        try discardRow(number, size: size)
+        try discardPieces(of: number, isLarge: size > tuning.stepBytes)
+    }
+
+    private mutating func discardRow(_ number: Int64, size: Int64) throws(SQLiteFailure) {
         try connection.run("DELETE FROM entry WHERE id = ?1", .integer(number))
         try connection.run("DELETE FROM tag WHERE entry = ?1", .integer(number))
         count(removed: size)
-        try discardPieces(of: number, isLarge: size > tuning.stepBytes)
     }
 
     mutating func discardPieces(of number: Int64, isLarge: Bool) throws(SQLiteFailure) {
@@ -86,13 +90,18 @@ struct CacheTransaction {
             try connection.run("INSERT OR REPLACE INTO garbage VALUES (?1, ?1)", .integer(number))
             leavesWork = true
         } else {
-            let pieces = try Self.pieces(of: number...number)
-            try connection.run(
-                "DELETE FROM piece WHERE id >= ?1 AND id <= ?2",
-                .integer(pieces.lowerBound),
-                .integer(pieces.upperBound)
-            )
+            try discardPieces(from: 0, of: number)
         }
+    }
+
+    /// Removes the pieces of an entry from a position to the end.
+    private func discardPieces(from position: Int64, of number: Int64) throws(SQLiteFailure) {
+        let pieces = try Self.pieces(of: number...number)
+        try connection.run(
+            "DELETE FROM piece WHERE id >= ?1 AND id <= ?2",
+            .integer(pieces.lowerBound + position),
+            .integer(pieces.upperBound)
+        )
     }
 
     /// Returns the range of the piece numbers of some entries.
@@ -132,32 +141,47 @@ extension CacheTransaction {
         }
     }
 
-    /// Stores an entry, which replaces the one with its key and variant.
+    /// Stores an entry, which replaces the one with its key and variant. Pieces of the body that are stored already are not
+    /// written again, so that the confirmation of a large response writes its first piece only.
     mutating func store(_ entry: CacheEntry) throws(SQLiteFailure) {
         let head = EntryHead(entry).encoded()
         var checksum = EntryChecksum(entry.key, variant: entry.variant)
         head.withUnsafeBytes { checksum.add($0) }
         entry.body.withUnsafeBytes { checksum.add($0) }
-        let number = try newNumber()
-        var first = head
-        first.append(contentsOf: entry.body.prefix(max(0, tuning.pieceSize - head.count)))
-        try first.withUnsafeBytes { bytes in
-            Result { () throws(SQLiteFailure) in try insert(bytes, as: 0, of: number) }
-        }.get()
-        var rest = entry.body.dropFirst(first.count - head.count)
+        let previous = try previousWithPieces(like: entry)
+        let number = if let previous { previous } else { try newNumber() }
+        var first = Data(head)
+        first.append(entry.body.prefix(tuning.pieceSize))
+        try insert(first, as: 0, of: number)
+        var rest = entry.body.dropFirst(tuning.pieceSize)
         var position: Int64 = 1
         while !rest.isEmpty {
-            try insert(rest.prefix(tuning.pieceSize), as: position, of: number)
-            rest = rest.dropFirst(tuning.pieceSize)
+            let piece = rest.prefix(tuning.pieceSize)
+            let isKept = previous == nil ? false : try isStored(piece, as: position, of: number)
+            if !isKept { try insert(piece, as: position, of: number) }
+            rest = rest.dropFirst(piece.count)
             position += 1
         }
+        if previous != nil { try discardPieces(from: position, of: number) }
         let row = Row(head: head.count, length: Int64(entry.body.count), checksum: checksum.value)
         try insert(row, of: entry, as: number)
     }
 
+    /// Removes the row of the entry that another one replaces, if both have several pieces and the new one is not
+    /// shorter.
+    ///
+    /// - Returns: The number of the entry, whose pieces remain; nil if there is none.
+    private mutating func previousWithPieces(like entry: CacheEntry) throws(SQLiteFailure) -> Int64? {
+        guard entry.body.count > tuning.pieceSize, let previous = try previous(of: entry),
+            (Int64(tuning.pieceSize)...Int64(entry.body.count)).contains(previous.length)
+        else { return nil }
+        try discardRow(previous.number, size: previous.size)
+        return previous.number
+    }
+
     /// Makes an entry visible whose pieces have been inserted.
     mutating func insert(_ row: Row, of entry: CacheEntry, as number: Int64) throws(SQLiteFailure) {
-        try removePrevious(of: entry)
+        if let previous = try previous(of: entry) { try discard(previous.number, size: previous.size) }
         let size = row.size(of: entry)
         let expires = entry.expires.flatMap(\.column)
         try connection.run(
@@ -182,39 +206,49 @@ extension CacheTransaction {
         isChange = true
     }
 
+    /// Writes a piece, in the place of a previous one at its position.
     func insert(_ piece: Data, as position: Int64, of number: Int64) throws(SQLiteFailure) {
-        try piece.withUnsafeBytes { bytes in
-            Result { () throws(SQLiteFailure) in try insert(bytes, as: position, of: number) }
+        let statement = try connection.statement("INSERT OR REPLACE INTO piece VALUES (?1, ?2)")
+        _ = try step(statement, piece, as: position, of: number)
+    }
+
+    /// Returns true if the entry has a piece with these bytes at a position.
+    private func isStored(_ piece: Data, as position: Int64, of number: Int64) throws(SQLiteFailure) -> Bool {
+        let statement = try connection.statement("SELECT 1 FROM piece WHERE id = ?1 AND bytes = ?2")
+        return try step(statement, piece, as: position, of: number)
+    }
+
+    /// Steps a statement once that has a piece as its parameters. Returns true if there is a row.
+    private func step(
+        _ statement: SQLiteStatement,
+        _ piece: Data,
+        as position: Int64,
+        of number: Int64
+    ) throws(SQLiteFailure) -> Bool {
+        let pieces = try Self.pieces(of: number...number)
+        guard position < pieces.upperBound - pieces.lowerBound else { throw SQLiteFailure.tooLarge }
+        return try piece.withUnsafeBytes { bytes in
+            Result { () throws(SQLiteFailure) in
+                defer { statement.reset() }
+                try statement.bind(.integer(pieces.lowerBound + position))
+                try statement.bind(noCopy: bytes, at: 2)
+                return try statement.step()
+            }
         }.get()
     }
 
-    func insert(_ bytes: UnsafeRawBufferPointer, as position: Int64, of number: Int64) throws(SQLiteFailure) {
-        let pieces = try Self.pieces(of: number...number)
-        guard position < pieces.upperBound - pieces.lowerBound else {
-            throw SQLiteFailure.tooLarge
-        }
-        let statement = try connection.statement("INSERT INTO piece VALUES (?1, ?2)")
-        defer { statement.reset() }
-        try statement.bind(.integer(pieces.lowerBound + position))
-        try statement.bind(noCopy: bytes, at: 2)
-        _ = try statement.step()
-    }
-
-    private mutating func removePrevious(of entry: CacheEntry) throws(SQLiteFailure) {
+    /// Returns the stored entry with the key and variant of another one; nil if there is none.
+    private func previous(
+        of entry: CacheEntry
+    ) throws(SQLiteFailure) -> (number: Int64, size: Int64, length: Int64)? {
         let statement = try connection.statement(
-            "SELECT id, size FROM entry WHERE space = ?1 AND partition = ?2 AND name = ?3 AND variant = ?4"
+            "SELECT id, size, length FROM entry WHERE space = ?1 AND partition = ?2 AND name = ?3 AND variant = ?4"
         )
-        try statement.bind(CacheTransaction.key(entry.key, variant: entry.variant))
         // The statement must be reset before the row is deleted.
-        let old: (number: Int64, size: Int64)?
-        do throws(SQLiteFailure) {
-            old = try statement.step() ? (statement.integer(0), statement.integer(1)) : nil
-            statement.reset()
-        } catch {
-            statement.reset()
-            throw error
-        }
-        if let old { try discard(old.number, size: old.size) }
+        defer { statement.reset() }
+        try statement.bind(CacheTransaction.key(entry.key, variant: entry.variant))
+        guard try statement.step() else { return nil }
+        return (statement.integer(0), statement.integer(1), statement.integer(2))
     }
 
     /// Records an access to an entry and its new expiration, unless the entry has been replaced.

@@ -314,8 +314,8 @@ extension SQLiteCacheWriter.State {
         after.draft = number
         var rest = rest[...]
         while rest.count >= size || isLast && !rest.isEmpty {
-            // The entire head belongs to the first piece.
-            let count = after.pieceCount == 0 ? max(size, headCount) : size
+            // The entire head belongs to the first piece, in addition to its part of the body.
+            let count = after.pieceCount == 0 ? headCount + size : size
             guard rest.count >= count || isLast else { break }
             try transaction.insert(rest.prefix(count), as: after.pieceCount, of: number)
             rest = rest.dropFirst(count)

@@ -1,5 +1,6 @@
 import Foundation
 import SluiceHTTP
+import SluiceTesting
 import Testing
 
 @testable import Sluice
@@ -60,6 +61,62 @@ import Testing
         #expect(try await storage.body("a") == Data.noise(size + 5, seed: 1).dropFirst(5))
         #expect(try folder.totals().kept == folder.totals().counted)
         #expect(try folder.count("entry") == 1)
+    }
+
+    @Test func partOfABodyThatIsStoredIsNotWrittenAgain() async throws {
+        let storage = folder.storage { $0.pieceSize = 128 << 10 }
+        let body = Data(repeating: 7, count: 4 << 20)
+        let key = CacheKey("a", in: .http)
+        try await storage.store(CacheEntry("other"))
+        // Returns the bytes that SQLite has written to its log.
+        func store(_ body: Data, tag: String) async throws -> Int {
+            _ = try folder.connection().integer("PRAGMA wal_checkpoint(TRUNCATE)")
+            let response = EntryHeadTests.response
+            let entry = CacheEntry(
+                key: key,
+                response: response,
+                body: body,
+                stored: response.received,
+                expiration: .never,
+                tags: [tag]
+            )
+            try await storage.store(entry)
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.files.database + "-wal")
+            return try #require(attributes[.size] as? Int)
+        }
+        #expect(try await store(body, tag: "first") > 4 << 20)
+        #expect(try await store(body, tag: "longer than the first") < 256 << 10)
+        #expect(try await store(body + .noise(1000, seed: 1), tag: "") < 512 << 10)
+        let found = try await folder.storage().entries(for: key, at: .distantPast)
+        #expect(found.map(\.body) == [body + .noise(1000, seed: 1)])
+        #expect(found.map(\.tags) == [[""]])
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func storedPiecesAreThoseOfTheLastBody(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let storage = folder.storage()
+        var body = Data()
+        for step in 0..<40 {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: body = .noise(Int.random(in: 0...30_000, using: &random), seed: UInt64(step))
+            case 1: body.append(.noise(Int.random(in: 1...3000, using: &random), seed: UInt64(step)))
+            case 2: body = body.dropLast(Int.random(in: 1...3000, using: &random))
+            case 3 where !body.isEmpty: body[body.indices.randomElement(using: &random) ?? 0] &+= 1
+            case 4:
+                // Pieces that were written by a writer, as its sizes divide them.
+                let writer = try await storage.writer(for: CacheEntry("a", body: Data(), tags: ["writer"]))
+                try await writer.write(body)
+                try await writer.commit()
+            default: break
+            }
+            try await storage.store(CacheEntry("a", body: body, tags: ["\(step)"]))
+            #expect(try await storage.body("a") == body)
+            await folder.waitForSweeping(of: storage)
+            #expect(try folder.count("piece") == Int64(max(1, (body.count + 999) / 1000)))
+            #expect(try folder.count("tag") == 1)
+            #expect(try folder.totals().kept == folder.totals().counted)
+        }
     }
 
     @Test(arguments: [
