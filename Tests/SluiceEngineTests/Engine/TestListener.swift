@@ -10,6 +10,7 @@ final class TestListener: Sendable {
     private struct State: Sendable {
         var open: Set<Int32> = []
         var accepted = 0
+        var isListening = true
         var isStopped = false
     }
 
@@ -50,7 +51,10 @@ final class TestListener: Sendable {
                 guard accepted >= 0, TestListener.note(accepted, in: state) else { break }
                 TestListener.start(serve, accepted, state)
             }
-            Foundation.close(descriptor)
+            state.withLock { state in
+                state.isListening = false
+                Foundation.close(descriptor)
+            }
         }
     }
 
@@ -74,7 +78,7 @@ final class TestListener: Sendable {
             if state.isStopped { return }
             state.isStopped = true
             // Under the lock, so that no descriptor has been reused.
-            shutdown(descriptor, Int32(SHUT_RDWR))
+            if state.isListening { shutdown(descriptor, Int32(SHUT_RDWR)) }
             for open in state.open { shutdown(open, Int32(SHUT_RDWR)) }
         }
     }

@@ -16,7 +16,7 @@ final class HTTP2Peer: Sendable {
 
     private let descriptor: Int32
     private let state = Locked(State())
-    /// True until the client has closed the connection; locked while a frame is written.
+    /// True until a write fails or the reading ends; locked while a frame is written.
     ///
     /// A locked value of zero size would have the same address as its lock, which the thread sanitizer reports as a race.
     private let canWrite = Locked(true)
@@ -27,9 +27,15 @@ final class HTTP2Peer: Sendable {
 
     // MARK: Reading
 
-    /// Reads frames until the client closes the connection, and passes each to `react`.
+    /// Reads frames until the client closes the connection, and passes each to `react`. When it returns, no other thread
+    /// uses the descriptor, which can be closed.
     func read(_ react: (HTTP2Frame) -> Void) {
-        defer { state.withLock { $0.isClosed = true } }
+        defer {
+            state.withLock { $0.isClosed = true }
+            // A write that still waits fails.
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            canWrite.withLock { $0 = false }
+        }
         guard let fields = HTTP2FieldReader(), receive(HTTP2Peer.preface.count) == HTTP2Peer.preface else { return }
         var block: HTTP2Frame?
         while let header = receive(9) {
@@ -232,7 +238,12 @@ final class HTTP2Peer: Sendable {
         send(HTTP2Frame(.windowUpdate, stream: stream, HTTP2Frame.bytes(of: count)))
     }
 
-    /// Closes the connection.
-    func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    /// Closes the connection, unless the client has closed it.
+    func close() {
+        state.withLock { state in
+            // Later, the descriptor may be that of another connection.
+            if !state.isClosed { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
 }
 #endif

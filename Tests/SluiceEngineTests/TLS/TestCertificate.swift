@@ -116,6 +116,8 @@ struct TestCertificate: Sendable {
     }
 
     private static func newKey() throws -> OpaquePointer {
+        // As the engine does. With OpenSSL's own exit handler, a task that hashes something while the process exits would crash it.
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
         let context = try made(EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil))
         defer { EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?

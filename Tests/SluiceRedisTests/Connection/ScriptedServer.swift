@@ -12,6 +12,7 @@ final class ScriptedServer: Sendable {
     private let listener: Int32
     private let folder: URL
     private let accepted = Locked(0)
+    private let isListening = Locked(true)
 
     /// The number of connections so far.
     var connections: Int { accepted.withLock { $0 } }
@@ -32,9 +33,18 @@ final class ScriptedServer: Sendable {
         let listener = listener
         guard listener >= 0, listen(listener, 64) == 0 else { throw POSIXError(.EIO) }
         let accepted = accepted
+        let isListening = isListening
         Thread.detachNewThread {
+            // Closed elsewhere, the listener could be another one by the next call of accept.
+            defer {
+                isListening.withLock { isListening in
+                    isListening = false
+                    close(listener)
+                }
+            }
             while true {
                 let descriptor = accept(listener, nil, nil)
+                if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 guard descriptor >= 0 else { return }
                 let number = accepted.withLock { count in
                     count += 1
@@ -77,8 +87,7 @@ final class ScriptedServer: Sendable {
     }
 
     deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
+        isListening.withLock { if $0 { shutdown(listener, Int32(SHUT_RDWR)) } }
         try? FileManager.default.removeItem(at: folder)
     }
 }
