@@ -24,7 +24,7 @@ final class Nginx {
         tlsPort = try RealServer.freePort()
         plainPort = try RealServer.freePort()
         let files = directory.appending(path: "files")
-        for folder in ["put", "private", "slow", "stale"] {
+        for folder in ["held", "private", "put", "slow", "slower", "stale"] {
             let folder = files.appending(path: folder)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }
@@ -58,6 +58,9 @@ final class Nginx {
     private static let locations = """
         location /put/ { dav_methods PUT; }
         location /slow/ { limit_rate 4m; }
+        location /slower/ { limit_rate 1m; }
+        # Stops after 2 MiB, unless a part is requested.
+        location /held/ { limit_rate_after 2m; if ($http_range = "") { limit_rate 1k; } }
         location /stale/ { add_header Cache-Control max-age=0; access_log stale.log brief; }
         location = /cookies/show { return 200 "$http_cookie"; }
         location = /cookies/end { add_header Set-Cookie "lasting=; Max-Age=0; Path=/"; return 200 "ended"; }

@@ -21,6 +21,8 @@ final class NginxDownloadTests {
         film = Self.bytes(seed: 1, count: 6_000_000)
         try film.write(to: served("film.bin"))
         try film.write(to: served("slow/film.bin"))
+        try film.write(to: served("slower/film.bin"))
+        try film.write(to: served("held/film.bin"))
     }
 
     private static func bytes(seed: UInt64, count: Int) -> Data {
@@ -59,7 +61,7 @@ final class NginxDownloadTests {
 
     @Test func resumesCancelledDownloadOverEveryProtocol() async throws {
         for (index, url) in urls.enumerated() {
-            let download = client(url).download("slow/film.bin", to: .file(destination("\(index)")))
+            let download = client(url).download("held/film.bin", to: .file(destination("\(index)")))
             await cancel(download, after: 1_000_000)
             #expect(!FileManager.default.fileExists(atPath: destination("\(index)").path))
             let response = await download.sender().response
@@ -73,10 +75,10 @@ final class NginxDownloadTests {
     }
 
     @Test func restartsDownloadOfReplacedFile() async throws {
-        let download = client(nginx.http2URL).download("slow/film.bin", to: .file(destination("film")))
+        let download = client(nginx.http2URL).download("held/film.bin", to: .file(destination("film")))
         await cancel(download, after: 1_000_000)
         let other = Self.bytes(seed: 2, count: 5_000_000)
-        try other.write(to: served("slow/film.bin"), options: .atomic)
+        try other.write(to: served("held/film.bin"), options: .atomic)
         let file = try await download.sender().value
         #expect(file.resumedBytes == 0)
         #expect(try Data(contentsOf: file.url) == other)
@@ -101,8 +103,8 @@ final class NginxDownloadTests {
         for (index, url) in urls.enumerated() {
             let recorder = SegmentRecorder()
             let client = client(url)
-            // The limited rate keeps the four segments in progress at the same time.
-            let download = client.download("slow/film.bin", to: .file(destination("\(index)")))
+            // The limited rate keeps the four segments in progress at the same time. A server that lags behind its rate sends the rest at once.
+            let download = client.download("slower/film.bin", to: .file(destination("\(index)")))
                 .segments(4, ofAtLeast: 500_000).observer(recorder)
             let response = await download.sender().response
             let file = try response.result.get()
@@ -118,9 +120,9 @@ final class NginxDownloadTests {
     }
 
     @Test func restartsDownloadOfShortenedFile() async throws {
-        let download = client(nginx.plainURL).download("slow/film.bin", to: .file(destination("film")))
+        let download = client(nginx.plainURL).download("held/film.bin", to: .file(destination("film")))
         await cancel(download, after: 1_000_000)
-        try Data("short".utf8).write(to: served("slow/film.bin"), options: .atomic)
+        try Data("short".utf8).write(to: served("held/film.bin"), options: .atomic)
         let response = await download.sender().response
         let file = try response.result.get()
         // With If-Range, the server sends the new file and not 416.
