@@ -7,6 +7,15 @@ extension PoolState {
         groups.reduce(0) { $0 + ($1?.idleCount ?? 0) }
     }
 
+    /// Returns the oldest request that needs a connection and has no dial.
+    func requestWithoutDial(in group: GroupID) -> Call? {
+        groups[safe: group]??.connecting.first { pending[ObjectIdentifier($0)]?.hasDial == false }
+    }
+
+    func sharedIndex(of connection: Connection, in group: GroupID) -> Int? {
+        groups[safe: group]??.shared.firstIndex { $0.connection.id == connection.id }
+    }
+
     /// Removes an idle or shared connection, which takes no further requests. Active requests continue. The connect time-outs of those that
     /// waited for the connection begin.
     package mutating func removeConnection(

@@ -152,7 +152,11 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
 
     /// Takes the most recently used idle connection, or a stream of a shared one.
     mutating func takeConnection() -> Connection? {
-        if let idle = idle.popLast() { return idle.connection }
+        idle.popLast()?.connection ?? takeStream()
+    }
+
+    /// Takes a stream of a shared connection.
+    mutating func takeStream() -> Connection? {
         guard let index = shared.firstIndex(where: \.hasRoom) else { return nil }
         shared[index].streams += 1
         return shared[index].connection
@@ -168,6 +172,8 @@ extension PoolState {
         let group: GroupID
         let total: MonotonicTime
         var connectTimeout: Duration?
+        /// True if the request is sent again because a used connection was dead, as another one may be.
+        var needsUnused = false
         /// True once the request has a slot.
         var isConnecting = false
         /// True from the decision to start a dial for the request until the dial ends or has another owner.
@@ -178,6 +184,9 @@ extension PoolState {
         /// The time by which the request must have a connection.
         var deadline = MonotonicTime.distantFuture
         var timer: TimerHeap<ObjectIdentifier>.ID?
+
+        /// True if the request leaves used connections to others. Without a dial, there may be no other connection for it.
+        var awaitsUnused: Bool { needsUnused && hasDial }
     }
 
     struct Dialing {

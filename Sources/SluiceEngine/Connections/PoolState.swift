@@ -132,7 +132,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// - Parameters:
     ///   - call: The request.
     ///   - group: The group of the request.
-    ///   - fresh: True to require a connection that no other request has used.
+    ///   - fresh: True for a new or a shared connection, unless a limit allows no new one. Idle ones may be dead too.
     ///   - leaving: The shared connection that has ended the request's stream, if there is one.
     ///   - refusing: The shared connection that did not accept the request, if there is one.
     ///   - total: The time by which the request must have ended.
@@ -153,9 +153,11 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             groups[group]?.shared[index].streams -= 1
             groups[group]?.shared[index].isFull = refusing != nil
         }
-        if !fresh, let connection = groups[group]?.takeConnection() { return .connection(connection) }
+        let found = fresh ? groups[group]?.takeStream() : groups[group]?.takeConnection()
+        if let found { return .connection(found) }
         let id = ObjectIdentifier(call)
         pending[id] = Pending(call: call, group: group, total: total, connectTimeout: connectTimeout)
+        pending[id]?.needsUnused = fresh
         return connect(id, at: now) ? .dial : .waiting
     }
 
@@ -349,7 +351,9 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             }
         } else {
             groups[group]?.sharing = .exclusive
-            if let served = offer(connection, to: group, at: now, &actions), let owner, owner !== served.call {
+            if let served = offer(connection, isUsed: false, to: group, at: now, &actions), let owner,
+                owner !== served.call
+            {
                 // The owner is still waiting. It takes over the dial, started or not, of the request that received the connection.
                 if let dial = served.dial {
                     assign(dial, to: owner)
@@ -479,28 +483,22 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         groups[group]?.users += 1
     }
 
-    /// Returns the oldest request that needs a connection and has no dial.
-    func requestWithoutDial(in group: GroupID) -> Call? {
-        groups[safe: group]??.connecting.first { pending[ObjectIdentifier($0)]?.hasDial == false }
-    }
-
-    func sharedIndex(of connection: Connection, in group: GroupID) -> Int? {
-        groups[safe: group]??.shared.firstIndex { $0.connection.id == connection.id }
-    }
-
     /// Starts waiting requests on shared connections with room.
     private mutating func serve(_ group: GroupID, _ actions: inout [Action]) {
         while let index = groups[safe: group]??.shared.firstIndex(where: \.hasRoom),
-            let served = takeOldestConnecting(of: group), let shared = groups[group]?.shared[index]
+            let served = takeOldestConnecting(of: group, isUsed: false), let shared = groups[group]?.shared[index]
         {
             groups[group]?.shared[index].streams += 1
             actions.append(.start(served.call, shared.connection))
         }
     }
 
-    /// Removes the oldest request that needs a connection. Its dial remains without an owner.
-    private mutating func takeOldestConnecting(of group: GroupID) -> Pending? {
-        guard groups[safe: group]??.connecting.isEmpty == false, let call = groups[group]?.connecting.removeFirst(),
+    /// Removes the oldest request that needs a connection, or the oldest one that can have a used one. Its dial remains without an owner.
+    private mutating func takeOldestConnecting(of group: GroupID, isUsed: Bool) -> Pending? {
+        let index = groups[safe: group]??.connecting.firstIndex { call in
+            !isUsed || pending[ObjectIdentifier(call)]?.awaitsUnused != true
+        }
+        guard let index, let call = groups[group]?.connecting.remove(at: index),
             let served = takePending(ObjectIdentifier(call))
         else { return nil }
         if let dial = served.dial {
@@ -527,11 +525,12 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     @discardableResult
     private mutating func offer(
         _ connection: Connection,
+        isUsed: Bool = true,
         to group: GroupID,
         at now: MonotonicTime,
         _ actions: inout [Action]
     ) -> Pending? {
-        guard let served = takeOldestConnecting(of: group) else {
+        guard let served = takeOldestConnecting(of: group, isUsed: isUsed) else {
             if keepsIdle {
                 groups[group]?.idle.append(Idle(connection: connection, since: now))
             } else {

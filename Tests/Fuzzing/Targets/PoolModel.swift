@@ -50,6 +50,8 @@ struct PoolModel {
         var stage: Stage
         /// The time at which the request fails if it has no connection by then.
         var deadline: MonotonicTime
+        /// True if the request needs a connection that no other request has used.
+        var needsUnused = false
 
         var isWaiting: Bool { if case .waiting = stage { true } else { false } }
         var isConnecting: Bool { if case .connecting = stage { true } else { false } }
@@ -207,6 +209,7 @@ struct PoolModel {
             connectTimeout: request.connectTimeout,
             at: time
         )
+        request.needsUnused = fresh
         switch acquisition {
         case .connection(let connection):
             try require(!fresh, "A request that needs a new connection gets an existing one.")
@@ -222,7 +225,7 @@ struct PoolModel {
         guard let index = running(choice), let connection = requests[index].connection else { return }
         let request = requests.remove(at: index)
         var actions = state.release(keepsConnection ? connection : nil, of: request.group, at: time)[...]
-        if keepsConnection { try offer(connection, of: request.route, in: request.group, &actions) }
+        if keepsConnection { try offer(connection, isUsed: true, of: request.route, in: request.group, &actions) }
         try fillSlot(&actions)
         try require(actions.isEmpty, "The end of a request leaves \(actions.count) unexpected actions.")
     }
@@ -302,7 +305,7 @@ struct PoolModel {
         let (isWanted, result) = state.dialSucceeded(dial.item, connection, at: time)
         try require(isWanted, "A dial that was not cancelled is rejected.")
         var actions = result[...]
-        try offer(connection, of: dial.route, in: dial.group, &actions)
+        try offer(connection, isUsed: false, of: dial.route, in: dial.group, &actions)
         try require(actions.isEmpty, "A connection leaves \(actions.count) unexpected actions.")
     }
 
@@ -406,14 +409,17 @@ struct PoolModel {
         connecting.append(request.call)
     }
 
-    /// Handles a free connection: it goes to the oldest connecting request, or becomes idle.
+    /// Handles a free connection: it goes to the oldest connecting request that can use it, or becomes idle.
     private mutating func offer(
         _ connection: PoolItem,
+        isUsed: Bool,
         of route: PoolRoute,
         in group: Int,
         _ actions: inout Actions
     ) throws {
-        let oldest = connecting.first { call in requests.contains { $0.call === call && $0.route == route } }
+        let oldest = connecting.first { call in
+            requests.contains { $0.call === call && $0.route == route && !(isUsed && $0.needsUnused) }
+        }
         if let oldest, let index = place(of: oldest) {
             guard case .start(let call, let given)? = actions.popFirst(), call === oldest, given === connection else {
                 throw InvariantViolation(

@@ -85,6 +85,22 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         #expect(state.dialCount == 0)
     }
 
+    /// A server that closes idle connections may have closed the others too.
+    @Test mutating func resentRequestWaitsForItsDialWhileUsedConnectionsBecomeFree() {
+        let (one, two) = (PoolItem("one"), PoolItem("two"))
+        let (first, second) = (PoolItem("c1"), PoolItem("c2"))
+        let group = acquire(one).group
+        _ = acquire(two)
+        _ = connect(one, first, group)
+        _ = connect(two, second, group)
+        let again = state.reacquire(one, in: group, fresh: true, total: .distantFuture, connectTimeout: nil, at: now)
+        #expect(again.text == "dial")
+        expect(state.release(second, of: group, at: now).isEmpty, true)
+        #expect(state.idleCount == 1)
+        expect(connect(one, PoolItem("c3"), group), ["start one by c3"])
+        expect(acquire(PoolItem("three")).outcome, "use c2")
+    }
+
     @Test mutating func longDialIsNotReusedForAnotherRequest() {
         let (one, two, three) = (PoolItem("one"), PoolItem("two"), PoolItem("three"))
         let group = acquire(one).group
