@@ -1,8 +1,12 @@
 #pragma once
 
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -26,6 +30,19 @@ static inline int sluice_begin_writeback(int descriptor, long long offset, long 
 #else
     return 0;
 #endif
+}
+
+// The number of written bytes that the peer of a socket has not acknowledged; 0 if it is unknown.
+static inline int sluice_unacknowledged(int socket) {
+    int count = 0;
+    return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : 0;
+}
+
+// The milliseconds since the last acknowledgement of the peer of a TCP socket; 0 if it is unknown.
+static inline unsigned sluice_last_acknowledgement(int socket) {
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_last_ack_recv : 0;
 }
 
 // Sets the name of the calling thread for debuggers, cut to 15 bytes.

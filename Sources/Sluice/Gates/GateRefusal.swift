@@ -93,11 +93,3 @@ extension SluiceError {
         )
     }
 }
-
-extension Duration {
-    /// The duration rounded up to whole milliseconds, for error texts.
-    var roundedUpToMilliseconds: Duration {
-        let (seconds, attoseconds) = components
-        return .seconds(seconds) + .milliseconds((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
-    }
-}

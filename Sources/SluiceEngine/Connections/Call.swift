@@ -281,7 +281,8 @@ package final class Call: Sendable {
     /// Returns the error for a request whose deadline has passed.
     func timeoutError(at now: MonotonicTime) -> SluiceError {
         if let total = context.timeouts.total, deadline <= now {
-            return SluiceError(.timedOut, "The request exceeded the total time-out of \(total).")
+            let shown = total.roundedUpToMilliseconds
+            return SluiceError(.timedOut, "The request exceeded the total time-out of \(shown).")
         }
         let idle = context.timeouts.idle ?? .zero
         return SluiceError(.idleTimedOut, "Nothing was sent or received for \(idle). The server may be stuck.")

@@ -189,6 +189,13 @@ package final class Connection: LoopHandler, RequestCarrier {
             transaction.stopWaitingForContinue()
             return push(&state, transaction, now: now, limit: SocketStream.turnBytes, &effects)
         }
+        if transaction.unacknowledged > 0, transaction.call.deadline > now {
+            // The server may have received what the kernel still had.
+            let left = state.stream.unacknowledged
+            if left < transaction.unacknowledged { transaction.lastActivity = now + state.stream.lastAcknowledgement }
+            transaction.unacknowledged = left
+            if transaction.deadline(hasOutput: !state.output.isEmpty) > now { return }
+        }
         fail(&state, transaction, transaction.call.timeoutError(at: now), &effects)
     }
 
@@ -232,11 +239,15 @@ package final class Connection: LoopHandler, RequestCarrier {
             case .bytes(let count):
                 state.output.consume(count)
                 transaction.hasWritten = true
-                if transaction.sending == .sent, state.output.isEmpty { transaction.recordSendEnd() }
+                if transaction.sending == .sent, state.output.isEmpty {
+                    transaction.recordSendEnd()
+                    if transaction.hasLargeBody { transaction.unacknowledged = state.stream.unacknowledged }
+                }
                 transaction.lastActivity = now
                 left -= count
             case .wouldBlock:
                 state.isBlocked = true
+                transaction.unacknowledged = state.stream.unacknowledged
             case .end, .failed:
                 state.writeFailure = state.stream.lastFailure
                 state.output.removeAll()

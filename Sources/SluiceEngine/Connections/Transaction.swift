@@ -58,6 +58,8 @@ class Transaction {
     /// True while the request body has no bytes available.
     @exclusivity(unchecked) var awaitsBody = false
     @exclusivity(unchecked) var lastActivity: MonotonicTime
+    /// The number of bytes that the server had not acknowledged after the last write of a large body.
+    @exclusivity(unchecked) final var unacknowledged = 0
 
     /// The time at which the request received a connection, or began to wait for its own.
     final let began: MonotonicTime
@@ -181,6 +183,9 @@ class Transaction {
 
     /// The error of the body's source.
     var bodyFailure: SluiceError? { body.failure }
+
+    /// True if the kernel may go on sending for long after the last write.
+    final var hasLargeBody: Bool { sent > 64 << 10 }
 
     /// Records that the last byte of the request has been written.
     final func recordSendEnd() {

@@ -132,6 +132,12 @@ package struct SocketStream {
         return withUnsafeMutableBytes(of: &byte) { tls.read(into: $0) } == .wantsRead
     }
 
+    /// The number of written bytes that the server has not acknowledged; 0 if it is unknown.
+    var unacknowledged: Int { Int(sluice_unacknowledged(descriptor)) }
+
+    /// The time of the server's last acknowledgement relative to now, at most 0; 0 if it is unknown.
+    var lastAcknowledgement: Duration { .milliseconds(-Int(sluice_last_acknowledgement(descriptor))) }
+
     /// The message for the last failed read or write, for the end of a sentence about the connection.
     var lastFailure: String {
         tls?.failureDetail ?? (lastError == 0 ? "the server closed it" : SystemError(number: lastError).message)

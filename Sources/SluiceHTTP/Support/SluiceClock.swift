@@ -86,6 +86,14 @@ extension Duration {
 }
 #endif
 
+extension Duration {
+    /// The duration rounded up to whole milliseconds, for error texts.
+    package var roundedUpToMilliseconds: Duration {
+        let (seconds, attoseconds) = components
+        return .seconds(seconds) + .milliseconds((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}
+
 // MARK: - Civil time
 
 /// A date and time of the Gregorian calendar in UTC, computed without the system's calendar.

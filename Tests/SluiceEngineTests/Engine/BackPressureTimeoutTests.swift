@@ -31,6 +31,56 @@ extension EngineTests {
             #expect(error?.code == .idleTimedOut)
             #expect(count == 1 << 20)
         }
+
+        /// Megabytes that have been written may still be in the send buffer.
+        @Test func serverThatReadsTheSendBufferSlowlyIsNotIdle() async throws {
+            let length = 6 << 20
+            let server = try TestListener { descriptor in
+                var size = Int32(64 << 10)
+                setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+                guard TestListener.readHead(descriptor) != nil else { return }
+                var bytes = [UInt8](repeating: 0, count: 64 << 10)
+                var left = length
+                while left > 0 {
+                    // The pace of a slow network.
+                    usleep(25_000)
+                    let count = recv(descriptor, &bytes, bytes.count, 0)
+                    guard count > 0 else { return }
+                    left -= count
+                }
+                TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+            }
+            let body = RequestBody.data(Data(count: length))
+            let request = HTTPRequest(
+                method: .post,
+                scheme: "http",
+                authority: server.authority,
+                path: "/",
+                body: body
+            )
+            let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(500)))
+            let start = ContinuousClock.now
+            #expect(try await SocketTransport().exchange(request, context).text == "ok")
+            #expect(ContinuousClock.now - start > .seconds(1))
+        }
+
+        @Test func serverThatReadsNothingMoreIsIdle() async throws {
+            let server = try TestListener { descriptor in
+                guard TestListener.readHead(descriptor) != nil else { return }
+                var events = pollfd(fd: descriptor, events: Int16(0x2000), revents: 0)
+                poll(&events, 1, -1)
+            }
+            let body = RequestBody.data(Data(count: 6 << 20))
+            let request = HTTPRequest(
+                method: .post,
+                scheme: "http",
+                authority: server.authority,
+                path: "/",
+                body: body
+            )
+            let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(300)))
+            #expect(await SocketTransport().failure(of: request, context)?.code == .idleTimedOut)
+        }
     }
 }
 #endif
