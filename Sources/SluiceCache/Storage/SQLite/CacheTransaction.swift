@@ -173,7 +173,7 @@ extension CacheTransaction {
     /// - Returns: The number of the entry, whose pieces remain; nil if there is none.
     private mutating func previousWithPieces(like entry: CacheEntry) throws(SQLiteFailure) -> Int64? {
         guard entry.body.count > tuning.pieceSize, let previous = try previous(of: entry),
-            (Int64(tuning.pieceSize)...Int64(entry.body.count)).contains(previous.length)
+            (Int64(tuning.pieceSize + 1)...Int64(entry.body.count)).contains(previous.length)
         else { return nil }
         try discardRow(previous.number, size: previous.size)
         return previous.number

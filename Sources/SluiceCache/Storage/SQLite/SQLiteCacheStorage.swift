@@ -256,7 +256,8 @@ final class SQLiteCacheWriter: CacheWriter {
             part.withUnsafeBytes { state.checksum.add($0) }
             state.rest.append(part)
             state.length += Int64(part.count)
-            return state.rest.count > size
+            // The head is written with the first piece.
+            return state.rest.count > (state.draft == nil ? head.count : 0) + size
         }
         if isDue { try await flush(isLast: false) }
     }
