@@ -154,10 +154,21 @@ struct AsynchronousDriver: Sendable {
             machine.advance()
         case .interceptResponse:
             if call.steps.changesOutcomes { admission.record(outcome) }
-            for interceptor in call.steps.responseInterceptors {
-                outcome = await interceptor.intercept(outcome, context: context)
+            // They have not seen the request either.
+            if InterceptorNesting.isAtLimit {
+                machine.advance()
+                break
             }
-            for plugin in call.steps.plugins { outcome = await plugin.process(outcome, context: context) }
+            outcome = await InterceptorNesting.deepened { [outcome, context] in
+                var outcome = outcome
+                for interceptor in context.call.steps.responseInterceptors {
+                    outcome = await interceptor.intercept(outcome, context: context)
+                }
+                for plugin in context.call.steps.plugins {
+                    outcome = await plugin.process(outcome, context: context)
+                }
+                return outcome
+            }
             machine.advance()
         case .release:
             replaceCancellation()
@@ -182,13 +193,16 @@ struct AsynchronousDriver: Sendable {
         call.sink?.adapt(&request)
         var original: HTTPRequest? = context.request
         do {
-            for interceptor in call.steps.requestInterceptors {
-                request = try await interceptor.intercept(request, context: context)
-                try request.encodeBody(for: pipeline, since: &original)
-            }
-            for plugin in call.steps.plugins {
-                request = try await plugin.prepare(request, context: context)
-                try request.encodeBody(for: pipeline, since: &original)
+            try InterceptorNesting.check()
+            try await InterceptorNesting.deepened {
+                for interceptor in call.steps.requestInterceptors {
+                    request = try await interceptor.intercept(request, context: context)
+                    try request.encodeBody(for: pipeline, since: &original)
+                }
+                for plugin in call.steps.plugins {
+                    request = try await plugin.prepare(request, context: context)
+                    try request.encodeBody(for: pipeline, since: &original)
+                }
             }
         } catch {
             throw .interceptor(error, request)

@@ -45,6 +45,10 @@ extension SluiceError {
     /// Creates an error from one that a request interceptor threw.
     static func interceptor(_ error: any Error, _ request: HTTPRequest) -> SluiceError {
         if let error = error as? SluiceError { return error.with(step: .requestInterceptor, request: request) }
+        // An interceptor failed for a request that this one has sent.
+        if let error = (error as? APIError)?.error, error.code == .interceptorFailed {
+            return error.with(step: .requestInterceptor, request: request)
+        }
         return SluiceError(
             .interceptorFailed,
             "A request interceptor failed.",
@@ -52,6 +56,32 @@ extension SluiceError {
             request: request,
             underlyingError: error
         )
+    }
+}
+
+/// The number of interceptors and plugins, one within the work of another, on whose behalf the current task sends requests.
+///
+/// An interceptor whose own requests pass it again would otherwise send requests without end.
+enum InterceptorNesting {
+    private static let limit = 16
+    @TaskLocal private static var depth = 0
+
+    /// True if the interceptors of a request would be nested too deeply.
+    static var isAtLimit: Bool { depth >= limit }
+
+    /// Throws an error if interceptors are nested too deeply.
+    static func check() throws(SluiceError) {
+        if isAtLimit {
+            throw SluiceError(
+                .interceptorFailed,
+                "The requests that an interceptor sends pass the same interceptor again. It must leave them as they are, by their tag for example."
+            )
+        }
+    }
+
+    /// Performs the work of interceptors.
+    static func deepened<Value>(_ work: () async throws -> Value) async rethrows -> Value {
+        try await $depth.withValue(depth + 1) { try await work() }
     }
 }
 
