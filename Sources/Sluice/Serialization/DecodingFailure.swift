@@ -10,15 +10,21 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
     /// The problem at that path.
     public private(set) var reason: String
     /// At most the first 200 bytes of the body. Values whose names indicate a secret are replaced with `REDACTED`. If
-    /// secrets cannot be identified, a note in parentheses instead of the bytes.
-    public private(set) var bodyPrefix: String
+    /// secrets cannot be identified, a note in parentheses instead of the bytes. The whole body is searched for secrets each time that
+    /// the property is read.
+    public var bodyPrefix: String { body.map(Self.beginning) ?? "(\(DocumentRedactor.Reason.possiblySecret.rawValue))" }
     /// The error of the decoder.
     public let cause: any Error
+    /// The body; nil if it is a part of one, and may be a secret.
+    private var body: Data?
+    /// The name of the requests whose model is the body itself, if the model looks like that.
+    fileprivate let plainKind: String?
 
     init(_ type: Any.Type, body: Data, cause: any Error) {
         self.type = "\(type)"
+        plainKind = type == String.self ? "string" : type == Data.self ? "data" : nil
         self.cause = cause
-        bodyPrefix = Self.beginning(of: body)
+        self.body = body
         let reason = DecodingReason(cause, type, body: body)
         codingPath = reason.path.text
         self.reason = reason.text
@@ -63,7 +69,7 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
         failure.codingPath = "\(path)\(separator)\(codingPath)"
         if Self.namesSecret(path) {
             // The names above the value were not known before.
-            failure.bodyPrefix = "(\(DocumentRedactor.Reason.possiblySecret.rawValue))"
+            failure.body = nil
             if let start = reason.firstIndex(of: "“"), let end = reason.lastIndex(of: "”") {
                 failure.reason.replaceSubrange(start...end, with: "the value")
             }
@@ -106,17 +112,21 @@ extension DecodingFailure {
 
     private init(_ type: Any.Type, body: Data, path: String, reason: String, cause: any Error) {
         self.type = "\(type)"
+        plainKind = type == String.self ? "string" : type == Data.self ? "data" : nil
         self.cause = cause
         self.reason = reason
         codingPath = path
-        bodyPrefix = Self.beginning(of: body)
+        self.body = body
     }
 }
 
 extension SluiceError {
     /// The error for a body, or a part of one, that could not be decoded.
-    static func undecodable(_ failure: DecodingFailure, _ part: String = "The response") -> SluiceError {
-        let reason = "\(part) could not be decoded as \(failure.type): \(failure.problem)."
+    static func undecodable(_ failure: DecodingFailure, _ part: String? = nil) -> SluiceError {
+        var reason = "\(part ?? "The response") could not be decoded as \(failure.type): \(failure.problem)."
+        if part == nil, failure.codingPath.isEmpty, let kind = failure.plainKind {
+            reason += " For the body itself, create the request with “client.\(kind)”."
+        }
         return SluiceError(.decodingFailed, reason, step: .serialization, underlyingError: failure)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Sluice
 import SluiceTesting
 import XCTest
@@ -40,6 +41,22 @@ final class JSONSerializerTests: XCTestCase {
         let request = APIClient(baseURL: server.url).json.request("echo", as: JSON.self)
         let echo = try await request.post().json(body).sender().value
         XCTAssertEqual(try JSON(parsing: echo["text"].stringValue), body)
+    }
+
+    func testFailureOfATextNamesTheKindOfRequestForTexts() async throws {
+        let server = try LoopbackServer()
+        server.on("/motto", .text("festina lente"))
+        let client = APIClient(baseURL: server.url)
+        func failure<Model>(as model: Model.Type) async -> String where Model: Decodable & Sendable {
+            let result = await client.get("motto", as: model).sender().result
+            guard case .failure(let error) = result else { return "" }
+            return "\(error)"
+        }
+        let (text, data) = await (failure(as: String.self), failure(as: Data.self))
+        XCTAssertTrue(text.contains("create the request with “client.string”"), text)
+        XCTAssertTrue(data.contains("create the request with “client.data”"), data)
+        let names = await failure(as: [String].self)
+        XCTAssertTrue(names.contains("not valid JSON") && !names.contains("create the request"), names)
     }
 
     func testFailureNamesTypeAndPath() async throws {
