@@ -61,8 +61,19 @@ public struct APIClient: Sendable {
         self.init()
     }
 
-    /// The configuration that the client was created with.
-    public var configuration: Configuration { pipeline.configuration }
+    /// Unavailable: the transport is an option.
+    @available(*, unavailable, message: "Write \"APIClient(baseURL: url) { $0.transport = transport }\".")
+    public init(baseURL: String, transport: any Transport, configure: (inout Configuration) -> Void = { _ in }) {
+        self.init()
+    }
+
+    /// A copy of the configuration that the client was created with. Its encoder is another object with the same options, unless
+    /// it is of a type of your own, so that a client made from the copy does not change this one.
+    public var configuration: Configuration {
+        var configuration = pipeline.configuration
+        configuration.encoder = configuration.encoder.copied
+        return configuration
+    }
 
     /// The configuration's clock, without a copy of the configuration.
     package var clock: any SluiceClock { pipeline.clock }

@@ -157,3 +157,18 @@ extension HTTPRequest {
         original = self
     }
 }
+
+extension JSONEncoder {
+    /// An encoder with the same options; the encoder itself if it is of another type.
+    var copied: JSONEncoder {
+        guard type(of: self) == JSONEncoder.self else { return self }
+        let copy = JSONEncoder()
+        copy.outputFormatting = outputFormatting
+        copy.keyEncodingStrategy = keyEncodingStrategy
+        copy.dateEncodingStrategy = dateEncodingStrategy
+        copy.dataEncodingStrategy = dataEncodingStrategy
+        copy.nonConformingFloatEncodingStrategy = nonConformingFloatEncodingStrategy
+        copy.userInfo = userInfo
+        return copy
+    }
+}

@@ -1,3 +1,4 @@
+import Foundation
 import Sluice
 import SluiceTesting
 import XCTest
@@ -9,6 +10,23 @@ final class TypedRequestTests: XCTestCase {
         let client = APIClient(baseURL: server.url)
         let user: User = try await client.codable.request("users/1").sender().value
         XCTAssertEqual(user, User(id: 1, name: "Ada"))
+    }
+
+    func testEncoderOfACopiedConfigurationIsAnotherOne() async throws {
+        struct Order: Codable, Sendable { let orderID: Int }
+        let server = try LoopbackServer()
+        server.on("/orders", .echo)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .prettyPrinted
+        let shop = APIClient(baseURL: server.url) { $0.encoder = encoder }
+        let snake = APIClient(baseURL: server.url) {
+            $0 = shop.configuration
+            $0.encoder.keyEncodingStrategy = .convertToSnakeCase
+        }
+        for (client, name) in [(shop, "orderID"), (snake, "order_id")] {
+            let echo: LoopbackEcho = try await client.post("orders").json(Order(orderID: 1)).sender().value
+            XCTAssertEqual(echo.text, "{\n  \"\(name)\" : 1\n}")
+        }
     }
 
     func testResponseHasResultHeadBodyRequestAndMetrics() async throws {
