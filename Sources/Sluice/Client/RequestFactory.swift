@@ -111,7 +111,7 @@ public struct CodableRequests: RequestFactory {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\". Events and files have \"client.stream\" and \"client.download\"."
     )
     public func request(_ endpoint: some Endpoint) -> APIRequest<UndeclaredModel, APIError> {
         client.serialized(by: UndecodableSerializer()).request(endpoint)
@@ -187,7 +187,7 @@ extension MethodBuilder where Factory == CodableRequests {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\". Events and files have \"client.stream\" and \"client.download\"."
     )
     public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<UndeclaredModel, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).request(endpoint)
@@ -265,7 +265,7 @@ extension BodyMethodBuilder where Factory == CodableRequests {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\". Events and files have \"client.stream\" and \"client.download\"."
     )
     public func callAsFunction(_ endpoint: some Endpoint) -> BodyRequest<UndeclaredModel, APIError> {
         factory.client.serialized(by: UndecodableSerializer()).post(endpoint)
@@ -276,7 +276,7 @@ extension BodyMethodBuilder where Factory == CodableRequests {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\". Events and files have \"client.stream\" and \"client.download\"."
     )
     @_disfavoredOverload
     public func callAsFunction(_ endpoint: some Endpoint) -> APIRequest<UndeclaredModel, APIError> {
@@ -477,7 +477,7 @@ extension APIClient {
         *,
         unavailable,
         message:
-            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\"."
+            "Say what the response is: add \"as: User.self\", give the result a type, or write \"client.empty\" for none, an \"APIRequest<Empty, …>\". Events and files have \"client.stream\" and \"client.download\"."
     )
     public func request(_ endpoint: some Endpoint) -> APIRequest<UndeclaredModel, APIError> {
         serialized(by: UndecodableSerializer()).request(endpoint)

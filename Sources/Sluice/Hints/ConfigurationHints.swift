@@ -58,6 +58,26 @@ extension APIClient.Configuration {
         get { encoder }
         set {}
     }
+    @available(*, unavailable, message: "Write \"$0.modelDecoder\", and \"$0.errorDecoder\" for the bodies of errors.")
+    public var jsonDecoder: JSONDecoder {
+        get { JSONDecoder() }
+        set {}
+    }
+    @available(*, unavailable, message: "Set it on a \"JSONDecoder\", then write \"$0.modelDecoder = decoder\".")
+    public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy {
+        get { .useDefaultKeys }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.requestInterceptors = [BearerToken(token)]\".")
+    public var bearerToken: String {
+        get { "" }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.observers = [RequestLog()]\".")
+    public var logging: Bool {
+        get { false }
+        set {}
+    }
     @available(*, unavailable, message: "Write \"$0.requestInterceptors\", or \"$0.responseInterceptors\".")
     public var interceptors: [any RequestInterceptor] {
         get { requestInterceptors }

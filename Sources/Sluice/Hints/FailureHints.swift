@@ -5,6 +5,8 @@ import SluiceHTTP
 // Names and arguments of other libraries, and those that people try first. None can be used: each says what to write.
 
 extension APIError {
+    @available(*, unavailable, message: "Write \"decoded(as: Problem.self)\".")
+    public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { throw self }
     @available(*, unavailable, message: "Write \"isCancellation\".")
     public var isCancelled: Bool { isCancellation }
     @available(*, unavailable, message: "Write \"isCancellation\".")

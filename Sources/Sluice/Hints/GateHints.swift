@@ -48,6 +48,10 @@ extension CircuitBreaker {
 }
 
 extension OAuth2 {
+    @available(*, unavailable, message: "Write \"OAuth2(.clientCredentials(id: id, secret: secret), tokenURL: url)\".")
+    public convenience init(tokenURL: String, clientID: String, clientSecret: some SecretConvertible) {
+        self.init(.clientCredentials(id: clientID, secret: clientSecret), tokenURL: tokenURL)
+    }
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")
     public convenience init(_ grant: Grant, tokenEndpoint: String) { self.init(grant, tokenURL: tokenEndpoint) }
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")

@@ -190,10 +190,32 @@ extension RetryPolicy {
     ) { self.init() }
     @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\".")
     public init(maxAttempts: Int) { self.init() }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\".")
+    public init(_ attempts: Int) { self.init() }
+    @available(*, unavailable, message: "Write \".standard\".")
+    public static var `default`: RetryPolicy { .standard }
+    @available(*, unavailable, message: "Write \".none\".")
+    public static var never: RetryPolicy { .none }
     @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\", which includes the first attempt.")
     public init(maxRetries: Int) { self.init() }
     @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\", which includes the first attempt.")
     public init(retryLimit: Int) { self.init() }
+}
+
+extension [any RequestInterceptor] {
+    @available(*, unavailable, message: "Declare a RequestAdapter, and append it: \"append(Tenant())\".")
+    public mutating func append(_ adapt: (inout HTTPRequest, RequestContext) throws -> Void) {}
+}
+
+extension BearerToken {
+    @available(*, unavailable, message: "Write \"SuppliedToken { context in await store.token() }\".")
+    public init(
+        scope: CredentialScope = .baseURL,
+        when condition: (@Sendable (RequestContext) -> Bool)? = nil,
+        token: @escaping @Sendable (RequestContext) async throws -> (any SecretConvertible)?
+    ) { self.init("") }
+    @available(*, unavailable, message: "Write \"BearerToken(token)\", without a label.")
+    public init(token: some SecretConvertible) { self.init("") }
 }
 
 extension RequestEvent {

@@ -31,6 +31,8 @@ extension ModifiableRequest {
     public func bearer(_ token: String) -> Self { self }
     @available(*, unavailable, message: "Write \"basicAuthorization(\"ada\", \"s3cret\")\", without labels.")
     public func basicAuthorization(user: String, password: String) -> Self { self }
+    @available(*, unavailable, message: "Write \"basicAuthorization(\"ada\", \"s3cret\")\", without labels.")
+    public func basicAuthorization(username: String, password: String) -> Self { self }
     @available(
         *,
         unavailable,
@@ -83,6 +85,8 @@ extension ModifiableRequest {
     public func queryItems(_ items: [URLQueryItem]) -> Self { self }
     @available(*, unavailable, message: "Make the enum Encodable, or pass its \"rawValue\".")
     public func query(_ name: String, _ value: some RawRepresentable) -> Self { self }
+    @available(*, unavailable, message: "Make the enum Encodable, or pass its \"rawValue\".")
+    public func query(_ values: [String: some RawRepresentable]) -> Self { self }
     @available(*, unavailable, message: "Write \"parameters([\"name\": value])\".")
     public func parameters(_ name: String, _ value: String?) -> Self { self }
     @available(*, unavailable, message: "Write \"query(name, value)\" or \"parameters([name: value])\".")

@@ -86,6 +86,17 @@ extension MethodBuilder where Factory == CodableRequests {
     @available(
         *,
         unavailable,
+        message:
+            "The error must be ErrorSerializable. For the body of a failed response, write \"error: TypedAPIError<Problem>.self\"."
+    )
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        error: (some Error).Type
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(
+        *,
+        unavailable,
         message: "Write \"client.data.get(\"logo\").sender().response\". It has a head and a body."
     )
     @_disfavoredOverload
@@ -162,7 +173,13 @@ extension BodyMethodBuilder where Factory == CodableRequests {
         body: some Encodable,
         headers: HTTPHeaders
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
-    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\".")
+    @available(*, unavailable, message: "Write \"post(\"files\").data(data, contentType: \"image/png\")\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        body: Data
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"post(\"users\").json(user)\" or \".body(body)\".")
     public func callAsFunction<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         as model: Model.Type = Model.self,
@@ -184,6 +201,20 @@ extension BodyMethodBuilder where Factory == CodableRequests {
     public func callAsFunction<Model: Decodable & Sendable>(
         _ template: URITemplate,
         as model: Model.Type = Model.self
+    ) -> BodyRequest<Model, APIError> { factory.post("") }
+}
+
+extension BodyMethodBuilder where Factory == CodableRequests {
+    @available(
+        *,
+        unavailable,
+        message:
+            "The error must be ErrorSerializable. For the body of a failed response, write \"error: TypedAPIError<Problem>.self\"."
+    )
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        error: (some Error).Type
     ) -> BodyRequest<Model, APIError> { factory.post("") }
 }
 

@@ -55,6 +55,19 @@ extension TypedRequest {
     public func error<Other: ErrorSerializable>(as error: Other.Type) -> APIRequest<Model, Other>? { nil }
 }
 
+extension TypedRequest {
+    @available(*, unavailable, message: "Write \"client.download(\"film\", to: .file(url))\".")
+    public func download(to file: URL) -> DownloadAPIRequest<DownloadedFile, ErrorModel>? { nil }
+    @available(*, unavailable, message: "Write \"client.download(\"film\", to: .file(URL(filePath: path)))\".")
+    public func download(to path: String) -> DownloadAPIRequest<DownloadedFile, ErrorModel>? { nil }
+    @available(*, unavailable, message: "Write \"client.stream(\"prices\").serverSentEvents()\".")
+    public func serverSentEvents() -> AsyncStream<ServerSentEvent> { AsyncStream { _ in } }
+    @available(*, unavailable, message: "Write \"client.stream(\"prices\").serverSentEvents()\".")
+    public func events() -> AsyncStream<ServerSentEvent> { AsyncStream { _ in } }
+    @available(*, unavailable, message: "Write \"client.data.get(\"logo\")\", and read \"sender().value\".")
+    public func data() -> APIRequest<Data, ErrorModel>? { nil }
+}
+
 extension ServerSentEvent {
     @available(*, unavailable, message: "Write \"type\".")
     public var event: String { type }

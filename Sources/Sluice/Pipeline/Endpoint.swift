@@ -218,8 +218,13 @@ public struct RequestTask: Sendable {
         .parameters([:])
     }
 
-    /// Unavailable: the types of the values are not known. Pass `try Parameters(any: values)`.
-    @available(*, unavailable, message: "The types of the values are not known: pass \"try Parameters(any: values)\".")
+    /// Unavailable: the types of the values are not known. Write `as JSON` after a literal, or pass `try Parameters(any: values)`.
+    @available(
+        *,
+        unavailable,
+        message:
+            "The types of the values are not known. Write \"as JSON\" after a literal, or pass \"try Parameters(any: values)\"."
+    )
     @_disfavoredOverload
     public static func json(_ values: [String: Any], root: String? = nil, encoder: JSONEncoder? = nil) -> RequestTask {
         .parameters([:])

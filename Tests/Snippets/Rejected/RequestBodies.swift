@@ -6,7 +6,7 @@ import Sluice
 private class NotSendable: Encodable { var a = 1; init() {} }
 private enum K: String, Codable { case a }
 
-// error: The types of the values are not known: pass "try Parameters(any: values)".
+// error: The types of the values are not known. Write "as JSON" after a literal, or pass "try Parameters(any: values)".
 func jsonNested() {
     let r: APIRequest<User, APIError> = shop.post("u").json(["user": ["name": "a", "age": 3]])
     show(r)
@@ -24,21 +24,21 @@ func jsonArrayOfMixedDict() {
     show(r)
 }
 
-// error: The types of the values are not known: pass "try Parameters(any: values)".
+// error: The types of the values are not known. Write "as JSON" after a literal, or pass "try Parameters(any: values)".
 func jsonAnyDict() {
     let d: [String: Any] = ["a": 1]
     let r: APIRequest<User, APIError> = shop.post("u").json(d)
     show(r)
 }
 
-// error: The types of the values are not known: pass "try Parameters(any: values)".
+// error: The types of the values are not known. Write "as JSON" after a literal, or pass "try Parameters(any: values)".
 func jsonAnySendableDict() {
     let d: [String: any Sendable] = ["a": 1]
     let r: APIRequest<User, APIError> = shop.post("u").json(d)
     show(r)
 }
 
-// error: The types of the values are not known: pass "try Parameters(any: values)".
+// error: The types of the values are not known. Write "as JSON" after a literal, or pass "try Parameters(any: values)".
 func jsonAnyEncodableDict() {
     let d: [String: any Encodable & Sendable] = ["a": 1]
     let r: APIRequest<User, APIError> = shop.post("u").json(d)
