@@ -216,6 +216,12 @@ extension CacheDatabase {
                 }
                 let value = try work(&transaction)
                 try transaction.commit()
+                // Another connection may have found the file damaged, and moved it out of the way meanwhile.
+                guard files.identity == opened.identity else {
+                    state.close()
+                    status.withLock { $0.forget(opened) }
+                    continue
+                }
                 if transaction.isChange { state.ownChanges += 1 }
                 if transaction.leavesWork { sweepLater() }
                 if let size = files.logSize, size > tuning.logLimit { emptyLog(of: connection) }
