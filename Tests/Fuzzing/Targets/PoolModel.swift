@@ -550,10 +550,8 @@ struct PoolModel {
         let deadline = requests.filter { $0.connection == nil }.map(\.deadline).min() ?? .distantFuture
         // A dial whose request has another connection ends at the request's deadline.
         let hasLeftOver = dials.count + orders.count > requests.count { $0.isConnecting }
-        try require(
-            state.nextDeadline == deadline || state.nextDeadline < deadline && hasLeftOver,
-            "The next deadline is wrong."
-        )
+        let isNext = state.nextDeadline == deadline || state.nextDeadline < deadline && hasLeftOver
+        try require(isNext, "The next deadline is wrong.")
         let connections = requests.compactMap(\.connection) + idle.map(\.connection)
         let numbers = Set(connections.map(\.number))
         try require(numbers.count == connections.count, "A connection is used twice.")

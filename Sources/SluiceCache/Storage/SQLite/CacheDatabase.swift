@@ -194,6 +194,12 @@ extension CacheDatabase {
         }
     }
 
+    /// Closes the connection, and lets the next call open the file again.
+    func forget(_ opened: Opened, _ state: inout CacheConnection.State) {
+        state.close()
+        status.withLock { $0.forget(opened) }
+    }
+
     private func transact<Value: Sendable>(
         _ work: @Sendable (inout CacheTransaction) throws(SQLiteFailure) -> Value,
         _ state: inout CacheConnection.State
@@ -210,16 +216,14 @@ extension CacheDatabase {
                 // An empty file is only removed under this write lock, so the file stays in place from here on.
                 guard files.identity == opened.identity, try schema.isCurrent(in: connection) else {
                     connection.rollBack()
-                    state.close()
-                    status.withLock { $0.forget(opened) }
+                    forget(opened, &state)
                     continue
                 }
                 let value = try work(&transaction)
                 try transaction.commit()
                 // Another connection may have found the file damaged, and moved it out of the way meanwhile.
                 guard files.identity == opened.identity else {
-                    state.close()
-                    status.withLock { $0.forget(opened) }
+                    forget(opened, &state)
                     continue
                 }
                 if transaction.isChange { state.ownChanges += 1 }
@@ -254,8 +258,7 @@ extension CacheDatabase {
     private func reopen(_ opened: Opened, _ state: inout CacheConnection.State) {
         guard ContinuousClock.now - state.checked > tuning.retryInterval else { return }
         state.checked = .now
-        state.close()
-        status.withLock { $0.forget(opened) }
+        forget(opened, &state)
     }
 
     /// Returns true if another process has changed the storage since the last call.
@@ -264,8 +267,7 @@ extension CacheDatabase {
             Result { () throws(SluiceError) in
                 var (connection, opened) = try open(&state)
                 if files.identity != opened.identity {
-                    state.close()
-                    status.withLock { $0.forget(opened) }
+                    forget(opened, &state)
                     (connection, opened) = try open(&state)
                 }
                 do throws(SQLiteFailure) {
@@ -358,8 +360,7 @@ extension CacheDatabase {
                 // The file is swept instead.
                 return false
             }
-            state.close()
-            status.withLock { $0.forget(opened) }
+            forget(opened, &state)
             return true
         }
     }

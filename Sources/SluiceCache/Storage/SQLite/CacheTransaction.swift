@@ -218,7 +218,7 @@ extension CacheTransaction {
         return try step(statement, piece, as: position, of: number)
     }
 
-    /// Steps a statement once that has a piece as its parameters. Returns true if there is a row.
+    /// Steps a statement whose parameters are the number and the bytes of a piece. Returns true if there is a row.
     private func step(
         _ statement: SQLiteStatement,
         _ piece: Data,

@@ -183,8 +183,7 @@ extension CacheDatabase {
         as failure: SQLiteFailure,
         _ state: inout CacheConnection.State
     ) -> Result<Void, SluiceError> {
-        state.close()
-        status.withLock { $0.forget(opened) }
+        forget(opened, &state)
         return Result { () throws(SluiceError) in
             let lock: FileLock
             do throws(SystemFailure) {
