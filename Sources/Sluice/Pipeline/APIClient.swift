@@ -67,8 +67,9 @@ public struct APIClient: Sendable {
         self.init()
     }
 
-    /// A copy of the configuration that the client was created with. Its encoder is another object with the same options, unless
-    /// it is of a type of your own, so that a client made from the copy does not change this one.
+    /// A copy of the configuration that the client was created with.
+    ///
+    /// The encoder is copied too, so that its options can be changed for another client. An encoder of a subclass is not.
     public var configuration: Configuration {
         var configuration = pipeline.configuration
         configuration.encoder = configuration.encoder.copied

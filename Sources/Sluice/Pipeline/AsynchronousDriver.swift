@@ -154,21 +154,8 @@ struct AsynchronousDriver: Sendable {
             machine.advance()
         case .interceptResponse:
             if call.steps.changesOutcomes { admission.record(outcome) }
-            // They have not seen the request either.
-            if InterceptorNesting.isAtLimit {
-                machine.advance()
-                break
-            }
-            outcome = await InterceptorNesting.deepened { [outcome, context] in
-                var outcome = outcome
-                for interceptor in context.call.steps.responseInterceptors {
-                    outcome = await interceptor.intercept(outcome, context: context)
-                }
-                for plugin in context.call.steps.plugins {
-                    outcome = await plugin.process(outcome, context: context)
-                }
-                return outcome
-            }
+            // At the limit, the request has failed before the request interceptors, and the others would send again.
+            if !InterceptorNesting.isAtLimit { outcome = await interceptedOutcome() }
             machine.advance()
         case .release:
             replaceCancellation()
@@ -186,6 +173,17 @@ struct AsynchronousDriver: Sendable {
             call.hasTimedOut
         else { return }
         outcome = .failure(.totalTimedOut(call, at: stage))
+    }
+
+    private func interceptedOutcome() async -> TransportOutcome {
+        await InterceptorNesting.deepened {
+            var outcome = outcome
+            for interceptor in call.steps.responseInterceptors {
+                outcome = await interceptor.intercept(outcome, context: context)
+            }
+            for plugin in call.steps.plugins { outcome = await plugin.process(outcome, context: context) }
+            return outcome
+        }
     }
 
     private func interceptedRequest() async throws(SluiceError) -> HTTPRequest {

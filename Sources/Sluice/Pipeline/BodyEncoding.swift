@@ -159,7 +159,7 @@ extension HTTPRequest {
 }
 
 extension JSONEncoder {
-    /// An encoder with the same options; the encoder itself if it is of another type.
+    /// An encoder with the same options; the encoder itself if it is of a subclass.
     var copied: JSONEncoder {
         guard type(of: self) == JSONEncoder.self else { return self }
         let copy = JSONEncoder()

@@ -45,7 +45,7 @@ extension SluiceError {
     /// Creates an error from one that a request interceptor threw.
     static func interceptor(_ error: any Error, _ request: HTTPRequest) -> SluiceError {
         if let error = error as? SluiceError { return error.with(step: .requestInterceptor, request: request) }
-        // An interceptor failed for a request that this one has sent.
+        // A request that the interceptor sent has failed in an interceptor.
         if let error = (error as? APIError)?.error, error.code == .interceptorFailed {
             return error.with(step: .requestInterceptor, request: request)
         }
@@ -59,9 +59,9 @@ extension SluiceError {
     }
 }
 
-/// The number of interceptors and plugins, one within the work of another, on whose behalf the current task sends requests.
+/// A limit on interceptors and plugins that run within one another, because their own requests pass interceptors too.
 ///
-/// An interceptor whose own requests pass it again would otherwise send requests without end.
+/// Without it, an interceptor whose requests pass it again would send requests without end.
 enum InterceptorNesting {
     private static let limit = 16
     @TaskLocal private static var depth = 0
@@ -74,7 +74,7 @@ enum InterceptorNesting {
         if isAtLimit {
             throw SluiceError(
                 .interceptorFailed,
-                "The requests that an interceptor sends pass the same interceptor again. It must leave them as they are, by their tag for example."
+                "The requests that an interceptor sends pass the same interceptor again. Give them a tag, and return requests with that tag unchanged."
             )
         }
     }

@@ -17,17 +17,12 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
     public let cause: any Error
     /// The body; nil if it is a part of one, and may be a secret.
     private var body: Data?
-    /// The name of the requests whose model is the body itself, if the model looks like that.
+    /// The kind of request that returns the body itself as this type, `string` or `data`; nil for other types.
     fileprivate let plainKind: String?
 
     init(_ type: Any.Type, body: Data, cause: any Error) {
-        self.type = "\(type)"
-        plainKind = type == String.self ? "string" : type == Data.self ? "data" : nil
-        self.cause = cause
-        self.body = body
         let reason = DecodingReason(cause, type, body: body)
-        codingPath = reason.path.text
-        self.reason = reason.text
+        self.init(type, body: body, path: reason.path.text, reason: reason.text, cause: cause)
     }
 
     /// Returns the beginning of a body with secrets redacted.

@@ -51,13 +51,7 @@ extension EngineTests {
                 TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
             }
             let body = RequestBody.data(Data(count: length))
-            let request = HTTPRequest(
-                method: .post,
-                scheme: "http",
-                authority: server.authority,
-                path: "/",
-                body: body
-            )
+            let request = server.request(method: .post, body: body)
             let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(500)))
             let start = ContinuousClock.now
             #expect(try await SocketTransport().exchange(request, context).text == "ok")
@@ -71,13 +65,7 @@ extension EngineTests {
                 poll(&events, 1, -1)
             }
             let body = RequestBody.data(Data(count: 6 << 20))
-            let request = HTTPRequest(
-                method: .post,
-                scheme: "http",
-                authority: server.authority,
-                path: "/",
-                body: body
-            )
+            let request = server.request(method: .post, body: body)
             let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(300)))
             #expect(await SocketTransport().failure(of: request, context)?.code == .idleTimedOut)
         }

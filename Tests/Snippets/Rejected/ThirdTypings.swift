@@ -225,3 +225,35 @@ func bearerTokenOfAConfiguration() {
 func keyDecodingStrategyOfAConfiguration() {
     _ = APIClient(baseURL: "https://shop.example") { $0.keyDecodingStrategy = .convertFromSnakeCase }
 }
+
+// error: Write "client.download("film", to: .file(URL(filePath: path)))".
+func downloadOfATypedRequestToAPath() async throws {
+    _ = try await shop.data.get("film").download(to: "/tmp/film")
+}
+
+// error: Write "client.stream("prices").serverSentEvents()".
+func eventsByTheirShortName() async throws {
+    for try await event in shop.string.get("prices").events() { print(event) }
+}
+
+// error: Write ".standard".
+func defaultRetry() async throws {
+    let user: User = try await shop.get("users/1").retry(.default).sender().value
+    print(user)
+}
+
+// error: Write "basicAuthorization("ada", "s3cret")", without labels.
+func basicAuthorizationByAUsername() async throws {
+    let user: User = try await shop.get("users/1").basicAuthorization(username: "a", password: "b").sender().value
+    print(user)
+}
+
+// error: Write "$0.observers = [RequestLog()]".
+func loggingOfAConfiguration() {
+    _ = APIClient(baseURL: "https://shop.example") { $0.logging = true }
+}
+
+// error: Write "$0.modelDecoder", and "$0.errorDecoder" for the bodies of errors.
+func jsonDecoderOfAConfiguration() {
+    _ = APIClient(baseURL: "https://shop.example") { $0.jsonDecoder = JSONDecoder() }
+}
