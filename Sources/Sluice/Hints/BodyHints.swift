@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 
@@ -9,7 +10,7 @@ extension BodyRequest {
         *,
         unavailable,
         message:
-            "A request with a body has another type. Set a body that can be nil: \"body(value.map { .json($0) })\"."
+            "The result is an APIRequest: return that, or name it anew. If the value can be nil, write \"body(value.map { .json($0) })\"."
     )
     @_disfavoredOverload
     public func json(_ value: some Encodable & Sendable, root: String? = nil) -> BodyRequest { self }
@@ -23,6 +24,10 @@ extension BodyRequest {
     public func json(_ values: [Any]) -> APIRequest<Model, ErrorModel> { request }
     @available(*, unavailable, message: "Write \"data(data, contentType: \"image/png\")\".")
     public func body(_ data: Data) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"data(data, contentType: \"image/png\")\".")
+    public func body(_ data: Data, contentType: String) -> APIRequest<Model, ErrorModel> { request }
+    @available(*, unavailable, message: "Write \"data(Data(bytes), contentType: \"image/png\")\".")
+    public func body(_ bytes: [UInt8]) -> APIRequest<Model, ErrorModel> { request }
     @available(*, unavailable, message: "Write \"data(Data(text.utf8), contentType: \"text/plain\")\".")
     public func body(_ text: String) -> APIRequest<Model, ErrorModel> { request }
     @available(*, unavailable, message: "Write \"json(value)\" or \"form(value)\".")
@@ -58,6 +63,8 @@ extension MultipartForm {
     public mutating func append(_ data: Data, withName name: String, _ hint: Void = ()) {}
     @available(*, unavailable, message: "Write \"append(.data(data, name: …, fileName: …, contentType: …))\".")
     public mutating func append(_ data: Data, withName name: String, fileName: String, mimeType: String) {}
+    @available(*, unavailable, message: "Write \"append(.data(data, name: …, fileName: …, contentType: …))\".")
+    public mutating func append(_ data: Data, name: String, fileName: String, mimeType: String) {}
     @available(*, unavailable, message: "Write \"append(.file(url, name: \"picture\"))\".")
     public mutating func append(_ file: URL, withName name: String, _ hint: Void = ()) {}
     @available(*, unavailable, message: "Write \"append(.file(url, name: …, fileName: …, contentType: …))\".")

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceCache
 import SluiceFoundation
 import SluiceHTTP
@@ -102,6 +103,8 @@ extension CacheStore {
     public init() { self.init(storage: nil) }
     @available(*, unavailable, message: "Write \"CacheStore(directory: URL(filePath: path))\".")
     public init(directory path: String) { self.init(storage: nil) }
+    @available(*, unavailable, message: "Write \"CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }\".")
+    public init(memoryCapacity: Int, diskCapacity: Int = 0) { self.init(storage: nil) }
     @available(
         *,
         unavailable,
@@ -129,4 +132,11 @@ extension CacheStore.Configuration {
         get { CacheStore.Size() }
         set {}
     }
+}
+
+extension Optional where Wrapped == CacheStore {
+    @available(*, unavailable, message: "Write \"CacheStore(storage: nil)\".")
+    public static var memory: CacheStore? { nil }
+    @available(*, unavailable, message: "Write \"CacheStore(storage: nil)\".")
+    public static var inMemory: CacheStore? { nil }
 }

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 
@@ -8,6 +9,14 @@ import SluiceHTTP
 public protocol _ConfigurationNames {}
 
 extension APIClient.Configuration: _ConfigurationNames {}
+
+/// The value of options and modifiers that do not exist, such as `.bearer("…")`.
+public struct _Authorization {
+    public static func bearer(_ token: String) -> Self { Self() }
+    public static func basic(_ user: String, _ password: String) -> Self { Self() }
+    public static func basic(username: String, password: String) -> Self { Self() }
+    public static func apiKey(_ key: String, header: String) -> Self { Self() }
+}
 
 extension _ConfigurationNames {
     @available(*, unavailable, message: "Set one of the time-outs: \"$0.timeouts.total = .seconds(5)\".")
@@ -23,6 +32,38 @@ extension _ConfigurationNames {
     @available(*, unavailable, message: "Write \"$0.observers = [RequestLog()]\".")
     public var logger: [any RequestObserver] {
         get { [] }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.connection.proxy = .http(\"proxy.example:3128\")\".")
+    public var proxy: String {
+        get { "" }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"$0.requestInterceptors = [BearerToken(token)]\". OAuth2 is one of \"$0.gates\"."
+    )
+    public var auth: _Authorization {
+        get { _Authorization() }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"$0.requestInterceptors = [BearerToken(token)]\". OAuth2 is one of \"$0.gates\"."
+    )
+    public var authentication: _Authorization {
+        get { _Authorization() }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"$0.requestInterceptors = [BearerToken(token)]\". OAuth2 is one of \"$0.gates\"."
+    )
+    public var authorization: _Authorization {
+        get { _Authorization() }
         set {}
     }
 }
@@ -108,6 +149,24 @@ extension APIClient.Configuration {
         get { retry }
         set {}
     }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"$0.retry = RetryPolicy(maximumAttempts: 3)\", which includes the first attempt."
+    )
+    public var retries: Int {
+        get { 0 }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"$0.retry = RetryPolicy(maximumAttempts: 3)\", which includes the first attempt."
+    )
+    public var maxRetries: Int {
+        get { 0 }
+        set {}
+    }
     @available(*, unavailable, message: "Write \"$0.cookies\".")
     public var cookieJar: CookieJar? {
         get { cookies }
@@ -153,6 +212,64 @@ extension TLSVersion {
     public static var tlsv13: TLSVersion { .tls13 }
 }
 
+extension TLSConfiguration {
+    @available(*, unavailable, message: "Write \"$0.connection.tls.trust = .insecurelyAnyCertificate\".")
+    public var verifiesCertificates: Bool {
+        get { true }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.connection.tls.trust = .insecurelyAnyCertificate\".")
+    public var verify: Bool {
+        get { true }
+        set {}
+    }
+}
+
+@available(*, unavailable, message: "Write \".file(\"ca.pem\")\".")
+extension CertificateSource: ExpressibleByStringLiteral {
+    public init(stringLiteral path: String) { self = .file(path) }
+}
+
+@available(*, unavailable, message: "Write \"PublicKeyPins(\"sha256/…\", backups: \"sha256/…\")\".")
+extension PublicKeyPins: ExpressibleByArrayLiteral {
+    public init(arrayLiteral pins: String...) { self.init([]) }
+}
+
+extension Timeouts {
+    @available(*, unavailable, message: "Write \"total\", or \"idle\" for the time without a byte.")
+    public var request: Duration? {
+        get { total }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"idle\", the time without a byte.")
+    public var read: Duration? {
+        get { idle }
+        set {}
+    }
+    @available(*, unavailable, message: "Set one of the time-outs: \"$0.timeouts.total = .seconds(5)\".")
+    public static func seconds(_ seconds: Double) -> Timeouts { Timeouts() }
+}
+
+extension RequestLog.Level {
+    @available(*, unavailable, message: "Write \".failures\", \".summary\", \".headers\" or \".full\".")
+    public static var debug: Self { .full }
+    @available(*, unavailable, message: "Write \".failures\", \".summary\", \".headers\" or \".full\".")
+    public static var info: Self { .full }
+    @available(*, unavailable, message: "Write \".failures\", \".summary\", \".headers\" or \".full\".")
+    public static var verbose: Self { .full }
+    @available(*, unavailable, message: "Write \".failures\", \".summary\", \".headers\" or \".full\".")
+    public static var all: Self { .full }
+}
+
+extension ChallengeCredentials {
+    @available(*, unavailable, message: "Write \"ChallengeCredentials(user: \"ada\", password: \"s3cret\")\".")
+    public static func basic(_ user: String, _ password: String) -> ChallengeCredentials {
+        ChallengeCredentials(user: user, password: password)
+    }
+    @available(*, unavailable, message: "Write \"ChallengeCredentials(user: \"ada\", password: \"s3cret\")\".")
+    public init(username: String, password: some SecretConvertible) { self.init(user: username, password: password) }
+}
+
 extension HTTPVersionPolicy {
     @available(
         *,
@@ -178,6 +295,21 @@ extension Stub {
     public func delay(_ duration: Duration) -> Stub { self }
     @available(*, unavailable, message: "Write \"delayed(by: .seconds(1))\".")
     public func delayed(_ duration: Duration) -> Stub { self }
+    @available(*, unavailable, message: "Write \".json(\"{}\", status: .ok)\", \".text(\"…\")\" or \".data(data)\".")
+    public init(status: HTTPStatus, headers: HTTPHeaders = [:], body: String = "") { self = .status(status) }
+    @available(*, unavailable, message: "Write \".json(\"{}\", status: .ok)\", \".text(\"…\")\" or \".data(data)\".")
+    public init(status: HTTPStatus, headers: HTTPHeaders = [:], body: Data) { self = .status(status) }
+    @available(*, unavailable, message: "Write \".failure(.timedOut)\".")
+    @_disfavoredOverload
+    public static func error(_ code: SluiceError.Code) -> Stub { .failure(code) }
+    @available(*, unavailable, message: "Write \".failure(.timedOut)\".")
+    public static var timeout: Stub { .failure(.timedOut) }
+    @available(
+        *,
+        unavailable,
+        message: "Write \".json(\"{}\", status: .notFound)\", or \".text(\"…\", status: .notFound)\"."
+    )
+    public static func status(_ status: HTTPStatus, body: String) -> Stub { .status(status) }
     @available(*, unavailable, message: "Write \".json(encoding: user)\".")
     public static func json(_ value: some Encodable, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> Stub {
         .status(status)

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 
@@ -199,4 +200,11 @@ extension LatencyHistogram {
     public var p95: Duration? { nil }
     @available(*, unavailable, message: "Write \"percentile(99)\".")
     public var p99: Duration? { nil }
+}
+
+extension TypedAPIError {
+    @available(*, unavailable, message: "Write \"errorBody\".")
+    public var model: Body? { errorBody }
+    @available(*, unavailable, message: "Write \"errorBody\".")
+    public var value: Body? { errorBody }
 }

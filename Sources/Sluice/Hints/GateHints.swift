@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 
@@ -40,6 +41,8 @@ extension CircuitBreaker {
     @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(failures: Int) { self.init() }
     @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
+    public convenience init(failureThreshold: Int) { self.init() }
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(threshold: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
     @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(threshold: Int) { self.init() }
@@ -52,6 +55,27 @@ extension OAuth2 {
     public convenience init(tokenURL: String, clientID: String, clientSecret: some SecretConvertible) {
         self.init(.clientCredentials(id: clientID, secret: clientSecret), tokenURL: tokenURL)
     }
+    @available(*, unavailable, message: "Write \"OAuth2(.clientCredentials(id: id, secret: secret), tokenURL: url)\".")
+    public convenience init(
+        clientID: String,
+        clientSecret: some SecretConvertible,
+        tokenURL: String,
+        scopes: [String] = []
+    ) { self.init(.clientCredentials(id: clientID, secret: clientSecret), tokenURL: tokenURL) }
+    @available(
+        *,
+        unavailable,
+        message:
+            "The scope belongs to the grant: \".clientCredentials(id: id, secret: secret, scope: \"orders.read\")\"."
+    )
+    public convenience init(_ grant: Grant, tokenURL: String, scopes: [String]) { self.init(grant, tokenURL: tokenURL) }
+    @available(
+        *,
+        unavailable,
+        message:
+            "The scope belongs to the grant: \".clientCredentials(id: id, secret: secret, scope: \"orders.read\")\"."
+    )
+    public convenience init(_ grant: Grant, tokenURL: String, scope: String) { self.init(grant, tokenURL: tokenURL) }
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")
     public convenience init(_ grant: Grant, tokenEndpoint: String) { self.init(grant, tokenURL: tokenEndpoint) }
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")
@@ -73,6 +97,14 @@ extension OAuth2.Grant {
         clientSecret: some SecretConvertible,
         scope: String? = nil
     ) -> OAuth2.Grant { .clientCredentials(id: clientID, secret: clientSecret) }
+    @available(
+        *,
+        unavailable,
+        message: "Write \".clientCredentials(id: id, secret: secret, parameters: [\"audience\": \"orders\"])\"."
+    )
+    public static func clientCredentials(id: String, secret: some SecretConvertible, audience: String) -> OAuth2.Grant {
+        .clientCredentials(id: id, secret: secret)
+    }
     @available(*, unavailable, message: "Separate the scopes by spaces: \"scope: \"orders.read orders.write\"\".")
     public static func clientCredentials(
         id: String,
@@ -122,6 +154,18 @@ extension OAuth2.Grant {
 extension TokenStore where Self == FileTokenStore {
     @available(*, unavailable, message: "Write \"FileTokenStore(url)\".")
     public static func file(_ url: URL) -> FileTokenStore { FileTokenStore(url) }
+}
+
+@available(*, unavailable, message: "A token is an interceptor: \"$0.requestInterceptors = [BearerToken(token)]\".")
+extension BearerToken: Gate {
+    public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+        throw SluiceError(.cancelled, "")
+    }
+}
+
+@available(*, unavailable, message: "OAuth2 is a gate: \"$0.gates = [oauth]\".")
+extension OAuth2: RequestInterceptor {
+    public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest { request }
 }
 
 extension Backoff {

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 
@@ -200,6 +201,17 @@ extension RetryPolicy {
     public init(maxRetries: Int) { self.init() }
     @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\", which includes the first attempt.")
     public init(retryLimit: Int) { self.init() }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\", which includes the first attempt.")
+    public init(limit: Int) { self.init() }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\", which includes the first attempt.")
+    public static func standard(maxAttempts: Int) -> RetryPolicy { .standard }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3)\", which includes the first attempt.")
+    public static func max(_ attempts: Int) -> RetryPolicy { .standard }
+    @available(*, unavailable, message: "Write \"maximumAttempts\", which includes the first attempt.")
+    public var maxAttempts: Int {
+        get { maximumAttempts }
+        set {}
+    }
 }
 
 extension [any RequestInterceptor] {
@@ -216,6 +228,8 @@ extension BearerToken {
     ) { self.init("") }
     @available(*, unavailable, message: "Write \"BearerToken(token)\", without a label.")
     public init(token: some SecretConvertible) { self.init("") }
+    @available(*, unavailable, message: "Write \"SuppliedToken { context in await store.token() }\".")
+    public init(_ token: () async throws -> (any SecretConvertible)?) { self.init("") }
 }
 
 extension RequestEvent {
@@ -245,3 +259,31 @@ extension ResponseInterceptor {
     )
     public func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome { outcome }
 }
+
+extension CustomToken {
+    @available(*, unavailable, message: "Write the key first: \"CustomToken(key, header: \"X-API-Key\")\".")
+    public init(_ header: String, _ key: some SecretConvertible) { self.init("") }
+    @available(*, unavailable, message: "Write the key first: \"CustomToken(key, header: \"X-API-Key\")\".")
+    public init(_ key: some SecretConvertible, name: HTTPHeaderName) { self.init("") }
+    @available(*, unavailable, message: "Write the key first: \"CustomToken(key, header: \"X-API-Key\")\".")
+    public init(header: HTTPHeaderName, value: some SecretConvertible) { self.init("") }
+    @available(*, unavailable, message: "Write the key first: \"CustomToken(key, header: \"X-API-Key\")\".")
+    public init(header: HTTPHeaderName, token: some SecretConvertible) { self.init("") }
+}
+
+extension SuppliedToken {
+    @available(*, unavailable, message: "Write \"SuppliedToken { context in await store.token() }\".")
+    public init(_ token: () async throws -> (any SecretConvertible)?) { self.init { _ in nil } }
+}
+
+extension BasicCredentials {
+    @available(*, unavailable, message: "Write \"BasicCredentials(user: \"ada\", password: \"s3cret\")\".")
+    public init(username: String, password: some SecretConvertible) { self.init(user: "", password: "") }
+    @available(*, unavailable, message: "Write \"BasicCredentials(user: \"ada\", password: \"s3cret\")\".")
+    public init(_ user: String, _ password: some SecretConvertible) { self.init(user: "", password: "") }
+}
+
+@available(*, unavailable, message: "Write \"CustomToken(key, header: \"X-API-Key\")\".")
+public typealias APIKey = CustomToken
+@available(*, unavailable, message: "Write \"BasicCredentials(user: \"ada\", password: \"s3cret\")\".")
+public typealias BasicAuth = BasicCredentials

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 
@@ -48,6 +49,15 @@ extension HTTPHeaders {
     public func value(for name: HTTPHeaderName) -> String? { nil }
     @available(*, unavailable, message: "Read the links of the head: \"response.head?.links\".")
     public var links: LinkHeader { LinkHeader("") }
+    @available(
+        *,
+        unavailable,
+        message: "Give the client a \"BearerToken(token)\", or write \"headers[\"Authorization\"]\"."
+    )
+    public var authorization: String? {
+        get { nil }
+        set {}
+    }
 }
 
 extension HTTPResponse {

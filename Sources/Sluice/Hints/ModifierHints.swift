@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 
@@ -29,6 +30,20 @@ extension ModifiableRequest {
     public func bearerAuthorization(_ token: String) -> Self { self }
     @available(*, unavailable, message: "Write \"intercept(BearerToken(token))\", sent to the client's origin only.")
     public func bearer(_ token: String) -> Self { self }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"intercept(BearerToken(token))\", or \"basicAuthorization(\"ada\", \"s3cret\")\"."
+    )
+    public func auth(_ authorization: _Authorization) -> Self { self }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"intercept(BearerToken(token))\", or \"basicAuthorization(\"ada\", \"s3cret\")\"."
+    )
+    public func authorization(_ authorization: _Authorization) -> Self { self }
+    @available(*, unavailable, message: "Write \"basicAuthorization(\"ada\", \"s3cret\")\", without labels.")
+    public func basicAuth(_ user: String, _ password: String) -> Self { self }
     @available(*, unavailable, message: "Write \"basicAuthorization(\"ada\", \"s3cret\")\", without labels.")
     public func basicAuthorization(user: String, password: String) -> Self { self }
     @available(*, unavailable, message: "Write \"basicAuthorization(\"ada\", \"s3cret\")\", without labels.")
@@ -147,6 +162,8 @@ extension ModifiableRequest {
     public func cache(for lifetime: Duration) -> Self { self }
     @available(*, unavailable, message: "Write \"dataSource(.cacheElseServer, expiration: .seconds(60))\".")
     public func cached(for lifetime: Duration) -> Self { self }
+    @available(*, unavailable, message: "Write \"cachePolicy(.reload)\".")
+    public func cache(_ policy: CachePolicy) -> Self { self }
     @available(*, unavailable, message: "Write \"dataSource(.cacheElseServer, tags: [\"account\"])\".")
     public func cacheTags(_ tags: String...) -> Self { self }
     @available(*, unavailable, message: "Write \"dataSource(.cacheElseServer, tags: [\"account\"])\".")
@@ -210,6 +227,20 @@ extension ModifiableRequest {
     public func onDownloadProgress(_ show: (TransferProgress) -> Void) -> Self { self }
     @available(*, unavailable, message: "Write \"try request.httpRequest().curlCommand()\".")
     public func cURLDescription() -> String { "" }
+    @available(*, unavailable, message: "Write \"try request.httpRequest().curlCommand()\".")
+    public var curl: String { "" }
+    @available(
+        *,
+        unavailable,
+        message: "A sender has it, for another task: \"for await progress in sender.uploadProgress\"."
+    )
+    public var uploadProgress: AsyncStream<TransferProgress> { AsyncStream { _ in } }
+    @available(
+        *,
+        unavailable,
+        message: "A sender has it, for another task: \"for await progress in sender.downloadProgress\"."
+    )
+    public var downloadProgress: AsyncStream<TransferProgress> { AsyncStream { _ in } }
 }
 
 extension CachePolicy {

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 
@@ -68,6 +69,12 @@ extension MethodBuilder where Factory == CodableRequests {
         as model: Model.Type = Model.self,
         parameters: Parameters,
         headers: HTTPHeaders
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+    @available(*, unavailable, message: "Write \"request(\"users\").method(.delete).json(user)\".")
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        as model: Model.Type = Model.self,
+        body: some Encodable
     ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
     @available(*, unavailable, message: "Write \"get(\"users\").timeout(.seconds(5))\".")
     public func callAsFunction<Model: Decodable & Sendable>(
@@ -243,6 +250,16 @@ extension CodableRequests {
 extension APIClient {
     @available(*, unavailable, message: "Keep a client: \"let shop = APIClient(baseURL: \"https://shop.example\")\".")
     public static var shared: APIClient { APIClient() }
+    @available(*, unavailable, message: "Write the label: \"APIClient(baseURL: \"https://shop.example\")\".")
+    public init(_ baseURL: String, configure: (inout Configuration) -> Void = { _ in }) { self.init(baseURL: baseURL) }
+    @available(*, unavailable, message: "A request sends itself: \"try await request.sender().value\".")
+    public func send<Request: TypedRequest>(_ request: Request) async throws -> Request.Model {
+        try await request.sender().value
+    }
+    @available(*, unavailable, message: "A request sends itself: \"try await request.sender().value\".")
+    public func execute<Request: TypedRequest>(_ request: Request) async throws -> Request.Model {
+        try await request.sender().value
+    }
     @available(*, unavailable, message: "Write \"APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }\".")
     public init(baseURL: String, configuration: Configuration, configure: (inout Configuration) -> Void = { _ in }) {
         // Without a parameter for a closure, this would be the initializer that a closure with two mistakes is for.
@@ -304,6 +321,12 @@ extension APIClient {
     public func upload<Model: Decodable & Sendable>(
         _ endpoint: some Endpoint,
         fromFile file: URL,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { codable.request("") }
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(URL(filePath: path)))\".")
+    public func upload<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        file path: String,
         as model: Model.Type = Model.self
     ) -> APIRequest<Model, APIError> { codable.request("") }
     @available(*, unavailable, message: "Write \"upload(\"pictures\", .data(data))\".")
@@ -373,6 +396,10 @@ extension TypedRequest {
     public var result: Result<Model, ErrorModel> { get async { await sender().result } }
     @available(*, unavailable, message: "Read the outcome of a sender: \"sender().response\".")
     public var response: APIResponse<Model, ErrorModel> { get async { await sender().response } }
+    @available(*, unavailable, message: "Read the outcome of a sender: \"sender().value\".")
+    public func execute() async throws -> Model { try await sender().value }
+    @available(*, unavailable, message: "Read the outcome of a sender: \"sender().value\".")
+    public func fetch() async throws -> Model { try await sender().value }
     @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
     public func responseDecodable(
         of type: Model.Type,
@@ -478,4 +505,15 @@ extension CodableRequests {
 extension APIClient {
     @available(*, unavailable, message: "Give the request its method first: \"client.data.put(\"prices\").stream()\".")
     public func stream(_ endpoint: some Endpoint, method: HTTPMethod) -> StreamRequest<APIError> { stream(endpoint) }
+}
+
+extension APIRequest {
+    @available(*, unavailable, message: "A client creates it: \"client.post(\"users\", as: User.self).json(user)\".")
+    public init(method: HTTPMethod, path: String, body: (any Encodable)? = nil) {
+        self.init(APIClient(), path, UndecodableSerializer())
+    }
+    @available(*, unavailable, message: "A client creates it: \"client.post(\"users\", as: User.self).json(user)\".")
+    public init(_ method: HTTPMethod, _ path: String, body: (any Encodable)? = nil) {
+        self.init(APIClient(), path, UndecodableSerializer())
+    }
 }

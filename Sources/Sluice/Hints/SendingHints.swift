@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 import SluiceJSON

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 
@@ -139,6 +140,14 @@ extension Pages {
 }
 
 extension Pagination {
+    @available(*, unavailable, message: "Name the parameter first: \"cursor(\"after\", at: { $0.next })\".")
+    public static func cursor<Value>(_ cursor: (Model) -> Value) -> Pagination { .link }
+    @available(*, unavailable, message: "Name the parameter first: \"cursor(\"after\", at: { $0.next })\".")
+    public static func cursor<Value>(_ cursor: (Model) -> Value, query: String) -> Pagination { .link }
+    @available(*, unavailable, message: "Write \".link\".")
+    public static var linkHeader: Pagination { .link }
+    @available(*, unavailable, message: "Write \".pageNumber(counting: \\.orders.count)\".")
+    public static var page: Pagination { .link }
     @available(*, unavailable, message: "Write the text of the URL: \"nextURL(at: { $0.next?.absoluteString })\".")
     public static func nextURL(at url: (Model) -> URL?) -> Pagination { .link }
     @available(*, unavailable, message: "A page without items is the last: \"pageNumber(counting: \\.orders.count)\".")
@@ -160,6 +169,43 @@ extension Pagination {
 // MARK: - Composition hints
 
 // Names and arguments that people try first. None can be called: each says what to write.
+
+extension TypedRequest {
+    @available(
+        *,
+        unavailable,
+        message:
+            "Say where the next page is: \"pages(by: .link)\", or \"pages(by: .cursor(\"after\", at: { $0.next }))\"."
+    )
+    public func pages() -> Pages<Model, ErrorModel> { pages(by: .link) }
+    @available(*, unavailable, message: "Change the value: \"try await request.sender().value.name\".")
+    public func map<Value>(_ change: (Model) throws -> Value) -> RequestSender<Model, ErrorModel> { sender() }
+    @available(
+        *,
+        unavailable,
+        message: "Await one value after the other, or write \"client.chain(first) { response in … }\"."
+    )
+    public func flatMap<Value>(_ next: (Model) throws -> Value) -> RequestSender<Model, ErrorModel> { sender() }
+    @available(
+        *,
+        unavailable,
+        message: "Await one value after the other, or write \"client.chain(first) { response in … }\"."
+    )
+    public func then<Value>(_ next: (Model) throws -> Value) -> RequestSender<Model, ErrorModel> { sender() }
+}
+
+extension APIClient {
+    @available(*, unavailable, message: "Write \"maximumInFlight: 3\".")
+    public func batch<Request: TypedRequest>(_ requests: [Request], maxConcurrent: Int) async throws -> [Request.Model]
+    {
+        []
+    }
+    @available(*, unavailable, message: "Write \"maximumInFlight: 3\".")
+    public func batch<Request: TypedRequest>(_ requests: [Request], maxConcurrency: Int) async throws -> [Request.Model]
+    {
+        []
+    }
+}
 
 extension GraphResults {
     @available(*, unavailable, message: "Write \"try results.value(of: user)\".")

@@ -136,9 +136,14 @@ public actor CacheStore {
     }
 }
 
+/// The type of stores, for initializers that an actor cannot declare itself.
+public protocol _CacheStoreType {}
+
+extension CacheStore: _CacheStoreType {}
+
 // In an extension of a protocol, because an actor's own initializer takes no closure with the state of another actor, such
 // as that of a `@MainActor` class.
-extension CustomReflectable where Self == CacheStore {
+extension _CacheStoreType where Self == CacheStore {
     /// Creates a store in memory and in a directory. No file is opened before it is needed.
     ///
     /// - Parameters:

@@ -157,6 +157,16 @@ final class TourTests: XCTestCase {
         XCTAssertEqual(metrics.snapshot().routes.first?.requests, 1)
     }
 
+    func testTokens() async throws {
+        let server = try shopServer()
+        let reports = APIClient(baseURL: server.url) {
+            $0.requestInterceptors = [BearerToken("t-123"), CustomToken("k-456", header: "X-API-Key")]
+        }
+        let echo: LoopbackEcho = try await reports.codable.request("echo").sender().value
+        XCTAssertEqual(echo.values(for: "Authorization"), ["Bearer t-123"])
+        XCTAssertEqual(echo.values(for: "X-API-Key"), ["k-456"])
+    }
+
     func testCustomInterceptorAndLimits() async throws {
         let server = try shopServer()
         let signed = APIClient(baseURL: server.url) {

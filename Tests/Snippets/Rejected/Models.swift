@@ -69,7 +69,7 @@ func errorModelThatIsNone() {
     show(request)
 }
 
-// error: missing argument label 'baseURL:'
+// error: Write the label: "APIClient(baseURL: "https://shop.example")".
 func clientWithoutLabel() {
     let client = APIClient("https://shop.example")
     show(client)

@@ -358,7 +358,7 @@ func multipartAppendWithAnotherLabel(url: URL) {
     show(f)
 }
 
-// error: Set a body that can be nil: "body(value.map { .json($0) })"
+// error: The result is an APIRequest: return that, or name it anew.
 func bodyAddedToAVariable(_ user: User?) {
     var request = shop.request("users", as: User.self).method(.post)
     if let user { request = request.json(user) }
