@@ -50,23 +50,24 @@ struct ValueCoding {
                 step: .cache
             )
         }
-        if let optional = value as? any OptionalValue, optional.isNil { return head(.null, type) }
-        if let data = value as? Data { return head(.bytes, type, reserving: data.count) + data }
-        if let json = value as? JSON { return head(.json, type) + json.encoded() }
+        if let optional = value as? any OptionalValue, optional.isNil { return body(.null, type, Data()) }
+        if let data = value as? Data { return body(.bytes, type, data) }
+        if let json = value as? JSON { return body(.json, type, json.encoded()) }
         do {
-            let encoded = try Self.encoder.encode(value)
-            return head(.json, type, reserving: encoded.count) + encoded
+            return body(.json, type, try Self.encoder.encode(value))
         } catch {
             throw encodingFailure(error, Value.self)
         }
     }
 
-    private func head(_ encoding: Encoding, _ type: String, reserving count: Int = 0) -> Data {
+    /// Returns a body with its head, in a buffer without room for more.
+    private func body(_ encoding: Encoding, _ type: String, _ payload: Data) -> Data {
         let length = type.utf8.count
-        var head = Data(capacity: Self.headLength + length + count)
-        head.append(contentsOf: [Self.format, encoding.rawValue, UInt8(length & 0xFF), UInt8(length >> 8 & 0xFF)])
-        head.append(contentsOf: type.utf8)
-        return head
+        var body = Data(capacity: Self.headLength + length + payload.count)
+        body.append(contentsOf: [Self.format, encoding.rawValue, UInt8(length & 0xFF), UInt8(length >> 8 & 0xFF)])
+        body.append(contentsOf: type.utf8)
+        body.append(payload)
+        return body
     }
 
     /// Decodes a value.

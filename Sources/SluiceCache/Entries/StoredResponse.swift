@@ -28,6 +28,8 @@ package struct StoredResponse: Sendable {
         received: Date,
         part: StoredPart? = nil
     ) {
+        var head = head
+        head.headers.releaseRoom()
         self.method = method
         self.url = url
         self.identity = identity

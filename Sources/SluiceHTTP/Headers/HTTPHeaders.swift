@@ -57,6 +57,12 @@ public struct HTTPHeaders: Sendable {
         slots.reserveCapacity(slots.count + fields)
     }
 
+    /// Releases the room for further fields, for headers that are kept for long.
+    package mutating func releaseRoom() {
+        if bytes.capacity > bytes.count + 64 { bytes = bytes.withUnsafeBufferPointer { Array($0) } }
+        if slots.capacity > slots.count + 4 { slots = slots.withUnsafeBufferPointer { Array($0) } }
+    }
+
     /// Returns true if there is a field with that name.
     public func contains(_ name: HTTPHeaderName) -> Bool {
         firstIndex(of: name, from: 0) != nil
