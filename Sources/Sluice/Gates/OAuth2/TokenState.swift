@@ -165,6 +165,16 @@ struct TokenState: Sendable {
         return true
     }
 
+    /// Ends the wait for work that takes long, if the current token can be used meanwhile. Later requests then do not wait for this work.
+    ///
+    /// - Returns: The credential for all waiters; nil if they have to wait on.
+    mutating func endWait(for id: Int, at date: Date) -> Credential? {
+        guard isWorking(id), work?.isExclusive == false, let current, !current.isUnsaved, pauseRenewal(at: date)
+        else { return nil }
+        waiting = 0
+        return current.credential
+    }
+
     /// Handles the refusal of a credential by an API.
     ///
     /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced.

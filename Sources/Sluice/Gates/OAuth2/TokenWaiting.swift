@@ -68,6 +68,9 @@ extension OAuth2 {
         }
     }
 
+    /// The time for which requests wait for a new token although the old one can still be used.
+    static let patience = Duration.seconds(2)
+
     /// The result that a waiter is resumed with.
     enum WaitResult: Sendable {
         case admitted(Credential)
@@ -140,6 +143,8 @@ extension OAuth2 {
             // The first request's deadline does not apply to the others that wait. Requests for
             // tokens have their own time-out.
             await Deadline.$current.withValue(nil) {
+                // Cancelled when the work ends.
+                async let _ = endWait(for: work, by: client.pipeline.clock)
                 if let bypass {
                     _ = await bypass.whileActive { await run(work, step, by: client) }
                 } else {
@@ -154,6 +159,20 @@ extension OAuth2 {
             return true
         }
         if !isWanted { task?.cancel() }
+    }
+
+    /// Resumes the waiters of work that takes long with the current token, if that can be used meanwhile.
+    private func endWait(for work: Int, by clock: any SluiceClock) async {
+        let mayBeUsable = shared.withLock { shared in
+            if case .absent = shared.state.status { false } else { true }
+        }
+        guard mayBeUsable, (try? await clock.sleep(for: Self.patience)) != nil else { return }
+        let (credential, waiters) = shared.withLock { shared -> (Credential?, [Waiter<WaitResult>]) in
+            guard let credential = shared.state.endWait(for: work, at: clock.date) else { return (nil, []) }
+            return (credential, shared.takeWaiters())
+        }
+        guard let credential else { return }
+        for waiter in waiters { waiter.resume(returning: .admitted(credential)) }
     }
 
     /// Waits while the store saves a token in the background that it could not save at once. Requests use the token meanwhile,

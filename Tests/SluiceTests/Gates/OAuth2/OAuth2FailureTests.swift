@@ -96,6 +96,32 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertNil(cause?.request)
     }
 
+    func testUsesValidTokenWhileAuthorizationServerHangs() async throws {
+        let guarded = try GuardedServer(lifetime: 3600)
+        let clock = TestClock()
+        let oauth = guarded.gate()
+        let client = guarded.client(oauth, clock: clock)
+        _ = await client.get("x")
+        guarded.server.on(.post, "/token", .hang)
+        clock.advance(by: .seconds(3550))
+        let waiting = (0..<3).map { _ in Task { await client.get("x") } }
+        try await waitUntil("all requests wait for the token") { oauth.shared.withLock { $0.state.waiting } == 3 }
+        await guarded.server.waitForRequests(2)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+        for task in waiting {
+            let carried = try await task.value.get()
+            XCTAssertEqual(carried, "Bearer t1")
+        }
+        // Later ones do not wait, as long as the server hangs and the token is valid.
+        for _ in 0..<2 {
+            let carried = try await client.string.get("x").sender().value
+            XCTAssertEqual(carried, "Bearer t1")
+            clock.advance(by: .seconds(20))
+        }
+        XCTAssertEqual(guarded.tokenRequests.count, 2)
+    }
+
     func testRejectsInvalidTokenURL() async throws {
         let guarded = try GuardedServer()
         for url in ["", "id.example/token", "ftp://id.example/token", "https://u:p@id.example/"] {

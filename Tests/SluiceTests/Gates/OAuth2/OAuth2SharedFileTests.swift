@@ -236,7 +236,8 @@ final class OAuth2SharedFileTests: XCTestCase {
         let held = try await FileTokenStore(file).lock(timeout: .zero, on: clock)
         let client = guarded.client(gate(guarded), clock: clock)
         let waiting = Task { await client.get("x") }
-        await clock.waitForSleepers(1)
+        // One for the lock, and one for requests that could use an old token.
+        await clock.waitForSleepers(2)
         waiting.cancel()
         let cancelled = await waiting.value
         XCTAssertEqual(cancelled.failure?.code, .cancelled)
@@ -250,7 +251,8 @@ final class OAuth2SharedFileTests: XCTestCase {
         let held = try await FileTokenStore(file).lock(timeout: .zero, on: clock)
         let client = guarded.client(gate(guarded), clock: clock)
         let waiting = Task { await client.get("x") }
-        await clock.waitForSleepers(1)
+        // One for the lock, and one for requests that could use an old token.
+        await clock.waitForSleepers(2)
         clock.advance(by: .seconds(31))
         let result = await waiting.value
         XCTAssertEqual(result.oauth2?.code, .storeFailed)

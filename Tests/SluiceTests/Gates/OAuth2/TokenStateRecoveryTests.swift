@@ -45,6 +45,36 @@ import Testing
         #expect(scenario.ask() == "refresh by r")
     }
 
+    @Test func requestsUseTheTokenDuringARefreshThatTakesLong() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        scenario.seconds = 3570
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.takesLong() == "admitted with a")
+        #expect(scenario.state.waiting == 0)
+        // The refresh goes on, also beyond the pause.
+        scenario.seconds = 3590
+        #expect(scenario.ask() == "admitted with a")
+        scenario.seconds = 3600
+        #expect(scenario.ask() == "waiting")
+        #expect(scenario.takesLong() == "waiting")
+        #expect(scenario.received(Scenario.token("b", until: 7200, refresh: "s")) == "save b and s")
+        // A received token is used once it is stored.
+        #expect(scenario.takesLong() == "waiting")
+        #expect(scenario.saved() == "admitted with b")
+    }
+
+    @Test func requestsWaitForTheReplacementOfARefusedToken() {
+        var scenario = Scenario(Scenario.user)
+        scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))
+        _ = scenario.refused()
+        #expect(scenario.ask() == "refresh by r")
+        #expect(scenario.takesLong() == "waiting")
+        #expect(scenario.fails(.unreachable) == "failed: unreachable")
+        #expect(scenario.takesLong() == "waiting")
+    }
+
     @Test func usesTokenUntilExpiryIfEarlyRefreshFails() {
         var scenario = Scenario(Scenario.user)
         scenario.hold(Scenario.token("a", until: 3600, refresh: "r"))

@@ -91,6 +91,9 @@ struct TokenScenario {
     }
     mutating func lockEnds() -> String { text(state.lockEnds(work: work)) }
     mutating func leave() -> Bool { state.leave(at: moment.date) }
+    mutating func takesLong() -> String {
+        state.endWait(for: work, at: moment.date).map { "admitted with \($0.token.accessToken)" } ?? "waiting"
+    }
     mutating func refused(_ version: Int? = nil) -> Bool {
         state.refused(version: version ?? self.version, at: moment)
     }
