@@ -194,37 +194,46 @@ extension PartialDownloadLocation {
 
     /// Renames the partial file to the download's name, by the rule for conflicts. Blocks.
     ///
-    /// The system renames by path, so the file is compared with the descriptor before and after it. Bytes that were
-    /// verified through the descriptor are never reported for another file.
+    /// The system renames by path. The file first gets a name that only this send knows, and is compared with the
+    /// descriptor there, so that bytes that were verified through the descriptor are never reported for another file.
+    /// At the destination it is not compared, because another download may replace it at any time.
     ///
     /// - Parameters:
     ///   - resource: The resource, for its name.
     ///   - descriptor: The open partial file.
     /// - Returns: The path of the file.
-    /// - Throws: `fileExists`, or `cannotWriteFile` also if another file is in place of the partial file or of the
-    ///   destination; the partial file then keeps its name.
+    /// - Throws: `fileExists`, or `cannotWriteFile` also if another file is in place of the partial file. The partial
+    ///   file then has its name again.
     func moveToDestination(
         _ resource: RemoteResource?,
         of descriptor: PartialDownloadDescriptor
     ) throws(SluiceError) -> String {
         guard descriptor.holder(of: part) == .thisFile else { throw .partWasReplaced(subject(resource)) }
-        let path = try moveByPath(resource)
-        guard descriptor.holder(of: path) == .thisFile else { throw .partWasReplaced(path) }
-        return path
+        let own = unique.part
+        guard rename(part, own) == 0 else {
+            throw errno == ENOENT ? .partWasReplaced(subject(resource)) : .cannotWrite(subject(resource), errno)
+        }
+        do throws(SluiceError) {
+            guard descriptor.holder(of: own) == .thisFile else { throw .partWasReplaced(subject(resource)) }
+            return try move(own, resource)
+        } catch {
+            _ = Self.renameExclusively(own, part)
+            throw error
+        }
     }
 
-    private func moveByPath(_ resource: RemoteResource?) throws(SluiceError) -> String {
+    private func move(_ file: String, _ resource: RemoteResource?) throws(SluiceError) -> String {
         let name = name(of: resource)
         let path = path(of: name)
         if try isFile(at: path), conflict == .fail { throw .fileExists(path) }
         if conflict == .overwrite {
-            guard rename(part, path) == 0 else { throw .cannotWrite(path, errno) }
+            guard rename(file, path) == 0 else { throw .cannotWrite(path, errno) }
             return path
         }
         var candidate = path
         var number = 1
         while true {
-            let error = Self.renameExclusively(part, candidate)
+            let error = Self.renameExclusively(file, candidate)
             if error == 0 { return candidate }
             guard error == EEXIST else { throw .cannotWrite(candidate, error) }
             number += 1

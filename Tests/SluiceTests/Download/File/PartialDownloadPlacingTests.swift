@@ -21,6 +21,30 @@ import Testing
         #expect(folder.text() == "0123456789")
     }
 
+    @Test func downloadsReplaceEachOtherAtOneDestination() async throws {
+        let folder = try DownloadFolder()
+        let destination = DownloadDestination.file(folder.file, ifExists: .overwrite)
+        for _ in 0..<8 {
+            var parts: [PartialDownload] = []
+            for number in 0..<24 {
+                let part = try await PartialDownload.open(
+                    key: "GET http://files.test/\(number)",
+                    destination: destination,
+                    lease: PartialDownloadLease()
+                )
+                try await part.begin(.digits)
+                try await part.write("0123456789", at: 0)
+                parts.append(part)
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for part in parts { group.addTask { _ = try await part.moveToDestination() } }
+                try await group.waitForAll()
+            }
+            #expect(folder.names == ["file.bin"])
+            #expect(folder.text() == "0123456789")
+        }
+    }
+
     @Test func truncatedPartIsNotPlaced() async throws {
         let folder = try DownloadFolder()
         let part = try await folder.beginPart("0123456789")
