@@ -200,7 +200,7 @@ package final class Connection: LoopHandler, RequestCarrier {
     }
 
     private func idleDeadline(_ state: State) -> MonotonicTime {
-        min(life.end, state.idleSince + pool.configuration.idleConnectionTimeout)
+        min(life.end, state.idleSince + pool.idleTimeout)
     }
 
     /// Sets the timer to the current deadline, unless it fires before that anyway.

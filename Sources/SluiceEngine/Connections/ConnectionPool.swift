@@ -313,6 +313,12 @@ package final class ConnectionPool: LoopHandler {
 
     // MARK: Idle connections
 
+    /// The time after which an idle connection closes.
+    var idleTimeout: Duration {
+        let usual = configuration.idleConnectionTimeout
+        return engine.descriptors.isExceeded ? min(.seconds(1), usual) : usual
+    }
+
     /// The time since which the least recently used connection has been idle, or the distant future if none is idle.
     var oldestIdle: MonotonicTime { state.withLockUnchecked { $0.oldestIdle } ?? .distantFuture }
 

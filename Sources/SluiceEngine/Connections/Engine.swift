@@ -85,9 +85,12 @@ package final class Engine: Sendable {
 /// The number of open sockets of the engine, and its limit: a share of the process's limit (RLIMIT_NOFILE).
 ///
 /// From the limit on, each new socket closes the least recently used idle connection of all clients. If none is idle,
-/// the socket is opened all the same.
+/// the socket is opened all the same, but never with one of the last descriptors: the program needs some, and libdispatch
+/// aborts a process that has none. Beyond the limit, idle connections close soon.
 package final class DescriptorBudget: Sendable {
     private let open = Atomic(0)
+    /// The limit, as read for the last socket.
+    private let lastLimit = Atomic(Int.max)
     private let pools = Locked<[ObjectIdentifier: WeakPool]>([:])
 
     /// A limit that replaces the default, or 0 for none. Set by tests only.
@@ -97,17 +100,18 @@ package final class DescriptorBudget: Sendable {
         weak var pool: ConnectionPool?
     }
 
-    /// Three quarters of the process's limit. Idle connections leave the rest to the program.
-    private var limit: Int {
-        let override = limitOverride.load(ordering: .relaxed)
-        if override > 0 { return override }
+    /// The maximum number of descriptors of the process.
+    private var processLimit: Int {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 768 }
-        return Int(clamping: limit.rlim_cur) / 4 * 3
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return Int(clamping: limit.rlim_cur)
     }
 
     /// The number of open sockets.
     var count: Int { open.load(ordering: .relaxed) }
+
+    /// True while there are more sockets than the limit.
+    var isExceeded: Bool { count > lastLimit.load(ordering: .relaxed) }
 
     /// The transfers and connections of all clients.
     var statistics: SocketTransport.Statistics {
@@ -128,18 +132,32 @@ package final class DescriptorBudget: Sendable {
         pools.withLock { $0[identity] = nil }
     }
 
-    /// Creates a socket. Closes idle connections if there are too many, or if the system has no descriptor left.
+    /// Creates a socket. Closes idle connections if there are too many, or if too few descriptors are left.
     ///
     /// - Returns: The socket, non-blocking and closed on exec, or -1 with `errno` set.
     func socket(_ family: Int32) -> Int32 {
+        let processLimit = processLimit
+        let override = limitOverride.load(ordering: .relaxed)
+        // Idle connections leave a quarter to the program, and those in use a sixteenth, at most 16.
+        let limit = override > 0 ? override : processLimit / 4 * 3
+        let last = processLimit - min(16, processLimit / 16)
+        lastLimit.store(limit, ordering: .relaxed)
         if count >= limit { _ = evict() }
-        let type = sluice_stream_socket | sluice_socket_flags
-        var descriptor = SluiceLibc.socket(family, type, 0)
+        var descriptor = socket(family, below: last)
         while descriptor < 0, errno == EMFILE || errno == ENFILE, evict() {
-            descriptor = SluiceLibc.socket(family, type, 0)
+            descriptor = socket(family, below: last)
         }
         if descriptor >= 0 { open.wrappingAdd(1, ordering: .relaxed) }
         return descriptor
+    }
+
+    /// Creates a socket whose descriptor is less than `last`. The system chooses the least one that is free.
+    private func socket(_ family: Int32, below last: Int) -> Int32 {
+        let descriptor = SluiceLibc.socket(family, sluice_stream_socket | sluice_socket_flags, 0)
+        guard descriptor >= last else { return descriptor }
+        SluiceLibc.close(descriptor)
+        errno = EMFILE
+        return -1
     }
 
     /// Closes a socket that ``socket(_:)`` created.

@@ -529,7 +529,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     private func idleDeadline(_ state: State) -> MonotonicTime {
-        min(life.end, state.idleSince + pool.configuration.idleConnectionTimeout)
+        min(life.end, state.idleSince + pool.idleTimeout)
     }
 
     /// Sets the timer to the earlier deadline of the connection and of one stream, unless it fires before them anyway.

@@ -18,6 +18,22 @@ extension EngineTests {
             }
         }
 
+        @Test func lastDescriptorsAreLeftToTheProgram() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                try #require(setDescriptorLimit(64))
+                let budget = DescriptorBudget()
+                var sockets: [Int32] = []
+                var socket = budget.socket(AF_INET)
+                while socket >= 0 {
+                    sockets.append(socket)
+                    socket = budget.socket(AF_INET)
+                }
+                try #require(errno == EMFILE && budget.count == sockets.count && sockets.count > 32)
+                for _ in 0..<4 { try #require(open("/dev/null", O_RDONLY) >= 0) }
+                exit(7)
+            }
+        }
+
         private struct Exhaustion {
             let engine: Engine
             let loop: EventLoop

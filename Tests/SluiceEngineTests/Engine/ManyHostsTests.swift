@@ -60,6 +60,23 @@ extension EngineTests {
             #expect(try await transport.exchange(server.request("/"), .anyHost).text == "ok")
         }
 
+        @Test func idleConnectionsAboveTheLimitCloseSoon() async throws {
+            engine.descriptors.limitOverride.store(5, ordering: .relaxed)
+            defer { engine.descriptors.limitOverride.store(0, ordering: .relaxed) }
+            let signal = LoopbackSignal()
+            server.on("/held/*", .after(signal, .text("held")))
+            let transport = SocketTransport()
+            let tasks = (0..<30).map { index in
+                Task { await transport.result(of: server.request("/held/\(index)"), .anyHost) }
+            }
+            await server.waitForRequests(30)
+            signal.fire()
+            for task in tasks { #expect(try await task.value.get().text == "held") }
+            await server.waitForOpenConnections { $0 <= 5 }
+            // The others stay.
+            #expect(transport.hasIdle)
+        }
+
         @Test func socketsAreCounted() {
             let budget = DescriptorBudget()
             budget.limitOverride.store(2, ordering: .relaxed)
