@@ -9,6 +9,8 @@ struct CacheStep: Sendable {
     /// The ticket of the first fetch. It begins before the entries are read, so that an entry that is removed meanwhile is
     /// not stored again.
     let ticket: FetchTicket
+    /// The number of times that this step has begun again, because a removal had outdated a shared fetch.
+    var restarts = 0
 
     init(cache: HTTPCache, attempt: AttemptTransfer, transfer: TransferContext, ticket: FetchTicket? = nil) {
         self.cache = cache
@@ -75,6 +77,12 @@ struct CacheStep: Sendable {
         if let entry = shared.entry, let serving = lookup.sharedResponse(of: entry, after: forwarding.reason) {
             return try await deliver(serving, isShared: true, to: lookup.request)
         }
+        // A removal has outdated the response for all that wait. They share the next fetch too.
+        if !isCancellation, !cache.isCurrent(ticket, lookup.key), restarts < Self.restartLimit {
+            var again = CacheStep(cache: cache, attempt: attempt, transfer: transfer, ticket: cache.store.beginFetch())
+            again.restarts = restarts + 1
+            return try await again.response(to: lookup.request)
+        }
         switch shared.outcome {
         case .failure(let error) where Self.sharedFailures.contains(error.code):
             throw SluiceError(
@@ -123,6 +131,9 @@ struct CacheStep: Sendable {
         transfer.timeouts.total = attempt.pipeline.configuration.timeouts.total.map { max($0, own) }
         return CacheStep(cache: cache, attempt: attempt, transfer: transfer, ticket: ticket)
     }
+
+    /// The maximum number of ``restarts``. After these, a request fetches its response itself.
+    private static let restartLimit = 3
 
     /// Returns true if a failure, in whose place a stale response was served, is not due to the request's own options.
     private static func concernsServer(_ failure: SluiceError) -> Bool {

@@ -87,11 +87,12 @@ final class RequestCoalescer: Sendable {
             if state.unshareable.contains(key.hashValue) { return nil }
             state.lastNumber += 1
             let number = state.lastNumber
+            let ticket = cache?.store.beginFetch()
             let flight = SingleFlight(cancelled: Fetched(outcome: .failure(.cancelled), entry: nil)) { [self] flight in
                 markBegun(key, number)
                 let task = Task {
                     let fetched = await fetch()
-                    finish(key, number, fetched)
+                    finish(key, number, fetched, isOutdated: cache?.isCurrent(ticket, key.key) == false)
                     flight.complete(fetched)
                 }
                 return { [self] in
@@ -100,7 +101,7 @@ final class RequestCoalescer: Sendable {
                     task.cancel()
                 }
             }
-            state.flights[key] = Flight(number: number, flight: flight, ticket: cache?.store.beginFetch())
+            state.flights[key] = Flight(number: number, flight: flight, ticket: ticket)
             return (flight, true)
         }
     }
@@ -142,11 +143,12 @@ final class RequestCoalescer: Sendable {
         }
     }
 
-    private func finish(_ key: Key, _ number: Int, _ fetched: Fetched) {
+    private func finish(_ key: Key, _ number: Int, _ fetched: Fetched, isOutdated: Bool) {
         removeFlight(key, number)
+        // Neither a removal nor a stale response in place of a failure shows whether the server's responses can be shared.
+        if isOutdated { return }
         state.withLock { state in
             state.unshareable.removeAll { $0 == key.hashValue }
-            // A stale response in place of a failure does not show whether the server's responses can be shared.
             guard fetched.entry == nil, case .success(let response) = fetched.outcome, response.failure == nil else {
                 return
             }

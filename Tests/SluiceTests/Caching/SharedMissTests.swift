@@ -68,6 +68,46 @@ final class SharedMissTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 3)
     }
 
+    func testWaitersForAnOutdatedFetchShareTheNext() async throws {
+        let server = try LoopbackServer()
+        let signals = (0..<3).map { _ in LoopbackSignal() }
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
+        server.on(
+            "/page",
+            .after(signals[0], .text("1", headers: headers)),
+            .after(signals[1], .text("2", headers: headers)),
+            .after(signals[2], .text("3", headers: headers))
+        )
+        let store = CacheStore(storage: nil)
+        let client = APIClient(baseURL: server.url) { $0.cache = store }
+        func begin() async -> [Task<Result<String, APIError>, Never>] {
+            let requests = (0..<20).map { _ in Task { await client.string.get("page").sender().result } }
+            await eventually { client.pipeline.coalescer.waiting == 20 }
+            return requests
+        }
+        let requests = await begin()
+        await server.waitForRequests(1)
+        try await store.removeAll()
+        signals[0].fire()
+        await server.waitForRequests(2)
+        await eventually { client.pipeline.coalescer.waiting == 19 }
+        signals[1].fire()
+        var received: [String] = []
+        for request in requests { received.append(try await request.value.get()) }
+        XCTAssertEqual(received.sorted(), ["1"] + Array(repeating: "2", count: 19))
+        XCTAssertEqual(server.requestCount, 2)
+        // The removal does not show that responses cannot be shared.
+        try await store.removeAll()
+        let later = await begin()
+        await server.waitForRequests(3)
+        signals[2].fire()
+        for request in later {
+            let text = try await request.value.get()
+            XCTAssertEqual(text, "3")
+        }
+        XCTAssertEqual(server.requestCount, 3)
+    }
+
     func testUnstorableResponseIsNotShared() async throws {
         let server = try LoopbackServer()
         server.on("/page", .text("one", headers: ["Cache-Control": "no-store"]))
