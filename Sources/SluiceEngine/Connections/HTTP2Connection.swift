@@ -281,7 +281,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             return
         }
         for stream in state.session.unwritten(excess).reversed() {
-            resend(stream, else: stream.refusal, &state, &effects, now)
+            resend(stream, else: stream.refusal(goAway: state.session.goAwayReason), &state, &effects, now)
         }
         if state.session.isGoingAway, state.session.count == 0 { close(&state, &effects) }
     }
@@ -377,7 +377,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     ) {
         if stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue, stream.head == nil {
             // The server has not processed the request (RFC 9113 §8.7).
-            return resend(stream, else: stream.refusal, &state, &effects, now)
+            return resend(stream, else: stream.refusal(goAway: state.session.goAwayReason), &state, &effects, now)
         }
         if stream.closeCode == NGHTTP2_HTTP_1_1_REQUIRED.rawValue, stream.head == nil,
             stream.call.plan.httpVersion == .automatic
@@ -403,7 +403,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             attempt.resends += 1
             return attempt.resends
         }
-        guard attempts <= 3 else { return fail(stream, error, &state, &effects, now) }
+        // A server that ends each connection after some requests processes all of them at some point.
+        let limit = state.session.hasProcessedRequests ? 30 : 3
+        guard attempts <= limit else { return fail(stream, error, &state, &effects, now) }
         repeatRequest(stream, &state, &effects, now)
     }
 

@@ -45,6 +45,8 @@ final class HTTP2Session {
     private var lastErrorMessage: String?
     /// The reason that the server gave with GOAWAY, if it was an error.
     private(set) var goAwayReason: String?
+    /// True once a GOAWAY has named a request of this connection that the server may have processed.
+    private(set) var hasProcessedRequests = false
 
     /// Creates a session whose output starts with the settings. Returns nil if memory is short.
     init?(at now: MonotonicTime) {
@@ -239,13 +241,11 @@ final class HTTP2Session {
     }
 
     /// Records a protocol error found by nghttp2, which must not receive any more input.
-    private func recordProtocolError() {
-        failure =
-            failure
-            ?? SluiceError(
-                .invalidResponse,
-                "The response is not valid HTTP/2\(lastErrorMessage.map { ": \($0)" } ?? "")."
-            )
+    ///
+    /// - Parameter text: The text that nghttp2 sends to the server.
+    private func recordProtocolError(_ text: String? = nil) {
+        let reason = (lastErrorMessage ?? text).map { ": \($0)" } ?? ""
+        failure = failure ?? SluiceError(.invalidResponse, "The response is not valid HTTP/2\(reason).")
     }
 
     /// Decodes received bytes of earlier turns, except for streams whose readers exert back-pressure.
@@ -287,10 +287,11 @@ final class HTTP2Session {
             if isShort == true { return ResponseSyntaxError.closedInBody.error }
             return HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, lastErrorMessage)
         }
-        if stream.closeCode == NGHTTP2_NO_ERROR.rawValue, stream.head != nil {
-            return ResponseSyntaxError.closedInBody.error
-        }
         let (host, name) = (stream.call.serverName, HTTP2Session.name(of: stream.closeCode))
+        if stream.closeCode == NGHTTP2_NO_ERROR.rawValue, stream.head != nil {
+            let reason = "The server at \(host) ended the request's stream before the complete body was received."
+            return SluiceError(.truncatedBody, reason)
+        }
         return SluiceError(.connectionLost, "The server at \(host) ended the request's stream: \(name).")
     }
 
@@ -363,7 +364,10 @@ final class HTTP2Session {
             switch UInt32(header.type) {
             case NGHTTP2_HEADERS.rawValue: session.recordSentHead(of: header.stream_id)
             case NGHTTP2_GOAWAY.rawValue where frame.pointee.goaway.error_code != NGHTTP2_NO_ERROR.rawValue:
-                session.recordProtocolError()
+                let (text, count) = (frame.pointee.goaway.opaque_data, frame.pointee.goaway.opaque_data_len)
+                session.recordProtocolError(
+                    count > 0 ? String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self) : nil
+                )
             default: break
             }
             let isRequest = header.type == NGHTTP2_HEADERS.rawValue || header.type == NGHTTP2_DATA.rawValue
@@ -473,6 +477,7 @@ final class HTTP2Session {
         case NGHTTP2_RST_STREAM.rawValue: streams[frame.hd.stream_id]?.wasReset = true
         case NGHTTP2_GOAWAY.rawValue:
             isGoingAway = true
+            hasProcessedRequests = frame.goaway.last_stream_id > 0
             let code = frame.goaway.error_code
             if code != NGHTTP2_NO_ERROR.rawValue {
                 goAwayReason = String(cString: nghttp2_http2_strerror(code))

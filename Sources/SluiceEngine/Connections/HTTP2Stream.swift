@@ -47,9 +47,10 @@ final class HTTP2Stream: Transaction {
 
     override var trailers: HTTPHeaders { trailerFields }
 
-    /// The error if the server accepts no stream for the request.
-    var refusal: SluiceError {
-        SluiceError(.connectionLost, "The server at \(call.serverName) refused the request's stream.")
+    /// Returns the error if the server accepts no stream for the request, with the reason from GOAWAY if there is one.
+    func refusal(goAway reason: String?) -> SluiceError {
+        let reason = reason.map { ": \($0)" } ?? ""
+        return SluiceError(.connectionLost, "The server at \(call.serverName) refused the request's stream\(reason).")
     }
 
     deinit {

@@ -103,6 +103,29 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        @Test func serverMayEndEachConnectionAfterOneRequest() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers, frame.stream == 1 else { return }
+                peer.goAway(1)
+                peer.answer(1, "ok")
+            }
+            let tasks = (0..<12).map { send(server.request("/\($0)", method: .post)) }
+            for task in tasks { #expect(try await task.value.get().text == "ok") }
+            #expect(server.connections == 12)
+            #expect(transport.isQuiet)
+        }
+
+        @Test func refusalOfEveryRequestNamesTheCodeOfGoAway() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                peer.goAway(0, HTTP2Frame.Code.enhanceYourCalm, "calm")
+            }
+            let error = await send(server.request(method: .post)).value.error
+            #expect(error?.code == .connectionLost)
+            #expect(error?.description.contains("ENHANCE_YOUR_CALM") == true, "\(String(describing: error))")
+            #expect(server.connections == 4)
+        }
+
         // MARK: Streams
 
         @Test(arguments: [HTTPMethod.get, .post])
