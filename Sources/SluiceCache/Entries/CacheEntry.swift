@@ -256,18 +256,18 @@ extension CacheEntry {
     /// normal.
     static let clockTolerance = 60.0
 
-    /// The memory that an entry needs besides its texts and bytes, as measured: objects, and its places in the tables.
-    private static let overhead = 600
-    /// The memory that a response needs in addition, for its parsed metadata and the heads to serve.
-    private static let responseOverhead = 1100
-
-    /// The size of the entry in memory, in bytes.
+    /// The size of the entry in bytes, including its key, its head and a fixed overhead.
     var byteCount: Int {
-        var count = Self.overhead + body.count + key.name.utf8.count + key.partition.utf8.count + variant.utf8.count
-        if let response { count += response.url.utf8.count + response.head.headers.byteCount + Self.responseOverhead }
+        var count =
+            192 + body.count + key.name.utf8.count + key.partition.utf8.count + variant.utf8.count
+        if let response { count += response.url.utf8.count + response.head.headers.byteCount + 128 }
         for tag in tags { count += tag.utf8.count + 16 }
         return count
     }
+
+    /// The size of the entry in memory in bytes. In addition it counts, as measured, the objects, the places in the
+    /// tables, and for a response the parsed metadata and the heads to serve.
+    var bytesInMemory: Int { byteCount + (response == nil ? 400 : 1400) }
 
     /// True if the entry may be returned: it has not expired and does not lie in the future because the clock was set
     /// back.

@@ -48,7 +48,7 @@ struct MemoryTier {
     /// - Returns: True if the entry is kept. If it is too large, the previous entry is removed too.
     @discardableResult
     mutating func insert(_ entry: CacheEntry, isStored: Bool, at now: Double) -> Bool {
-        let bytes = entry.byteCount
+        let bytes = entry.bytesInMemory
         let existing = index(of: entry.key, variant: entry.variant)
         guard limits.admits(bytes: bytes) else {
             if let existing { remove(at: existing) }

@@ -159,14 +159,14 @@ final class CachedModelTests: XCTestCase {
             )
         }
         let (first, second) = (entry("a"), entry("b"))
-        var tier = MemoryTier(limits: CacheLimits(bytes: first.byteCount + second.byteCount + 299))
+        var tier = MemoryTier(limits: CacheLimits(bytes: first.bytesInMemory + second.bytesInMemory + 299))
         tier.insert(first, isStored: false, at: 0)
         tier.insert(second, isStored: false, at: 0)
         var touches: [MemoryTier.Touch] = []
         _ = second.storedModel?.model(of: second.body, by: SharedDecoder(decoder)) { 1 }
         XCTAssertEqual(tier.entries(for: second.key, at: 0, touches: &touches).count, 1)
         XCTAssertEqual(tier.entries(for: first.key, at: 0, touches: &touches).count, 0)
-        XCTAssertEqual(tier.size, CacheSize(bytes: second.byteCount + 300, count: 1))
+        XCTAssertEqual(tier.size, CacheSize(bytes: second.bytesInMemory + 300, count: 1))
         tier.remove(CacheSelection(second.key))
         XCTAssertEqual(tier.size, CacheSize())
     }
@@ -183,13 +183,13 @@ final class CachedModelTests: XCTestCase {
             )
         }
         let (first, second, third) = (entry("1", stored: 3), entry("2", stored: 2), entry("3", stored: 1))
-        var tier = MemoryTier(limits: CacheLimits(bytes: first.byteCount + second.byteCount + third.byteCount + 300))
+        var tier = MemoryTier(limits: CacheLimits(bytes: first.bytesInMemory + second.bytesInMemory + third.bytesInMemory + 300))
         // The second variant was used least recently.
         for variant in [second, third, first] { tier.insert(variant, isStored: false, at: 3) }
         _ = first.storedModel?.model(of: first.body, by: SharedDecoder(decoder)) { 1 }
         var touches: [MemoryTier.Touch] = []
         let found = tier.entries(for: first.key, at: 3, touches: &touches)
         XCTAssertEqual(found.map(\.variant), ["1", "3"])
-        XCTAssertEqual(tier.size, CacheSize(bytes: first.byteCount + third.byteCount + 600, count: 2))
+        XCTAssertEqual(tier.size, CacheSize(bytes: first.bytesInMemory + third.bytesInMemory + 600, count: 2))
     }
 }

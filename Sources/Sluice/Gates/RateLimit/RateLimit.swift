@@ -15,7 +15,8 @@ import SluiceHTTP
 /// When a server answers 429 or 503 with `Retry-After`, no requests of the same key are sent before that time. The
 /// same holds when the server says that its quota is exhausted: no requests are sent before the quota is reset.
 /// The headers are `RateLimit`, or `RateLimit-Remaining` and `-Reset` (draft-ietf-httpapi-ratelimit-headers), or
-/// the same with an `X-` prefix.
+/// the same with an `X-` prefix. A request whose deadline, that of its total time-out, is before the end of the pause
+/// fails at once with ``SluiceError/Code/rateLimited``.
 ///
 /// The token of a request that certainly did not reach the server is put back. This is the case if a later gate or an
 /// interceptor failed or was cancelled, or if no connection was made. A server that redirects has been reached. Clients
@@ -100,7 +101,7 @@ public final class RateLimit: ImmediateGate {
     /// Takes a token. Waits if none is available.
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
         guard let key = scope.key(for: request) else { return Permit() }
-        try await queue.wait(key, request.client.pipeline.clock)
+        try await queue.wait(key, deadline: request.deadline, request.client.pipeline.clock)
         return permit(key, request)
     }
 

@@ -11,12 +11,15 @@ struct TokenBuckets<Waiter> {
         case full(waiting: Int)
         /// The wait would exceed the maximum.
         case tooLong(Duration)
+        /// The server's pause ends after the deadline of the request.
+        case tooLate(Duration)
     }
 
     private struct QueuedWaiter {
         let waiter: Waiter
         /// The latest time at which the waiter can be admitted.
         let latest: Instant?
+        let deadline: Instant?
     }
 
     private struct Entry {
@@ -60,14 +63,18 @@ struct TokenBuckets<Waiter> {
     }
 
     /// Takes a token, or adds the waiter to the queue of the key.
-    mutating func arrive(_ waiter: Waiter, id: Int, _ key: String, now: Instant) -> Arrival {
+    mutating func arrive(_ waiter: Waiter, id: Int, _ key: String, deadline: Instant? = nil, now: Instant) -> Arrival {
         if take(key, now: now) { return .admitted }
         guard let index = entries.index(forKey: key) else { return .admitted }
         let waitingForKey = entries.values[index].queue.count
         if waitingForKey >= maximumWaiting { return .full(waiting: waitingForKey) }
-        let due = entries.values[index].bucket.due(waitersAhead: waitingForKey, rate, now: now)
+        let bucket = entries.values[index].bucket
+        let due = bucket.due(waitersAhead: waitingForKey, rate, now: now)
         if let maximumWait, due - now > maximumWait { return .tooLong(due - now) }
-        entries.values[index].queue.append(QueuedWaiter(waiter: waiter, latest: maximumWait.map { now + $0 }), id: id)
+        // The wait for tokens can become shorter, but not that for the server.
+        if let deadline, bucket.pausedUntil > deadline { return .tooLate(due - now) }
+        let queued = QueuedWaiter(waiter: waiter, latest: maximumWait.map { now + $0 }, deadline: deadline)
+        entries.values[index].queue.append(queued, id: id)
         waiting += 1
         schedule(key, now: now)
         return .waiting
@@ -88,23 +95,28 @@ struct TokenBuckets<Waiter> {
         return drain(key, now: now)
     }
 
-    /// Stops the tokens of a key until a time. Removes and returns the waiters whose wait becomes too long, with the
-    /// length of the wait.
-    mutating func pause(_ key: String, until time: Instant, now: Instant) -> [(Waiter, Duration)] {
+    /// Stops the tokens of a key until a time. Removes and returns the waiters whose wait becomes too long or ends too
+    /// late.
+    mutating func pause(_ key: String, until time: Instant, now: Instant) -> [(Waiter, Arrival)] {
         if entries[key] == nil { insert(key, now: now) { _, _ in } }
         guard let index = entries.index(forKey: key) else { return [] }
         entries.values[index].bucket.pause(until: time)
         let bucket = entries.values[index].bucket
-        var waits: [Duration] = []
+        var reasons: [Arrival] = []
         let leaving = entries.values[index].queue.removeAll { position, queued in
-            guard let latest = queued.latest else { return false }
             let due = bucket.due(waitersAhead: position, rate, now: now)
-            if due > latest { waits.append(due - now) }
-            return due > latest
+            if let latest = queued.latest, due > latest {
+                reasons.append(.tooLong(due - now))
+            } else if let deadline = queued.deadline, bucket.pausedUntil > deadline {
+                reasons.append(.tooLate(due - now))
+            } else {
+                return false
+            }
+            return true
         }
         waiting -= leaving.count
         schedule(key, now: now)
-        return zip(leaving, waits).map { ($0.waiter, $1) }
+        return zip(leaving, reasons).map { ($0.waiter, $1) }
     }
 
     /// Removes and returns the waiters whose tokens are available.

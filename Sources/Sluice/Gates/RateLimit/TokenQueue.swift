@@ -36,9 +36,9 @@ final class TokenQueue: Sendable {
     }
 
     /// Takes a token. Waits if none is available.
-    func wait(_ key: String, _ clock: any SluiceClock) async throws(SluiceError) {
+    func wait(_ key: String, deadline: ContinuousClock.Instant?, _ clock: any SluiceClock) async throws(SluiceError) {
         let refusal = await state.wait(cancelled: .cancelled) { waiter in
-            join(waiter, key, clock)
+            join(waiter, key, deadline, clock)
         } leave: { id in
             change(clock) { state, _ in state.buckets.leave(id: id, key) }
         }
@@ -54,20 +54,32 @@ final class TokenQueue: Sendable {
     /// Hands out no tokens of a key for a time.
     func pause(_ key: String, for pause: Duration, _ clock: any SluiceClock) {
         let refused = change(clock) { state, now in state.buckets.pause(key, until: now + pause, now: now) }
-        for (waiter, wait) in refused { waiter.resume(returning: .rateLimited(by: gate, wait)) }
+        for (waiter, reason) in refused {
+            if case .refused(let error) = result(of: reason) { waiter.resume(returning: error) }
+        }
     }
 
-    private func join(_ waiter: Waiter<SluiceError?>, _ key: String, _ clock: any SluiceClock) {
+    private func join(
+        _ waiter: Waiter<SluiceError?>,
+        _ key: String,
+        _ deadline: ContinuousClock.Instant?,
+        _ clock: any SluiceClock
+    ) {
         let result: QueueResult = change(clock) { state, now in
             if Task.isCancelled { return .refused(.cancelled) }
-            switch state.buckets.arrive(waiter, id: waiter.id, key, now: now) {
-            case .admitted: return .admitted
-            case .waiting: return .waiting
-            case .full(let waiting): return .refused(.queueFull(at: gate, waiting: waiting))
-            case .tooLong(let wait): return .refused(.rateLimited(by: gate, wait))
-            }
+            return self.result(of: state.buckets.arrive(waiter, id: waiter.id, key, deadline: deadline, now: now))
         }
         result.resume(waiter)
+    }
+
+    private func result(of arrival: TokenBuckets<Waiter<SluiceError?>>.Arrival) -> QueueResult {
+        switch arrival {
+        case .admitted: .admitted
+        case .waiting: .waiting
+        case .full(let waiting): .refused(.queueFull(at: gate, waiting: waiting))
+        case .tooLong(let wait): .refused(.rateLimited(by: gate, wait, "which is longer than its maximumWait"))
+        case .tooLate(let wait): .refused(.rateLimited(by: gate, wait, "beyond the deadline of the request"))
+        }
     }
 
     private func fire(_ id: Int, _ clock: any SluiceClock) {
@@ -110,12 +122,12 @@ final class TokenQueue: Sendable {
 }
 
 extension SluiceError {
-    fileprivate static func rateLimited(by gate: String, _ wait: Duration) -> SluiceError {
+    fileprivate static func rateLimited(by gate: String, _ wait: Duration, _ reason: String) -> SluiceError {
         refused(
             .rateLimited,
             by: gate,
             after: wait,
-            "The request would wait \(wait.roundedUpToMilliseconds) at the \(gate), which is longer than its maximumWait."
+            "The request would wait \(wait.roundedUpToMilliseconds) at the \(gate), \(reason)."
         )
     }
 }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func evictsOnlyAsMuchAsTheNewEntryNeeds() {
-        let one = entry("0").byteCount
+        let one = entry("0").bytesInMemory
         var tier = MemoryTier(limits: CacheLimits(bytes: one * 4))
         for name in 0..<4 { tier.insert(entry("\(name)"), isStored: false, at: 0) }
         #expect(tier.size == CacheSize(bytes: one * 4, count: 4))
@@ -90,11 +90,11 @@ import Testing
         /// The entries, the least recently used first.
         var entries: [(entry: CacheEntry, isStored: Bool)] = []
 
-        var bytes: Int { entries.reduce(0) { $0 + $1.entry.byteCount } }
+        var bytes: Int { entries.reduce(0) { $0 + $1.entry.bytesInMemory } }
 
         mutating func insert(_ entry: CacheEntry, isStored: Bool) {
             entries.removeAll { $0.entry.key == entry.key && $0.entry.variant == entry.variant }
-            guard limits.admits(bytes: entry.byteCount) else { return }
+            guard limits.admits(bytes: entry.bytesInMemory) else { return }
             entries.append((entry, isStored))
             while bytes > limits.bytes ?? .max || entries.count > limits.count ?? .max { entries.removeFirst() }
         }

@@ -22,6 +22,24 @@ final class RateLimitClientTests: XCTestCase {
         XCTAssertEqual(text, "ok")
     }
 
+    func testPauseBeyondTheTotalTimeoutFailsAtOnce() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .status(.tooManyRequests, headers: ["Retry-After": "30"]), .text("ok"))
+        let clock = TestClock()
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [RateLimit.fromServer(per: .host)]
+            $0.clock = clock
+        }
+        _ = await client.string.request("").sender().result
+        let failure = await client.string.request("").timeout(total: .seconds(20)).sender().result.failure
+        XCTAssertEqual(failure?.code, .rateLimited)
+        XCTAssertEqual(
+            failure?.error.reason,
+            "The request would wait 30.0 seconds at the RateLimit, beyond the deadline of the request."
+        )
+        XCTAssertEqual(server.requests(to: "/").count, 1)
+    }
+
     func testConfirmedResponseAnnouncesNoQuotaAgain() async throws {
         let server = try LoopbackServer()
         let headers: HTTPHeaders = [

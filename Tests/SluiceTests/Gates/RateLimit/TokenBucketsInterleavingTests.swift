@@ -68,10 +68,12 @@ import Testing
             switch Int.random(in: 0..<8, using: &random) {
             case 0...2:
                 key[id] = name
-                switch buckets.arrive(id, id: id, name, now: instant) {
+                let left = Bool.random(using: &random) ? Int.random(in: 0..<300, using: &random) : nil
+                let deadline = left.map { instant + .milliseconds($0) }
+                switch buckets.arrive(id, id: id, name, deadline: deadline, now: instant) {
                 case .admitted: admit(id, fromQueue: false)
                 case .waiting: models[name]?.waiting.append(id)
-                case .full, .tooLong: ended.insert(id)
+                case .full, .tooLong, .tooLate: ended.insert(id)
                 }
             case 3:
                 guard let leaving = models[name]?.waiting.randomElement(using: &random) else { continue }
@@ -90,7 +92,10 @@ import Testing
                 let until = now + Int.random(in: 0..<200, using: &random)
                 let before = models[name]?.pausedUntil ?? 0
                 models[name]?.pausedUntil = max(until, before)
-                _ = buckets.pause(name, until: start + .milliseconds(until), now: instant)
+                for (id, _) in buckets.pause(name, until: start + .milliseconds(until), now: instant) {
+                    models[name]?.waiting.removeAll { $0 == id }
+                    ended.insert(id)
+                }
             default:
                 now += Int.random(in: 0..<2 * interval, using: &random)
                 release()

@@ -19,9 +19,10 @@ import Testing
             buckets = TokenBuckets(rate: rate, maximumWaiting: maximumWaiting, maximumWait: maximumWait)
         }
 
-        mutating func arrive(_ key: String = "a") -> TokenBuckets<Int>.Arrival {
+        mutating func arrive(_ key: String = "a", deadline: Duration? = nil) -> TokenBuckets<Int>.Arrival {
             lastID += 1
-            return buckets.arrive(lastID, id: lastID, key, now: now)
+            let deadline = deadline.map { TokenBucketsTests.start + $0 }
+            return buckets.arrive(lastID, id: lastID, key, deadline: deadline, now: now)
         }
 
         /// The time at which the next token is due, from the start.
@@ -136,11 +137,32 @@ import Testing
         let until = Self.start + .milliseconds(9950)
         let refused = clocked.buckets.pause("a", until: until, now: clocked.now)
         #expect(refused.map(\.0) == [3, 4])
-        #expect(refused.map(\.1) == [.milliseconds(10_050), .milliseconds(10_050)])
+        #expect(refused.map(\.1) == [.tooLong(.milliseconds(10_050)), .tooLong(.milliseconds(10_050))])
         #expect(clocked.buckets.waiting == 1)
         #expect(clocked.due() == .milliseconds(9950))
         #expect(clocked.arrive() == .tooLong(.milliseconds(10_050)))
         #expect(clocked.release(at: 9950) == [2])
+    }
+
+    @Test func pauseBeyondADeadlineRefusesAtOnce() {
+        var clocked = ClockedBuckets()
+        #expect(clocked.arrive() == .admitted)
+        for deadline in [Duration.seconds(3), .seconds(30), .seconds(2), nil] {
+            #expect(clocked.arrive(deadline: deadline) == .waiting)
+        }
+        let refused = clocked.buckets.pause("a", until: Self.start + .seconds(10), now: clocked.now)
+        #expect(refused.map(\.0) == [2, 4])
+        #expect(refused.map(\.1) == [.tooLate(.seconds(10)), .tooLate(.milliseconds(10_100))])
+        #expect(clocked.buckets.waiting == 2)
+        #expect(clocked.arrive(deadline: .seconds(9)) == .tooLate(.milliseconds(10_200)))
+        #expect(clocked.arrive(deadline: .seconds(10)) == .waiting)
+        #expect(clocked.release(at: 10_000) == [3])
+    }
+
+    @Test func queueBeyondADeadlineRefusesNothing() {
+        var clocked = ClockedBuckets()
+        // Requests ahead can leave, or put their tokens back.
+        #expect((1...3).map { _ in clocked.arrive(deadline: .milliseconds(50)) } == [.admitted, .waiting, .waiting])
     }
 
     @Test func removesIdleKeys() {
