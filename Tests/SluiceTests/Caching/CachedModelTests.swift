@@ -183,7 +183,8 @@ final class CachedModelTests: XCTestCase {
             )
         }
         let (first, second, third) = (entry("1", stored: 3), entry("2", stored: 2), entry("3", stored: 1))
-        var tier = MemoryTier(limits: CacheLimits(bytes: first.bytesInMemory + second.bytesInMemory + third.bytesInMemory + 300))
+        let bytes = first.bytesInMemory + second.bytesInMemory + third.bytesInMemory + 300
+        var tier = MemoryTier(limits: CacheLimits(bytes: bytes))
         // The second variant was used least recently.
         for variant in [second, third, first] { tier.insert(variant, isStored: false, at: 3) }
         _ = first.storedModel?.model(of: first.body, by: SharedDecoder(decoder)) { 1 }
