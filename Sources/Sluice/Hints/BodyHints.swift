@@ -10,7 +10,7 @@ extension BodyRequest {
         *,
         unavailable,
         message:
-            "The result is an APIRequest: return that, or name it anew. If the value can be nil, write \"body(value.map { .json($0) })\"."
+            "The result is an APIRequest: return that, or assign it to a new constant. If the value can be nil, write \"body(value.map { .json($0) })\"."
     )
     @_disfavoredOverload
     public func json(_ value: some Encodable & Sendable, root: String? = nil) -> BodyRequest { self }

@@ -103,7 +103,11 @@ extension CacheStore {
     public init() { self.init(storage: nil) }
     @available(*, unavailable, message: "Write \"CacheStore(directory: URL(filePath: path))\".")
     public init(directory path: String) { self.init(storage: nil) }
-    @available(*, unavailable, message: "Write \"CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }\".")
+    @available(
+        *,
+        unavailable,
+        message: "Write \"CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }\", or name a \"directory:\"."
+    )
     public init(memoryCapacity: Int, diskCapacity: Int = 0) { self.init(storage: nil) }
     @available(
         *,

@@ -213,12 +213,22 @@ extension TLSVersion {
 }
 
 extension TLSConfiguration {
-    @available(*, unavailable, message: "Write \"$0.connection.tls.trust = .insecurelyAnyCertificate\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Certificates are verified. To accept any, write \"$0.connection.tls.trust = .insecurelyAnyCertificate\"."
+    )
     public var verifiesCertificates: Bool {
         get { true }
         set {}
     }
-    @available(*, unavailable, message: "Write \"$0.connection.tls.trust = .insecurelyAnyCertificate\".")
+    @available(
+        *,
+        unavailable,
+        message:
+            "Certificates are verified. To accept any, write \"$0.connection.tls.trust = .insecurelyAnyCertificate\"."
+    )
     public var verify: Bool {
         get { true }
         set {}

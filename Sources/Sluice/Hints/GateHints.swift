@@ -159,13 +159,15 @@ extension TokenStore where Self == FileTokenStore {
 @available(*, unavailable, message: "A token is an interceptor: \"$0.requestInterceptors = [BearerToken(token)]\".")
 extension BearerToken: Gate {
     public func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
-        throw SluiceError(.cancelled, "")
+        throw SluiceError(.gateFailed, "A BearerToken is not a gate but an interceptor.", step: .gate)
     }
 }
 
 @available(*, unavailable, message: "OAuth2 is a gate: \"$0.gates = [oauth]\".")
 extension OAuth2: RequestInterceptor {
-    public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest { request }
+    public func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+        throw SluiceError(.interceptorFailed, "An OAuth2 is not an interceptor but a gate.", step: .requestInterceptor)
+    }
 }
 
 extension Backoff {

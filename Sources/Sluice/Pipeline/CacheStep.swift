@@ -51,11 +51,11 @@ struct CacheStep: Sendable {
         else { return try await fetchOrServeStale(forwarding).outcome.get() }
         if Task.isCancelled { throw .cancelled }
         let key = lookup.sharingKey
-        let found = cache.coalescer.flight(key, in: cache) {
+        let found = cache.coalescer.flight(key, in: cache, by: ticket) {
             // The deadline of the first caller does not apply to the others that wait.
             await Deadline.$current.withValue(nil) { await untilClientsTimeout.fetchForFleet(forwarding, lookup) }
         }
-        guard let (flight, isFirst) = found else {
+        guard let (flight, isFirst, flightTicket) = found else {
             let fetched = await fetchShareable(forwarding, lookup)
             if fetched.entry != nil { cache.coalescer.recordShareable(key) }
             return try fetched.outcome.get()
@@ -78,7 +78,7 @@ struct CacheStep: Sendable {
             return try await deliver(serving, isShared: true, to: lookup.request)
         }
         // A removal has outdated the response for all that wait. They share the next fetch too.
-        if !isCancellation, !cache.isCurrent(ticket, lookup.key), restarts < Self.restartLimit {
+        if !isCancellation, !cache.isCurrent(flightTicket, lookup.key), restarts < Self.restartLimit {
             var again = CacheStep(cache: cache, attempt: attempt, transfer: transfer, ticket: cache.store.beginFetch())
             again.restarts = restarts + 1
             return try await again.response(to: lookup.request)

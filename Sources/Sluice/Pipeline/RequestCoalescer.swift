@@ -44,7 +44,7 @@ final class RequestCoalescer: Sendable {
         let number: Int
         let flight: SingleFlight<Fetched>
         var hasBegun = false
-        /// A ticket as old as the request. A removal that outdates it also ends the sharing.
+        /// The ticket of the fetch. A removal that outdates it also ends the sharing.
         let ticket: FetchTicket?
     }
 
@@ -72,22 +72,23 @@ final class RequestCoalescer: Sendable {
     /// - Parameters:
     ///   - key: The key.
     ///   - cache: The cache, whose removals end the sharing; nil for none.
+    ///   - ticket: The ticket of the fetch.
     ///   - fetch: Fetches the response. It runs in a separate task.
-    /// - Returns: The shared request, and true if the caller is the first; nil if the last result for the key was not
-    ///   shareable.
+    /// - Returns: The shared request, true if the caller is the first, and the ticket of the request; nil if the last
+    ///   result for the key was not shareable.
     func flight(
         _ key: Key,
         in cache: HTTPCache? = nil,
+        by ticket: FetchTicket? = nil,
         _ fetch: @escaping @Sendable () async -> Fetched
-    ) -> (flight: SingleFlight<Fetched>, isFirst: Bool)? {
+    ) -> (flight: SingleFlight<Fetched>, isFirst: Bool, ticket: FetchTicket?)? {
         state.withLock { state in
             if let known = state.flights[key], cache?.isCurrent(known.ticket, key.key) ?? true {
-                return (known.flight, false)
+                return (known.flight, false, known.ticket)
             }
             if state.unshareable.contains(key.hashValue) { return nil }
             state.lastNumber += 1
             let number = state.lastNumber
-            let ticket = cache?.store.beginFetch()
             let flight = SingleFlight(cancelled: Fetched(outcome: .failure(.cancelled), entry: nil)) { [self] flight in
                 markBegun(key, number)
                 let task = Task {
@@ -102,7 +103,7 @@ final class RequestCoalescer: Sendable {
                 }
             }
             state.flights[key] = Flight(number: number, flight: flight, ticket: ticket)
-            return (flight, true)
+            return (flight, true, ticket)
         }
     }
 

@@ -49,8 +49,8 @@ package final class CacheBodyWriter: Sendable {
                 state.isForStorage = false
                 state.writer = nil
             }
-            if !overflow, size >= 0, limits.memory.admits(bytes: size) || state.isForStorage && count <= Self.wholeLimit
-            {
+            let isForMemory = limits.memory.admits(bytes: entry.bytesInMemory(ofSize: size))
+            if !overflow, size >= 0, isForMemory || state.isForStorage && count <= Self.wholeLimit {
                 state.buffer?.append(piece)
             } else {
                 defer { state.buffer = nil }
@@ -146,8 +146,8 @@ extension CacheStore {
         let isForStorage = isForStorage(entry)
         let (size, overflow) = entry.byteCount.addingReportingOverflow(Int(clamping: length))
         let bytes = overflow ? .max : size
-        guard configuration.memory.admits(bytes: bytes) || isForStorage && configuration.disk.admits(bytes: bytes)
-        else {
+        let isForMemory = configuration.memory.admits(bytes: entry.bytesInMemory(ofSize: bytes))
+        guard isForMemory || isForStorage && configuration.disk.admits(bytes: bytes) else {
             notify(.skipped(entry.key, bytes: bytes))
             return nil
         }

@@ -56,6 +56,8 @@ package final class Call: Sendable {
     struct Attempt: Sendable {
         /// The number of times that the request was sent again after its connection died without a response.
         var resends = 0
+        /// The number of times that servers refused the request while they processed others.
+        var refusals = 0
         /// True once the server has refused the Expect field (417).
         var omitsExpect = false
         /// The rewound body of the previous attempt, for the next one.

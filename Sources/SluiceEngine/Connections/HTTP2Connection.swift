@@ -281,7 +281,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             return
         }
         for stream in state.session.unwritten(excess).reversed() {
-            resend(stream, else: stream.refusal(goAway: state.session.goAwayReason), &state, &effects, now)
+            resend(stream, &state, &effects, now)
         }
         if state.session.isGoingAway, state.session.count == 0 { close(&state, &effects) }
     }
@@ -377,7 +377,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     ) {
         if stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue, stream.head == nil {
             // The server has not processed the request (RFC 9113 §8.7).
-            return resend(stream, else: stream.refusal(goAway: state.session.goAwayReason), &state, &effects, now)
+            return resend(stream, &state, &effects, now)
         }
         if stream.closeCode == NGHTTP2_HTTP_1_1_REQUIRED.rawValue, stream.head == nil,
             stream.call.plan.httpVersion == .automatic
@@ -392,21 +392,22 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     /// Sends a request again, on this connection or another. Fails it after too many attempts.
+    ///
+    /// The error is nil if the server has refused the request, which it may do often while it processes others.
     private func resend(
         _ stream: HTTP2Stream,
-        else error: SluiceError,
+        after error: SluiceError? = nil,
         _ state: inout State,
         _ effects: inout HTTP2Effects,
         _ now: MonotonicTime
     ) {
-        let attempts = stream.call.withAttempt { attempt in
-            attempt.resends += 1
-            return attempt.resends
+        let makesProgress = error == nil && state.session.hasProcessedRequests
+        let mayRepeat = stream.call.withAttempt { attempt in
+            if makesProgress { attempt.refusals += 1 } else { attempt.resends += 1 }
+            return attempt.refusals <= 30 && attempt.resends <= 3
         }
-        // A server that ends each connection after some requests processes all of them at some point.
-        let limit = state.session.hasProcessedRequests ? 30 : 3
-        guard attempts <= limit else { return fail(stream, error, &state, &effects, now) }
-        repeatRequest(stream, &state, &effects, now)
+        if mayRepeat { return repeatRequest(stream, &state, &effects, now) }
+        fail(stream, error ?? stream.refusal(goAway: state.session.goAwayReason), &state, &effects, now)
     }
 
     /// Sends a request again, on this connection or another.
@@ -451,7 +452,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             let mayHaveBeenProcessed =
                 stream.hasWritten && (!stream.isReused || !stream.call.isIdempotent)
             if isUnanswered, !mayHaveBeenProcessed, !isProtocolError || !stream.hasWritten {
-                resend(stream, else: failure, &state, &effects, now)
+                resend(stream, after: failure, &state, &effects, now)
             } else {
                 fail(stream, stream.failure ?? failure, &state, &effects, now)
             }

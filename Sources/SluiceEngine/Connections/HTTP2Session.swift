@@ -45,7 +45,7 @@ final class HTTP2Session {
     private var lastErrorMessage: String?
     /// The reason that the server gave with GOAWAY, if it was an error.
     private(set) var goAwayReason: String?
-    /// True once a GOAWAY has named a request of this connection that the server may have processed.
+    /// True if the last GOAWAY names a request of this connection that the server may have processed.
     private(set) var hasProcessedRequests = false
 
     /// Creates a session whose output starts with the settings. Returns nil if memory is short.
@@ -477,7 +477,8 @@ final class HTTP2Session {
         case NGHTTP2_RST_STREAM.rawValue: streams[frame.hd.stream_id]?.wasReset = true
         case NGHTTP2_GOAWAY.rawValue:
             isGoingAway = true
-            hasProcessedRequests = frame.goaway.last_stream_id > 0
+            // The greatest number announces another GOAWAY (RFC 9113 §6.8).
+            hasProcessedRequests = (1..<Int32.max).contains(frame.goaway.last_stream_id)
             let code = frame.goaway.error_code
             if code != NGHTTP2_NO_ERROR.rawValue {
                 goAwayReason = String(cString: nghttp2_http2_strerror(code))

@@ -161,7 +161,7 @@ func certificatePath() {
     show(APIClient(baseURL: base) { $0.connection.tls.trust = .only("ca.pem") })
 }
 
-// error: Write "$0.connection.tls.trust = .insecurelyAnyCertificate".
+// error: Certificates are verified. To accept any, write "$0.connection.tls.trust = .insecurelyAnyCertificate".
 func verifiesCertificates() {
     show(APIClient(baseURL: base) { $0.connection.tls.verifiesCertificates = false })
 }
@@ -239,7 +239,7 @@ func uploadOfAPath() {
     show(request)
 }
 
-// error: Write "CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }".
+// error: Write "CacheStore(storage: nil) { $0.memory.bytes = 16 << 20 }", or name a "directory:".
 func cacheWithCapacity() {
     show(APIClient(baseURL: base) { $0.cache = CacheStore(memoryCapacity: 1 << 20) })
 }

@@ -358,7 +358,7 @@ func multipartAppendWithAnotherLabel(url: URL) {
     show(f)
 }
 
-// error: The result is an APIRequest: return that, or name it anew.
+// error: The result is an APIRequest: return that, or assign it to a new constant.
 func bodyAddedToAVariable(_ user: User?) {
     var request = shop.request("users", as: User.self).method(.post)
     if let user { request = request.json(user) }

@@ -20,6 +20,8 @@ struct PartialDownloadLocation: Sendable, Hashable {
     let createsDirectories: Bool
     /// The common prefix of the names of the partial file and its journal.
     private let stem: String
+    /// True if the names have a random part, which no other sender uses.
+    private let isUnique: Bool
 
     /// Determines the paths of a download.
     ///
@@ -59,6 +61,7 @@ struct PartialDownloadLocation: Sendable, Hashable {
             )
         }
         stem = ".\(digest.prefix(16))"
+        isUnique = false
     }
 
     private init(_ location: PartialDownloadLocation, stem: String) {
@@ -67,6 +70,7 @@ struct PartialDownloadLocation: Sendable, Hashable {
         conflict = location.conflict
         createsDirectories = location.createsDirectories
         self.stem = stem
+        isUnique = true
     }
 
     /// The same paths with a random part in the names, which no other sender uses.
@@ -196,7 +200,8 @@ extension PartialDownloadLocation {
     ///
     /// The system renames by path. The file first gets a name that only this send knows, and is compared with the
     /// descriptor there, so that bytes that were verified through the descriptor are never reported for another file.
-    /// At the destination it is not compared, because another download may replace it at any time.
+    /// At the destination it is not compared, because another download may replace it at any time. If the process is
+    /// killed between the two, the next ``PartialDownloadSweep`` removes the file.
     ///
     /// - Parameters:
     ///   - resource: The resource, for its name.
@@ -209,6 +214,7 @@ extension PartialDownloadLocation {
         of descriptor: PartialDownloadDescriptor
     ) throws(SluiceError) -> String {
         guard descriptor.holder(of: part) == .thisFile else { throw .partWasReplaced(subject(resource)) }
+        if isUnique { return try move(part, resource) }
         let own = unique.part
         guard rename(part, own) == 0 else {
             throw errno == ENOENT ? .partWasReplaced(subject(resource)) : .cannotWrite(subject(resource), errno)
@@ -217,7 +223,8 @@ extension PartialDownloadLocation {
             guard descriptor.holder(of: own) == .thisFile else { throw .partWasReplaced(subject(resource)) }
             return try move(own, resource)
         } catch {
-            _ = Self.renameExclusively(own, part)
+            // Unless another process has created a partial file meanwhile.
+            if Self.renameExclusively(own, part) != 0 { unlink(own) }
             throw error
         }
     }

@@ -161,18 +161,16 @@ extension OAuth2 {
         if !isWanted { task?.cancel() }
     }
 
-    /// Resumes the waiters of work that takes long with the current token, if that can be used meanwhile.
+    /// Resumes the waiters of work that takes long with the current token, as soon as that can be used.
     private func endWait(for work: Int, by clock: any SluiceClock) async {
-        let mayBeUsable = shared.withLock { shared in
-            if case .absent = shared.state.status { false } else { true }
+        while (try? await clock.sleep(for: Self.patience)) != nil {
+            let (credential, waiters) = shared.withLock { shared -> (Credential?, [Waiter<WaitResult>]) in
+                guard let credential = shared.state.endWait(for: work, at: clock.date) else { return (nil, []) }
+                return (credential, shared.takeWaiters())
+            }
+            guard let credential else { continue }
+            return waiters.forEach { $0.resume(returning: .admitted(credential)) }
         }
-        guard mayBeUsable, (try? await clock.sleep(for: Self.patience)) != nil else { return }
-        let (credential, waiters) = shared.withLock { shared -> (Credential?, [Waiter<WaitResult>]) in
-            guard let credential = shared.state.endWait(for: work, at: clock.date) else { return (nil, []) }
-            return (credential, shared.takeWaiters())
-        }
-        guard let credential else { return }
-        for waiter in waiters { waiter.resume(returning: .admitted(credential)) }
     }
 
     /// Waits while the store saves a token in the background that it could not save at once. Requests use the token meanwhile,

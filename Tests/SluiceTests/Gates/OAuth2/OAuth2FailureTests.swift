@@ -122,6 +122,36 @@ final class OAuth2FailureTests: XCTestCase {
         XCTAssertEqual(guarded.tokenRequests.count, 2)
     }
 
+    func testUsesStoredTokenThatWasLoadedLateWhileAuthorizationServerHangs() async throws {
+        struct SlowStore: TokenStore {
+            let isLoaded: AsyncSignal
+            let token: OAuth2.Token
+
+            func load() async throws -> OAuth2.Token? {
+                await isLoaded.wait()
+                return token
+            }
+            func save(_ token: OAuth2.Token) async throws {}
+            func delete() async throws {}
+        }
+        let guarded = try GuardedServer()
+        guarded.server.on(.post, "/token", .hang)
+        let clock = TestClock()
+        let isLoaded = AsyncSignal()
+        let token = OAuth2.Token(accessToken: "old", expiresAt: clock.date + 30)
+        let store = SlowStore(isLoaded: isLoaded, token: token)
+        let client = guarded.client(guarded.gate { $0.store = store }, clock: clock)
+        let request = Task { await client.get("x") }
+        await eventually { clock.pendingSleeps.contains(.seconds(2)) }
+        clock.advance(by: .seconds(2))
+        await eventually { clock.pendingSleeps.contains(.seconds(2)) }
+        isLoaded.open()
+        await guarded.server.waitForRequests(1)
+        clock.advance(by: .seconds(2))
+        let carried = try await request.value.get()
+        XCTAssertEqual(carried, "Bearer old")
+    }
+
     func testRejectsInvalidTokenURL() async throws {
         let guarded = try GuardedServer()
         for url in ["", "id.example/token", "ftp://id.example/token", "https://u:p@id.example/"] {
