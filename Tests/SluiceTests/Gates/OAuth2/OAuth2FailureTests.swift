@@ -106,8 +106,8 @@ final class OAuth2FailureTests: XCTestCase {
         clock.advance(by: .seconds(3550))
         let waiting = (0..<3).map { _ in Task { await client.get("x") } }
         try await waitUntil("all requests wait for the token") { oauth.shared.withLock { $0.state.waiting } == 3 }
-        await guarded.server.waitForRequests(2)
-        await clock.waitForSleepers(1)
+        await guarded.server.waitForRequests(3)
+        await eventually { clock.pendingSleeps.contains(.seconds(2)) }
         clock.advance(by: .seconds(2))
         for task in waiting {
             let carried = try await task.value.get()
