@@ -17,7 +17,9 @@ import CCrypto
 /// authenticated with AES-256-GCM. Names are keyed hashes, so that they show neither users nor tokens.
 ///
 /// A key has at least 32 random bytes, for example from `openssl rand -base64 32`. All machines of a fleet have the same one. To replace a
-/// key, add the new one to ``accepting(_:)`` of all machines first, then exchange the two, then remove the old one.
+/// key, add the new one to ``accepting(_:)`` of all machines first, then exchange the two, then remove the old one. The names of values
+/// stay only if they have a key of their own. Otherwise tokens and cache entries are missing after the exchange, and during it a removal
+/// from the cache does not reach machines with the other key.
 public struct RedisSeal: Sendable {
     /// The reason for which a value does not open. Each is treated like a missing value.
     public enum Failure: Error, Sendable, Hashable {
@@ -69,6 +71,7 @@ public struct RedisSeal: Sendable {
     private static let saltSize = 16
 
     private let keys: Keys
+    private let names: KeyedHash
     private var accepted: [Keys] = []
     private var encrypts: Bool
 
@@ -77,9 +80,16 @@ public struct RedisSeal: Sendable {
     /// - Parameters:
     ///   - key: The key, a text with at least 32 random bytes.
     ///   - encrypts: True to encrypt values, so that those who can read the server do not see them. False by default.
+    ///   - nameKey: The key of names, a text with at least 32 random bytes, which stays when `key` is replaced; nil, the default, for
+    ///     `key`.
     /// - Throws: ``Failure/weakKey`` for a short key.
-    public init(_ key: some SecretConvertible, encrypts: Bool = false) throws(Failure) {
+    public init(
+        _ key: some SecretConvertible,
+        encrypts: Bool = false,
+        nameKey: (any SecretConvertible)? = nil
+    ) throws(Failure) {
         keys = try Keys(key.asSecret())
+        names = try nameKey.map { nameKey throws(Failure) in try Keys(nameKey.asSecret()).names } ?? keys.names
         self.encrypts = encrypts
     }
 
@@ -107,7 +117,7 @@ public struct RedisSeal: Sendable {
     /// - Returns: The digits.
     /// - Throws: ``Failure/unavailable``.
     public func name(_ name: String) throws(Failure) -> String {
-        guard let digest = keys.names.digest(of: Array(name.utf8)) else { throw .unavailable }
+        guard let digest = names.digest(of: Array(name.utf8)) else { throw .unavailable }
         return HexText.text(of: digest[...])
     }
 

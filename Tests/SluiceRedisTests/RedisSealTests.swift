@@ -74,6 +74,16 @@ struct RedisSealTests {
         #expect(try old.accepting(Self.other).open(new, as: "name") == Data("value".utf8))
     }
 
+    @Test func namesStayWithAKeyOfTheirOwn() throws {
+        let old = try RedisSeal(Self.key, nameKey: Self.other)
+        let new = try RedisSeal("another key with more than 32 bytes, too", nameKey: Self.other).accepting(Self.key)
+        let name = try old.name("token/alice")
+        #expect(try new.name("token/alice") == name)
+        #expect(try new.open(old.seal(Data("value".utf8), as: name), as: name) == Data("value".utf8))
+        #expect(try RedisSeal(Self.key).name("token/alice") != name)
+        #expect(throws: RedisSeal.Failure.weakKey) { try RedisSeal(Self.key, nameKey: "short") }
+    }
+
     @Test func equalValuesDifferOnlyIfTheyAreEncrypted() throws {
         let value = Data("value".utf8)
         let encrypting = try Self.seal(encrypts: true)
