@@ -7,7 +7,7 @@ import SluiceHTTP
 /// next request is chosen.
 ///
 /// The failure of a request is an outcome. The chain itself throws ``SluiceError/Code/chainTooLong``,
-/// ``SluiceError/Code/chainFailed``, or a cancellation.
+/// ``SluiceError/Code/chainFailed``, a ``SluiceError`` of the closure that chooses the next request, or a cancellation.
 public struct Chain<Outcome: Sendable>: AsyncSequence, Sendable {
     fileprivate let first: ChainLink<Outcome>
     fileprivate let limit: Int

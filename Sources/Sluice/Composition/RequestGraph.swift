@@ -112,7 +112,7 @@ extension RequestGraph {
     ///     failures.
     /// - Returns: The values of the steps. A graph without steps returns at once.
     /// - Throws: The defects of the graph, before anything is sent; with `failsFast`, the failure of the step that
-    ///   failed first; a cancellation if the calling task was cancelled.
+    ///   failed first, or a cancellation if the calling task was cancelled. Without it, cancelled steps are failures.
     public func run(maximumInFlight: Int = 16, failsFast: Bool = true) async throws(GraphFailure) -> GraphResults {
         let plan = try GraphPlan(plans)
         let run = await GraphRun(works: works, plan: plan, limit: max(1, maximumInFlight), failsFast: failsFast)

@@ -114,7 +114,8 @@ extension TypedRequest {
     ///   - limit: The maximum number of pages; nil, the default, for no limit.
     ///   - prefetch: True to request the next page while the loop handles the current one; false by default.
     ///   - next: Called to create the request for the next page, which is sent unchanged to any origin; returns nil
-    ///     after the last page. An error it throws fails the pages with ``SluiceError/Code/paginationFailed``.
+    ///     after the last page. A ``SluiceError`` it throws fails the pages, and any other error fails them with
+    ///     ``SluiceError/Code/paginationFailed``.
     /// - Returns: The pages. Iterating over them sends the requests.
     public func pages(
         limit: Int? = nil,
@@ -270,15 +271,18 @@ final class PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
             if origin == nil {
                 let first = try request.httpRequest()
                 origin = first.origin
-                try history.add(first)
+                try history.add(first, identifiesURLs: identifiesURLs)
             }
             guard let next = try successor(of: response, to: request) else { return position = .over }
-            try history.add(next.httpRequest())
+            try history.add(next.httpRequest(), identifiesURLs: identifiesURLs)
             position = .before(next)
         } catch {
             position = .failed(error.with(request: response.request, response: response.head))
         }
     }
+
+    /// True if the requests for pages differ by their URLs only. Other parts of a request may change by themselves, such as a signature.
+    private var identifiesURLs: Bool { if case .strategy = pages.rule { true } else { false } }
 
     private func successor(of response: Response, to request: Request) throws(SluiceError) -> Request? {
         switch pages.rule {
@@ -320,13 +324,13 @@ struct PageHistory: Sendable {
         let first: Int
         let second: Int
 
-        init(_ request: HTTPRequest, _ body: Data?) {
+        init(_ request: HTTPRequest, _ headers: HTTPHeaders, _ body: Data?) {
             func hash(_ salt: Int) -> Int {
                 var hasher = Hasher()
                 hasher.combine(salt)
                 hasher.combine(request.method)
                 hasher.combine(request.url)
-                hasher.combine(request.headers)
+                hasher.combine(headers)
                 hasher.combine(body)
                 return hasher.finalize()
             }
@@ -339,17 +343,20 @@ struct PageHistory: Sendable {
 
     /// Records a request.
     ///
-    /// - Parameter request: The request that is sent next.
+    /// - Parameters:
+    ///   - request: The request that is sent next.
+    ///   - identifiesURLs: True to compare methods and URLs only.
     /// - Throws: ``SluiceError/Code/paginationLoop`` if the same request has been sent before.
-    mutating func add(_ request: HTTPRequest) throws(SluiceError) {
-        let body: Data?
+    mutating func add(_ request: HTTPRequest, identifiesURLs: Bool = false) throws(SluiceError) {
+        var body: Data?
         switch request.body.source {
-        case .none: body = nil
+        case _ where identifiesURLs: break
+        case .none: break
         case .data(let data): body = data
         // A stream may have different content each time.
         case .file, .stream, .deferred, .encoded: return
         }
-        guard entries.insert(Digest(request, body)).inserted else {
+        guard entries.insert(Digest(request, identifiesURLs ? [:] : request.headers, body)).inserted else {
             throw SluiceError(
                 .paginationLoop,
                 "The pages form a loop: page \(entries.count) leads back to an earlier page.",

@@ -93,6 +93,8 @@ final class StreamedBody: Sendable {
     private let running: RunningStream
     /// True if a body that was complete from the start has been read.
     private let isRead = Locked(false)
+    /// The error that has ended the body. Bytes that were dropped with it would be missing for another loop.
+    private let failure = Locked<SluiceError?>(nil)
     /// The parser of the loop that reads the body, which may have bytes that it has not returned.
     private let parser = Locked<(any SharedParsing)?>(nil)
     /// True if a line feed at the beginning of the next chunk is the second half of a line ending that a loop has read.
@@ -129,14 +131,14 @@ final class StreamedBody: Sendable {
             defer { current = parser }
             return current
         }
-        guard let previous else { return }
+        guard let previous, failure.withLock({ $0 == nil }) else { return }
         recordLineEnding(of: previous)
         parser.takeOver(from: previous)
     }
 
     /// Removes and returns the bytes that a loop has received and not returned.
     func takeUnread() -> Data {
-        guard let previous = parser.withLock({ $0.take() }) else { return Data() }
+        guard let previous = parser.withLock({ $0.take() }), failure.withLock({ $0 == nil }) else { return Data() }
         recordLineEnding(of: previous)
         return previous.takeUnread().0
     }
@@ -156,6 +158,7 @@ final class StreamedBody: Sendable {
 
     /// Returns the next chunk, or nil at the end.
     func next(isolation actor: isolated (any Actor)?) async throws(SluiceError) -> Data? {
+        if let failure = failure.withLock({ $0 }) { throw failure }
         do {
             if let data = body.whole?.data {
                 let wasRead = isRead.withLock { isRead in
@@ -186,9 +189,11 @@ final class StreamedBody: Sendable {
         if let limit, Int64(count) > limit { throw failed(.bodyTooLarge(limit: limit)) }
     }
 
-    /// Finishes the request with an error. Returns the error with the request and the response added.
+    /// Finishes the request with an error, and stops the transfer. Returns the error with the request and the response added.
     func failed(_ error: SluiceError) -> SluiceError {
         let error = error.with(request: response.request, response: response.head)
+        failure.withLock { $0 = $0 ?? error }
+        body.cancel()
         call?.finish(.failure(error))
         running.end()
         return error

@@ -157,6 +157,28 @@ final class PagesTests: XCTestCase {
         }
     }
 
+    func testLoopIsFoundInSpiteOfHeadersThatChange() async throws {
+        let server = try LoopbackServer()
+        server.on("/items", .json(#"{"items":[1],"next":"2"}"#))
+        let nonce = Shared(0)
+        let client = APIClient(baseURL: server.url) {
+            $0.requestMapping = { request in
+                var request = request
+                request.headers["X-Nonce"] = "\(nonce.change { $0 += 1; return $0 })"
+                return request
+            }
+        }
+        let request: APIRequest<Page, APIError> = client.codable.get("items")
+        var count = 0
+        do {
+            for try await _ in request.pages(by: .cursor("page", at: \.next)) { count += 1 }
+            XCTFail("The sequence did not fail.")
+        } catch {
+            XCTAssertEqual(error.code, .paginationLoop)
+        }
+        XCTAssertEqual(count, 2)
+    }
+
     func testRepeatedPageIsLoopError() async throws {
         let server = try LoopbackServer()
         server.on("/items", .json(#"{"items":[1],"next":"2"}"#))

@@ -11,6 +11,35 @@ final class StreamStoppingTests: XCTestCase {
         return (server, APIClient(baseURL: server.url))
     }
 
+    func testLineOverTheLimitEndsTheBodyForOtherLoopsToo() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        let (start, rest) = (String(repeating: "x", count: 64), String(repeating: "y", count: 64))
+        server.on(
+            "/",
+            .script(
+                .write("HTTP/1.1 200 OK\r\nContent-Length: 140\r\n\r\nshort\n\(start)"),
+                .wait(for: signal),
+                .write("\(rest)\nlast\n")
+            )
+        )
+        let response = try await APIClient(baseURL: server.url).stream("").response()
+        var codes: [SluiceError.Code?] = []
+        do {
+            for try await line in response.lines(limit: 100) where line == "short" { signal.fire() }
+            codes.append(nil)
+        } catch {
+            codes.append(error.code)
+        }
+        do {
+            for try await line in response.lines(limit: 1000) { XCTFail("read \(line)") }
+            codes.append(nil)
+        } catch {
+            codes.append(error.code)
+        }
+        XCTAssertEqual(codes, [.elementTooLarge, .elementTooLarge])
+    }
+
     func testLeavingLoopStopsTransfer() async throws {
         let (server, client) = try endless()
         var count = 0
