@@ -132,6 +132,28 @@ struct TelemetryTests {
         #expect(await telemetry.shutdown())
     }
 
+    @Test func flushDoesNotWaitForLaterSpans() async throws {
+        let signals = [LoopbackSignal(), LoopbackSignal()]
+        server.on("/v1/traces", .after(signals[0], .json("{}")), .after(signals[1], .json("{}")))
+        let telemetry = collector.telemetry {
+            $0.metrics = nil
+            $0.batchDelay = .seconds(600)
+        }
+        let client = APIClient(baseURL: server.url) { $0.observers = [telemetry] }
+        _ = try await client.string.get("a").sender().value
+        try await waitUntil("the spans wait") { telemetry.statistics.waitingSpans == 2 }
+        let flushing = Task { await telemetry.flush(within: .seconds(60)) }
+        try await waitUntil("the flush exports") { server.requests(to: "/v1/traces").count == 1 }
+        _ = try await client.string.get("a").sender().value
+        try await waitUntil("the later spans wait") { telemetry.statistics.waitingSpans == 2 }
+        signals[0].fire()
+        #expect(await flushing.value)
+        #expect(telemetry.statistics.exportedSpans == 2)
+        signals[1].fire()
+        #expect(await telemetry.shutdown())
+        #expect(telemetry.statistics.exportedSpans == 4)
+    }
+
     @Test func flushEndsThePauseAfterAFailedExport() async throws {
         server.on("/v1/traces", .status(.serviceUnavailable, headers: ["Retry-After": "600"]), .json("{}"))
         let telemetry = collector.telemetry { $0.batchDelay = .zero }

@@ -143,6 +143,15 @@ struct ValueTests {
         #expect(outcome(.timedOut) == .busy(after: nil, reason: "no"))
         #expect(outcome(.invalidURL) == .refused(reason: "no"))
         #expect(outcome(.cancelled) == .cancelled)
+        // A proxy may answer with a large page of its own.
+        func page(_ status: HTTPStatus) -> ExportOutcome {
+            let request = HTTPRequest(scheme: "http", authority: "collector", path: "/v1/traces")
+            let error = SluiceError(.bodyTooLarge, "no").with(request: request, response: HTTPResponse(status: status))
+            return ExportOutcome(.failure(error), .protobuf, now: Date())
+        }
+        #expect(page(503) == .busy(after: nil, reason: "The collector answered with the status 503."))
+        #expect(page(404) == .refused(reason: "The collector answered with the status 404."))
+        #expect(page(200) == .accepted(rejected: 0, message: ""))
     }
 
     @Test func seriesAreLimited() throws {

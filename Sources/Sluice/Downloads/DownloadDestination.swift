@@ -87,6 +87,8 @@ struct SafeFileName: Sendable, Hashable {
     static let fallback = "download"
 
     let value: String
+    /// True if nothing is left of the text.
+    let isFallback: Bool
 
     /// Creates a safe name from any text; `download` if nothing is left.
     init(_ text: String) {
@@ -97,6 +99,7 @@ struct SafeFileName: Sendable, Hashable {
             scalars.append(scalar.isReserved ? "_" : scalar)
         }
         let name = String(scalars)[...].trimmed
+        isFallback = name.isEmpty
         guard !name.isEmpty else {
             value = Self.fallback
             return
@@ -213,9 +216,9 @@ extension HTTPResponse {
     /// meaning to the system.
     public var suggestedFileName: String? {
         guard let name = ContentDisposition(of: self)?.fileName else { return nil }
-        let safe = SafeFileName(name).value
+        let safe = SafeFileName(name)
         // A name that consists of unsafe characters only is ignored.
-        return safe == SafeFileName.fallback ? nil : safe
+        return safe.isFallback ? nil : safe.value
     }
 
     /// Returns a safe file name for the body: the name in `Content-Disposition`, or the decoded last component of the

@@ -128,7 +128,7 @@ extension ServerSentEventParser: ContinuingParser {
     /// Continues with the last event ID.
     mutating func resume(after other: any StreamParser) {
         guard let other = other as? ServerSentEventParser else { return }
-        event = EventAssembly(lastEventID: other.lastEventID, limit: lines.limit)
+        event = EventAssembly(lastEventID: other.lastEventID, limit: lines.limit, isFirstLine: other.event.isFirstLine)
     }
 }
 
@@ -150,11 +150,13 @@ struct EventAssembly: Sendable {
     /// The last event ID that takes effect when this event ends.
     private var id: String
     private var retry: Duration?
-    private var isFirstLine = true
+    /// True before the first line of the stream, which may begin with a byte order mark.
+    private(set) var isFirstLine: Bool
 
-    init(lastEventID: String, limit: Int) {
+    init(lastEventID: String, limit: Int, isFirstLine: Bool = true) {
         self.lastEventID = lastEventID
         self.limit = limit
+        self.isFirstLine = isFirstLine
         id = lastEventID
     }
 

@@ -88,13 +88,18 @@ final class ChangeFeed: Sendable {
             guard state.task == nil, !state.isClosed else { return }
             state.task = Task.detached { [weak self, clock] in
                 var position: Position?
+                var failures = 0
                 while !Task.isCancelled {
                     guard let next = await self?.read(after: position) else { return }
-                    if case .failed = next {
+                    switch next {
+                    case .failed:
                         position = nil
-                        // The client has a back-off of its own.
-                        do { try await clock.sleep(for: .milliseconds(50)) } catch { return }
-                    } else if case .read(let read) = next {
+                        // Each attempt opens a connection, and forgets what is in memory if it finds the end of the stream.
+                        let pause = Duration.milliseconds(50) * (1 << min(failures, 5))
+                        failures += 1
+                        do { try await clock.sleep(for: pause) } catch { return }
+                    case .read(let read):
+                        if position != nil { failures = 0 }
                         position = read
                     }
                 }

@@ -21,23 +21,33 @@ enum ExportOutcome: Sendable, Equatable {
     init(_ outcome: TransportOutcome, _ format: OTLPFormat, now: Date) {
         switch outcome {
         case .failure(let error) where error.isCancellation: self = .cancelled
-        case .failure(let error) where Self.permanent.contains(error.code): self = .refused(reason: error.description)
-        case .failure(let error): self = .busy(after: nil, reason: error.description)
-        case .success(let response):
-            let status = response.status.rawValue
-            switch status {
-            case 200..<300:
-                guard let body = ExportResponse(response.body, as: format) else {
-                    // The status is what counts. A proxy may have answered with a page of its own.
-                    self = .accepted(rejected: 0, message: "The body of the answer \(status) is not a message of OTLP.")
-                    return
-                }
-                self = .accepted(rejected: Int(clamping: body.rejected), message: body.message)
-            case 429, 502, 503, 504:
-                let delay = RetryAfter.delay(in: response.head.headers, now: now)
-                self = .busy(after: delay, reason: "The collector answered with the status \(status).")
-            default: self = .refused(reason: "The collector answered with the status \(status).")
+        case .failure(let error):
+            // A proxy may have answered with a large page of its own.
+            if error.code == .bodyTooLarge, let head = error.response {
+                self.init(head, Data(), format, now: now)
+            } else if Self.permanent.contains(error.code) {
+                self = .refused(reason: error.description)
+            } else {
+                self = .busy(after: nil, reason: error.description)
             }
+        case .success(let response): self.init(response.head, response.body, format, now: now)
+        }
+    }
+
+    private init(_ head: HTTPResponse, _ body: Data, _ format: OTLPFormat, now: Date) {
+        let status = head.status.rawValue
+        switch status {
+        case 200..<300:
+            guard let answer = ExportResponse(body, as: format) else {
+                // The status is what counts. A proxy may have answered with a page of its own.
+                self = .accepted(rejected: 0, message: "The body of the answer \(status) is not a message of OTLP.")
+                return
+            }
+            self = .accepted(rejected: Int(clamping: answer.rejected), message: answer.message)
+        case 429, 502, 503, 504:
+            let delay = RetryAfter.delay(in: head.headers, now: now)
+            self = .busy(after: delay, reason: "The collector answered with the status \(status).")
+        default: self = .refused(reason: "The collector answered with the status \(status).")
         }
     }
 

@@ -5,8 +5,17 @@ import SluiceHTTP
 final class SpanExporter: Sendable {
     typealias Encoding = @Sendable ([SpanRecord]) -> [UInt8]
 
+    /// A caller that waits until the spans of that time have been exported or refused.
+    private struct Flush {
+        let waiter: Waiter<Void>
+        /// The number of these spans that have not been.
+        var left: Int
+    }
+
     private struct State {
         var queue: SpanQueue
+        /// The number of spans of the export that runs.
+        var exporting = 0
         var statistics = TelemetryStatistics()
         var backoff = ExportBackoff()
         var worker: Task<Void, Never>?
@@ -14,12 +23,18 @@ final class SpanExporter: Sendable {
         var gathering: Task<Void, Never>?
         /// The pause after a failed export, which a flush ends early.
         var pausing: Task<Void, Never>?
-        /// The callers that wait until all spans have been exported or refused.
-        var flushes: [Waiter<Void>] = []
+        var flushes: [Flush] = []
         /// True after the end: nothing is accepted.
         var isOver = false
         /// True if no failed export is repeated.
         var givesUp = false
+
+        /// Counts spans that have been exported, refused or dropped, in their order. Returns the flushes that have ended.
+        mutating func settle(_ count: Int) -> [Waiter<Void>] {
+            for index in flushes.indices { flushes[index].left -= count }
+            defer { flushes.removeAll { $0.left <= 0 } }
+            return flushes.filter { $0.left <= 0 }.map(\.waiter)
+        }
     }
 
     private let sender: OTLPSender
@@ -67,19 +82,19 @@ final class SpanExporter: Sendable {
         gathering?.cancel()
     }
 
-    /// Waits until all spans have been exported or refused, or until the task is cancelled.
+    /// Waits until all spans of this time have been exported or refused, or until the task is cancelled.
     func flush() async {
         await state.wait(cancelled: ()) { waiter in
             let (isOver, waits) = state.withLock { state -> (Bool, [Task<Void, Never>?]) in
                 if state.worker == nil || Task.isCancelled { return (true, []) }
-                state.flushes.append(waiter)
+                state.flushes.append(Flush(waiter: waiter, left: state.exporting + state.queue.count))
                 return (false, [state.gathering, state.pausing])
             }
             for wait in waits { wait?.cancel() }
             if isOver { waiter.resume() }
         } leave: { id in
             state.withLock { state in
-                state.flushes.firstIndex { $0.id == id }.map { state.flushes.remove(at: $0) }
+                state.flushes.firstIndex { $0.waiter.id == id }.map { state.flushes.remove(at: $0).waiter }
             }
         }
     }
@@ -136,10 +151,12 @@ final class SpanExporter: Sendable {
             if state.isOver {
                 while let rest = state.queue.take() { state.statistics.droppedSpans += rest.spans.count }
             }
-            if let batch = state.queue.take() { return (batch, []) }
-            defer { state.flushes = [] }
+            if let batch = state.queue.take() {
+                state.exporting = batch.spans.count
+                return (batch, [])
+            }
             state.worker = nil
-            return (nil, state.flushes)
+            return (nil, state.settle(.max))
         }
         for waiter in flushes { waiter.resume() }
         return batch
@@ -147,7 +164,8 @@ final class SpanExporter: Sendable {
 
     /// Counts an outcome, and begins the pause before the next export, which a flush ends. Returns nil for none.
     private func settle(_ batch: SpanQueue.Batch, _ outcome: ExportOutcome) -> Task<Void, Never>? {
-        state.withLock { state in
+        let (pause, flushes) = state.withLock { state -> (Task<Void, Never>?, [Waiter<Void>]) in
+            state.exporting = 0
             state.statistics.count(outcome, of: batch.spans.count, \.exportedSpans, \.refusedSpans)
             switch outcome {
             case .busy(let requested, _) where !state.isOver && !state.givesUp:
@@ -155,15 +173,14 @@ final class SpanExporter: Sendable {
                 let pause = state.backoff.pause(requested, random: .random(in: .min ... .max))
                 let task = Task { [clock] in _ = try? await clock.sleep(for: pause) }
                 state.pausing = task
-                return task
-            case .busy, .cancelled:
-                state.statistics.droppedSpans += batch.spans.count
-                return nil
-            case .accepted, .refused:
-                state.backoff.reset()
-                return nil
+                return (task, [])
+            case .busy, .cancelled: state.statistics.droppedSpans += batch.spans.count
+            case .accepted, .refused: state.backoff.reset()
             }
+            return (nil, state.settle(batch.spans.count))
         }
+        for waiter in flushes { waiter.resume() }
+        return pause
     }
 }
 

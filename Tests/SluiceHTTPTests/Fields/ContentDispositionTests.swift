@@ -105,6 +105,7 @@ import Testing
         ("attachment; filename=\"/etc/passwd\"", "/b.txt", "passwd"),
         ("attachment; filename=\"..\"", "/b.txt", "b.txt"),
         ("attachment", "/b.txt", "b.txt"),
+        ("attachment; filename=download", "/b.txt", "download"),
         ("nonsense=", "/b.txt", "b.txt"),
     ]
 
@@ -118,7 +119,7 @@ import Testing
     @Test(
         arguments: [
             (nil, nil), ("attachment", nil), ("attachment; filename=..", nil), ("attachment; filename=a.txt", "a.txt"),
-            ("inline; filename=\"../b.txt\"", "b.txt"),
+            ("inline; filename=\"../b.txt\"", "b.txt"), ("attachment; filename=download", "download"),
         ] as [(String?, String?)]
     )
     func headHasASafeNameIfTheServerSuggestsOne(_ disposition: String?, _ name: String?) {

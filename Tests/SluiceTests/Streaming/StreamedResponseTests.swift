@@ -27,6 +27,20 @@ final class StreamedResponseTests: XCTestCase {
         XCTAssertEqual(rest, ["two", "end", nil, nil])
     }
 
+    func testSecondLoopOverEventsRemovesNoByteOrderMark() async throws {
+        let events = "data: a\n\n\u{FEFF}data: b\n\ndata: c\n\n"
+        let (_, client) = try server(.text(events, headers: ["Content-Type": "text/event-stream"]))
+        let response = try await client.stream("log").response()
+        var data: [String] = []
+        for try await event in response.serverSentEvents() {
+            data.append(event.data)
+            break
+        }
+        for try await event in response.serverSentEvents() { data.append(event.data) }
+        // With the mark, the name of the field is another one.
+        XCTAssertEqual(data, ["a", "c"])
+    }
+
     func testResponseOfAnInterceptorHasItsBody() async throws {
         let server = try LoopbackServer()
         server.on("/log", .text("server"))
