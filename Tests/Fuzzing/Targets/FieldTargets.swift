@@ -58,7 +58,7 @@ extension FuzzTarget {
             )
             try require(!FileNameParts(value[...]).isDevice, "A name is a device name.")
         }
-        try require(SafeFileName(name.value) == name, "Making a name safe is not idempotent.")
+        try require(SafeFileName(name.value).value == name.value, "Making a name safe is not idempotent.")
     }
 
     /// Parses a `Link`. Its values survive writing and reading.
