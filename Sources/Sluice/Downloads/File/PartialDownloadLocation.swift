@@ -223,8 +223,8 @@ extension PartialDownloadLocation {
             guard descriptor.holder(of: own) == .thisFile else { throw .partWasReplaced(subject(resource)) }
             return try move(own, resource)
         } catch {
-            // Unless another process has created a partial file meanwhile.
-            if Self.renameExclusively(own, part) != 0 { unlink(own) }
+            // Another process may have created a partial file meanwhile. This one has no name to return to then.
+            if Self.renameExclusively(own, part) != 0, descriptor.holder(of: own) == .thisFile { unlink(own) }
             throw error
         }
     }
