@@ -5,8 +5,8 @@ import SluiceHTTP
 ///
 /// A request first receives a slot. The number of slots is limited for each origin and for the client. With a slot, the request takes the
 /// most recently used connection to its origin, or dials one. A released connection goes to the oldest request that is connecting to the
-/// same origin, except one that is sent again because such a connection was dead. The dial of that request then has no owner. The next request that needs a connection takes the dial over, so that dials
-/// and connections together do not exceed the slots.
+/// same origin, except one that is sent again because such a connection was dead. The dial of that request then has no owner. The next
+/// request that needs a connection takes the dial over, so that dials and connections together do not exceed the slots.
 ///
 /// ```
 /// queued ──slot──▶ connecting ──connection──▶ running ──▶ done
