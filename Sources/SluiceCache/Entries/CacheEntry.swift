@@ -265,11 +265,11 @@ extension CacheEntry {
         return count
     }
 
-    /// The size of the entry in memory in bytes. In addition it counts, as measured, the objects, the places in the
-    /// tables, and for a response the parsed metadata and the heads to serve.
+    /// The size of the entry in memory in bytes: ``byteCount``, and the memory that was measured for its objects, its
+    /// places in the tables and, for a response, the parsed metadata and the heads to serve.
     var bytesInMemory: Int { bytesInMemory(ofSize: byteCount) }
 
-    /// Returns the size in memory with a body that makes ``byteCount`` a number of bytes.
+    /// Returns the size in memory for another ``byteCount``, such as that of an entry whose body is still arriving.
     func bytesInMemory(ofSize bytes: Int) -> Int { min(bytes, .max / 2) + (response == nil ? 400 : 1400) }
 
     /// True if the entry may be returned: it has not expired and does not lie in the future because the clock was set
