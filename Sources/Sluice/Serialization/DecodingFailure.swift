@@ -138,6 +138,9 @@ extension DecodingFailure: CustomReflectable, RedactedMirror {
 /// The coding path and the problem that a decoder reports, in the same words for all decoders.
 ///
 /// The problem names types and kinds. The only part of the body in it is a value that an enum does not have.
+///
+/// Descriptions are compared as bytes. One from user code can contain a text of the body, and the comparison of characters takes
+/// quadratic time for some texts.
 struct DecodingReason {
     private(set) var path: [any CodingKey] = []
     private(set) var text = "the decoder failed"
@@ -166,7 +169,7 @@ struct DecodingReason {
     private static func mismatch(_ type: Any.Type, _ context: DecodingError.Context, _ body: Data) -> String {
         let json = try? JSONDocument(body)
         let node = json.flatMap { $0.node(at: context.codingPath) }
-        if let json, let node, context.debugDescription.hasPrefix("Invalid number of keys found") {
+        if let json, let node, context.debugDescription.utf8.starts(with: "Invalid number of keys found".utf8) {
             // An enum with associated values: an object whose only key is the case.
             var members = json.members(of: node).makeIterator()
             guard let name = members.next()?.key, members.next() == nil else {
@@ -177,19 +180,21 @@ struct DecodingReason {
         let found = found(in: context.debugDescription) ?? json.flatMap { json in node.map { "\(json.kind($0))" } }
         guard let found else { return "expected \(noun(type))" }
         let isLossy = found == "a number" && type is any Numeric.Type
-        return "expected \(noun(type)), found \(isLossy ? "a number that does not fit" : found)"
+        return "expected \(noun(type)), found \(isLossy ? misfit : found)"
     }
+
+    private static let misfit = "a number that does not fit"
 
     /// Returns the kind of the value, which the decoders of Foundation and Sluice state.
     private static func found(in description: String) -> String? {
-        guard let start = description.firstRange(of: "found ")?.upperBound else { return nil }
-        let rest = description[start...]
+        guard let start = description.utf8.firstRange(of: "found ".utf8)?.upperBound else { return nil }
+        let rest = description.utf8[start...]
         let kinds = [
             ("a string", "a string"), ("number", "a number"), ("a number", "a number"), ("bool", "a boolean"),
             ("a Bool", "a boolean"), ("a dictionary", "an object"), ("an object", "an object"),
             ("an array", "an array"), ("null", "null"),
         ]
-        return kinds.first { rest.hasPrefix("\($0.0) ") }?.1
+        return kinds.first { rest.starts(with: "\($0.0) ".utf8) }?.1
     }
 
     /// Returns the name of a type, with its article for containers.
@@ -208,7 +213,7 @@ struct DecodingReason {
             text = "the body is empty"
         } else if let error = context.underlyingError as? JSONSyntaxError {
             text = path.isEmpty ? Self.notJSON(body, error) : "the string there is not valid JSON"
-        } else if context.debugDescription == "The given data was not valid JSON." {
+        } else if context.debugDescription.utf8.elementsEqual("The given data was not valid JSON.".utf8) {
             do {
                 _ = try JSONDocument(body)
                 // JSONDecoder says the same of a number that its type cannot represent, and does not say where.
@@ -220,7 +225,8 @@ struct DecodingReason {
         } else if let value = Self.unknownValue(context, body) {
             text = value
         } else {
-            text = Self.formats[context.debugDescription].map { "expected \($0)" } ?? "the data is not valid"
+            let format = context.debugDescription.utf8.count <= 128 ? Self.formats[context.debugDescription] : nil
+            text = format.map { "expected \($0)" } ?? "the data is not valid"
         }
     }
 
@@ -238,7 +244,8 @@ struct DecodingReason {
     /// Returns the problem of a value that an enum with raw values does not have.
     private static func unknownValue(_ context: DecodingError.Context, _ body: Data) -> String? {
         let description = context.debugDescription
-        guard description.hasPrefix("Cannot initialize "), let middle = description.firstRange(of: " from invalid "),
+        guard description.utf8.starts(with: "Cannot initialize ".utf8),
+            let middle = description.firstRange(of: " from invalid "),
             let value = description[middle.upperBound...].firstRange(of: " value ")
         else { return nil }
         let type = description[..<middle.lowerBound].dropFirst("Cannot initialize ".count)
@@ -264,8 +271,10 @@ struct DecodingReason {
         do {
             _ = try LenientJSONDecoder(convertsTypes: false).decode(type, from: body)
         } catch {
+            // An error about another value is due to the strategies that the model's decoder has.
             if case DecodingError.typeMismatch(let type, _) = error, type is any Numeric.Type {
-                return DecodingReason(error, type, body: body)
+                let reason = DecodingReason(error, type, body: body)
+                return reason.text.hasSuffix(misfit) ? reason : nil
             }
         }
         return nil

@@ -96,8 +96,8 @@ struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, Decod
     /// True unless the decoder is a `PropertyListDecoder`.
     var readsJSON: Bool { decoder.readsJSON }
 
-    /// Decodes the body. An ``Empty`` model accepts any body. A ``JSON`` model is parsed directly if the decoder is a
-    /// `JSONDecoder`, which would lose digits of numbers.
+    /// Decodes the body. An ``Empty`` model accepts any body. A ``JSON`` model is parsed directly if the decoder is an
+    /// ordinary `JSONDecoder`, which would lose digits of numbers.
     func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
         guard let stored = response.storedModel else { return try model(of: response.body) }
         return try stored.model(of: response.body, by: decoder) { () throws(SluiceError) in
@@ -109,7 +109,9 @@ struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, Decod
     func model(of body: Data) throws(SluiceError) -> Model {
         do {
             if Model.self == Empty.self { return try cast(Empty()) }
-            if Model.self == JSON.self, decoder.isJSONDecoder { return try cast(JSON(parsing: body)) }
+            if Model.self == JSON.self, decoder.readsStrictJSON, !JSONModelDecoder.isWide(body) {
+                return try cast(JSON(parsing: body))
+            }
             return try decoder.decode(Model.self, from: body)
         } catch let error as JSONSyntaxError {
             throw .undecodable(DecodingFailure(Model.self, body: body, error: error))
@@ -133,20 +135,21 @@ struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, Decod
 final class SharedDecoder: Sendable {
     let decoder: any DataDecoder
     let readsJSON: Bool
-    /// True if the decoder is a `JSONDecoder`.
-    let isJSONDecoder: Bool
     /// The faster decoder with the results of the `JSONDecoder`; nil for other decoders.
     private let modelDecoder: JSONModelDecoder?
 
+    /// True for a `JSONDecoder` that reads what the standard allows (RFC 8259), and not a subclass.
+    var readsStrictJSON: Bool { modelDecoder != nil }
+
     init(_ decoder: any DataDecoder) {
         self.decoder = decoder
-        isJSONDecoder = decoder is JSONDecoder
-        readsJSON = isJSONDecoder || !(decoder is PropertyListDecoder)
+        readsJSON = !(decoder is PropertyListDecoder)
         modelDecoder = JSONModelDecoder(decoder)
     }
 
     func decode<Model: Decodable>(_ type: Model.Type, from data: Data) throws -> Model {
         if let modelDecoder { return try modelDecoder.decode(type, from: data) }
+        if decoder is JSONDecoder { try JSONModelDecoder.checkMarks(in: data) }
         return try decoder.decode(type, from: data)
     }
 }

@@ -192,7 +192,9 @@ package struct JSONParser {
         let name = tape[tape.count - 1]
         if !name.isASCII || !name.isPlain, position - start > JSONMarks.limit {
             let text = UnsafeBufferPointer(start: bytes + start, count: position - start)
-            guard JSONMarks.areFew(in: text) else { throw Failure(JSONMarks.reason, at: start) }
+            if JSONMarks.offsetOfExcess(in: text) != nil {
+                throw Failure("a member name has \(JSONMarks.excess)", at: start)
+            }
         }
         skipWhiteSpace()
         guard bytes[position] == UInt8(ascii: ":") else { throw unexpected("a colon is expected") }

@@ -176,19 +176,21 @@ extension BidirectionalCollection<UInt8> where SubSequence == Self {
 enum JSONMarks {
     /// UAX #15 §13 expects at most 30 in meaningful text.
     static let limit = 128
-    /// The reason that a syntax error states.
-    static let reason = "a member name has more than \(limit) combining characters in a row"
+    /// The problem of a text with more.
+    static let excess = "more than \(limit) combining characters in a row"
 
-    /// Returns true if a string has no more combining characters in a row than the limit. The bytes are those of a valid string in a JSON text.
-    static func areFew(in text: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// Returns the offset at which a text exceeds the limit; nil if it does not. The bytes are those of a string in a JSON text, or of a
+    /// text that may not be valid.
+    static func offsetOfExcess(in text: UnsafeBufferPointer<UInt8>) -> Int? {
         var (index, run) = (0, 0)
         while index < text.count {
+            let start = index
             let scalar = next(in: text, &index)
             let isMark = scalar >= 0x300 && Unicode.Scalar(scalar)?.properties.canonicalCombiningClass != .notReordered
             run = isMark ? run + 1 : 0
-            if run > limit { return false }
+            if run > limit { return start }
         }
-        return true
+        return nil
     }
 
     /// Returns the scalar at an index, which moves to the next one. An escape other than `\u` counts as a letter.
@@ -204,12 +206,14 @@ enum JSONMarks {
             index += 6
             return 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF
         }
-        let count = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+        let count = byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
         var scalar = count == 1 ? UInt32(byte) : UInt32(byte) & (0x7F >> UInt32(count))
-        for offset in 1..<max(1, count) where index + offset < text.count {
-            scalar = scalar << 6 | UInt32(text[index + offset] & 0x3F)
+        let end = min(index + count, text.count)
+        index += 1
+        while index < end, text[index] & 0xC0 == 0x80 {
+            scalar = scalar << 6 | UInt32(text[index] & 0x3F)
+            index += 1
         }
-        index += count
         return scalar
     }
 

@@ -4,7 +4,9 @@ import SluiceFoundation
 ///
 /// The decoder is that of ``LenientJSONDecoder``, without conversions. If decoding fails, or if the results could differ, the
 /// `JSONDecoder` decodes the text again, so that values and errors are always its own.
-package struct JSONModelDecoder: Sendable {
+///
+/// A class, because each copy of the strategies would cost more than the reference to them.
+package final class JSONModelDecoder: Sendable {
     private let original: JSONDecoder
     private let machine: LenientJSONDecoder
 
@@ -40,11 +42,9 @@ package struct JSONModelDecoder: Sendable {
         do {
             document = try JSONDocument(data)
         } catch {
-            // The `JSONDecoder` reports other errors.
-            guard let error = Self.marksError(error, in: data) else { return try original.decode(type, from: data) }
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
-            )
+            // The `JSONDecoder` reports the error, and reads some texts that have one.
+            try Self.checkMarks(in: data)
+            return try original.decode(type, from: data)
         }
         let input = LenientInput(document, decoder: machine, mirrorsJSONDecoder: true)
         do {
@@ -63,25 +63,36 @@ package struct JSONModelDecoder: Sendable {
         return try isContainer ? decoder.decodeOwnValue(type) : decoder.decodeValue(type)
     }
 
-    /// Returns the error of a text with too many combining characters in a name, also in UTF-16 and UTF-32, which a `JSONDecoder` reads.
-    private static func marksError(_ error: JSONSyntaxError, in data: Data) -> JSONSyntaxError? {
-        if error.reason == JSONMarks.reason { return error }
-        // A text begins with an ASCII character (RFC 4627 §3) or with a byte order mark.
-        let start = Array(data.prefix(4))
-        let isWide = start.contains(0) || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE])
-        guard isWide else { return nil }
-        let encodings: [String.Encoding] = [
-            .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian, .utf32BigEndian,
-        ]
-        for encoding in encodings {
-            guard let text = String(data: data, encoding: encoding) else { continue }
-            do throws(JSONSyntaxError) {
-                _ = try JSONDocument(text)
-            } catch {
-                if error.reason == JSONMarks.reason { return error }
-            }
+    /// Checks the combining characters of a text that a `JSONDecoder` is to read, also in UTF-16 and UTF-32. The text may have other
+    /// errors, which the decoder may accept.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` for more than ``JSONMarks/limit`` in a row.
+    package static func checkMarks(in data: Data) throws {
+        var texts = [data]
+        if isWide(data) {
+            let encodings: [String.Encoding] = [
+                .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian, .utf32BigEndian,
+            ]
+            texts += encodings.compactMap { String(data: data, encoding: $0).map { Data($0.utf8) } }
         }
-        return nil
+        for text in texts {
+            let error = text.withUnsafeBytes { bytes -> JSONSyntaxError? in
+                let bytes = bytes.bindMemory(to: UInt8.self)
+                return JSONMarks.offsetOfExcess(in: bytes).map {
+                    JSONSyntaxError("it has \(JSONMarks.excess)", offset: $0, in: bytes)
+                }
+            }
+            guard let error else { continue }
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
+            )
+        }
+    }
+
+    /// Returns true for a text in UTF-16 or UTF-32. A text begins with an ASCII character (RFC 4627 §3) or with a byte order mark.
+    package static func isWide(_ data: Data) -> Bool {
+        let start = Array(data.prefix(4))
+        return start.contains(0) || start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE])
     }
 
     /// Decodes a value without the `JSONDecoder`. Returns nil for an error, and if the results could differ.

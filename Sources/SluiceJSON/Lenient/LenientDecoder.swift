@@ -189,7 +189,7 @@ extension LenientDecoder {
     func member(_ name: String) -> Node? {
         if let members { return members[name] }
         guard input.convertsNames || input.document.count(of: node) > Self.tableThreshold else {
-            return input.document.member(name, of: node)
+            return input.member(name, of: node)
         }
         var members: [String: Node] = [:]
         members.reserveCapacity(input.document.count(of: node))
@@ -212,7 +212,12 @@ extension LenientDecoder {
         var seen: Set<String> = []
         var names: [String] = []
         forEachMember { name, _ in
-            if seen.insert(name).inserted { names.append(name) }
+            if seen.insert(name).inserted {
+                names.append(name)
+            } else if input.convertsNames {
+                // A `JSONDecoder` with a key strategy decodes all values of a dictionary, also those that it does not keep.
+                input.doubt()
+            }
         }
         return names
     }
@@ -278,6 +283,8 @@ extension LenientDecoder {
     /// - Returns: An error that contains only the kind of the value.
     func mismatch(_ expected: Any.Type, at node: Node? = nil, under key: (any CodingKey)? = nil) -> DecodingError {
         let kind = input.kind(of: node ?? self.node)
+        // A `JSONDecoder` throws another error, which the model may catch.
+        if kind == .null, expected == Bool.self { input.doubt() }
         let context = DecodingError.Context(
             codingPath: codingPath + (key.map { [$0] } ?? []),
             debugDescription: kind == .null
@@ -352,6 +359,10 @@ final class LenientInput {
         convertsTypes = decoder.convertsTypes
         if case .useDefaultKeys = decoder.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
     }
+
+    /// Returns the value of a member of an object; nil if there is none. A function of its own, which retains no part of the document.
+    @inline(never)
+    func member(_ name: String, of node: Node) -> Node? { document.member(name, of: node) }
 
     /// Records that a `JSONDecoder` may return another value than this decoder, if its results are required.
     @inline(never)

@@ -42,6 +42,31 @@ import Testing
         }
     }
 
+    /// A `JSONDecoder` accepts such errors, at least in values that it does not read.
+    @Test(arguments: [#"[1,]"#, #""\ud800""#, #""\q""#])
+    func longNamesAfterAnErrorAreRefusedAtOnce(_ value: String) throws {
+        let name = "e" + String(repeating: "\u{301}\u{323}", count: 200_000)
+        let decoder = try #require(JSONModelDecoder(JSONDecoder()))
+        for encoding in [String.Encoding.utf8, .utf16LittleEndian] {
+            let data = try #require(#"{"a":1,"x":\#(value),"\#(name)":2}"#.data(using: encoding))
+            #expect(throws: DecodingError.self) { try decoder.decode(Model.self, from: data) }
+        }
+        let few = Data(#"{"a":1,"x":\#(value),"e\#(Self.marks[0])":2}"#.utf8)
+        #expect(try decoder.decode(Model.self, from: few).a == 1)
+    }
+
+    @Test func longNamesAreRefusedAtOnceByOtherDecoders() throws {
+        final class Own: JSONDecoder, @unchecked Sendable {}
+        let relaxed = JSONDecoder()
+        relaxed.allowsJSON5 = true
+        for decoder in [Own(), relaxed] {
+            let shared = SharedDecoder(decoder)
+            let data = text("e" + String(repeating: "\u{301}\u{323}", count: 200_000))
+            #expect(throws: DecodingError.self) { try shared.decode(Model.self, from: data) }
+            #expect(try shared.decode(Model.self, from: text("é")).a == 1)
+        }
+    }
+
     @Test func longNamesOfErrorBodiesAreRefusedAtOnce() throws {
         let refusal = SluiceError(.unacceptableStatus, "The server refused.")
         let body = text("e" + String(repeating: "\u{301}\u{323}", count: 200_000))
@@ -65,6 +90,13 @@ import Testing
         let body = Data(#"{"a":"e\#(marks)"}"#.utf8)
         let unknown = DecodingFailure(Int.self, body: body, cause: DecodingError.dataCorrupted(context))
         #expect(unknown.reason.hasSuffix("…” is not a value of Level"))
+        for description in ["Bad amount: e\(marks)", "e\(marks)found e\(marks)"] {
+            let context = DecodingError.Context(codingPath: [], debugDescription: description)
+            let own = DecodingFailure(Int.self, body: body, cause: DecodingError.dataCorrupted(context))
+            #expect(own.reason == "the data is not valid")
+            let wrong = DecodingFailure(Int.self, body: body, cause: DecodingError.typeMismatch(Int.self, context))
+            #expect(wrong.reason == "expected Int, found an object")
+        }
     }
 
     @Test(arguments: [

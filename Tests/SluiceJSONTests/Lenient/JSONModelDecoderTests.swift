@@ -354,6 +354,29 @@ import Testing
         #expect(try Self.compare([User].self, String(decoding: encoded, as: UTF8.self)))
     }
 
+    /// A `JSONDecoder` throws `typeMismatch` for a Boolean that is null, and `valueNotFound` for other values.
+    @Test func errorsThatModelsCatchAreEqual() throws {
+        struct Flag: Decodable, Equatable {
+            enum Key: String, CodingKey { case on }
+            var on = false
+            init(from decoder: any Decoder) throws {
+                do {
+                    on = try decoder.container(keyedBy: Key.self).decode(Bool.self, forKey: .on)
+                } catch DecodingError.valueNotFound {}
+            }
+        }
+        for text in [#"{"on":null}"#, #"{"on":true}"#, #"{"on":1}"#] { try Self.compare(Flag.self, text) }
+    }
+
+    @Test func repeatedNamesWithAStrategyAreEqual() throws {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        for text in [#"{"a":1,"a":"x"}"#, #"{"a":1,"a":2}"#, #"{"a":"x","a":1}"#] {
+            try Self.compare([String: Int].self, text, decoder)
+            try Self.compare([String: Int].self, text)
+        }
+    }
+
     @Test func decodersWithOtherSyntaxAreLeftAlone() {
         final class Own: JSONDecoder, @unchecked Sendable {}
         #expect(JSONModelDecoder(Own()) == nil)

@@ -64,6 +64,28 @@ final class ErrorMessagesTests: XCTestCase {
         }
     }
 
+    /// The strategies of the client's decoder make the other value valid.
+    func testNumberThatDoesNotFitIsNotBlamedOnAnotherValue() async throws {
+        struct Level: Decodable {
+            let gain: Double
+            let step: UInt8
+        }
+        let server = try LoopbackServer()
+        server.on("/x", .json(#"{"gain":"inf","step":300}"#))
+        let client = APIClient(baseURL: server.url) {
+            let decoder = JSONDecoder()
+            decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+                positiveInfinity: "inf",
+                negativeInfinity: "-inf",
+                nan: "nan"
+            )
+            $0.modelDecoder = decoder
+        }
+        let error = await client.get("x", as: Level.self).sender().result.failure
+        let reason = "a number does not fit the type that the model declares for it."
+        XCTAssertEqual(error?.error.reason, "The response could not be decoded as Level: \(reason)")
+    }
+
     func testUnknownEnumValueIsShown() async throws {
         let long = String(repeating: "x", count: 100)
         let cases = [

@@ -105,6 +105,25 @@ final class JSONSerializerTests: XCTestCase {
         XCTAssertTrue((broken?.underlyingError as? DecodingFailure)?.cause is JSONSyntaxError)
     }
 
+    func testJSONModelIsReadByTheClientsDecoder() async throws {
+        final class Unwrapping: JSONDecoder, @unchecked Sendable {
+            override func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
+                try super.decode(type, from: data.dropFirst(2))
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/relaxed", .data(Data("{a: 1}".utf8)))
+        server.on("/wrapped", .data(Data(#"//{"a":1}"#.utf8)))
+        server.on("/wide", .data(try XCTUnwrap(#"{"a":1}"#.data(using: .utf16LittleEndian))))
+        let relaxed = JSONDecoder()
+        relaxed.allowsJSON5 = true
+        for (path, decoder) in [("relaxed", relaxed), ("wrapped", Unwrapping()), ("wide", JSONDecoder())] {
+            let client = APIClient(baseURL: server.url) { $0.modelDecoder = decoder }
+            let json = try await client.get(path, as: JSON.self).sender().value
+            XCTAssertEqual(json, ["a": 1], path)
+        }
+    }
+
     func testEmptyModelAcceptsAnyBody() async throws {
         let server = try LoopbackServer()
         server.on("/none", .status(204))
