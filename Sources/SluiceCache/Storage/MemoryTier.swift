@@ -37,6 +37,9 @@ struct MemoryTier {
     private var newest = none
     private var oldest = none
     private var free = none
+    /// The entries that were accessed before they had a model.
+    private var undecoded: [Int] = []
+    private static let undecodedLimit = 16
 
     init(limits: CacheLimits) {
         self.limits = limits
@@ -117,15 +120,25 @@ struct MemoryTier {
         size.bytes += node.bytes
     }
 
-    /// Updates the size of an entry whose model has been decoded. The entry must be the most recently used one.
+    /// Updates the size of an entry whose model has been decoded. Keeps the most recently used entry.
     mutating func count(modelBytes: Int, at index: Int) {
         let change = modelBytes - nodes[index].modelBytes
         nodes[index].modelBytes = modelBytes
         nodes[index].bytes += change
         size.bytes += change
-        while let limit = limits.bytes, size.bytes > limit, oldest != Self.none, oldest != index {
-            remove(at: oldest)
+        while let limit = limits.bytes, size.bytes > limit, oldest != newest { remove(at: oldest) }
+    }
+
+    /// Counts the models of entries that have been accessed and decoded since, once there are some. The caller decodes the model after the
+    /// access, and may not access the entry again.
+    private mutating func countLater(_ index: Int) {
+        undecoded.append(index)
+        guard undecoded.count >= Self.undecodedLimit else { return }
+        for index in undecoded {
+            guard let bytes = entries[index]?.storedModel?.bytes, nodes[index].modelBytes != bytes else { continue }
+            count(modelBytes: bytes, at: index)
         }
+        undecoded.removeAll(keepingCapacity: true)
     }
 
     func index(of key: CacheKey, variant: String) -> Int? {
@@ -262,8 +275,11 @@ extension MemoryTier {
         }
         nodes[index].lifetime.extend(at: now)
         promote(index)
-        let modelBytes = entry.storedModel?.bytes ?? 0
-        if nodes[index].modelBytes != modelBytes { count(modelBytes: modelBytes, at: index) }
+        if let model = entry.storedModel {
+            let modelBytes = model.bytes
+            if nodes[index].modelBytes != modelBytes { count(modelBytes: modelBytes, at: index) }
+            if modelBytes == 0 { countLater(index) }
+        }
         if nodes[index].isStored {
             let node = nodes[index]
             var lifetime = node.lifetime

@@ -303,15 +303,17 @@ extension PendingChanges {
             first = .max
         }
         let end = settled.firstIndex { $0.at > first } ?? settled.endIndex
+        var hasBulkRemoval = false
         for (_, key, bytes) in settled[..<end] {
             settledBytes -= bytes
             if let key, var changes = keyed.removeValue(forKey: key) {
                 changes.removeAll { $0.isSettled(by: first) }
                 if !changes.isEmpty { keyed[key] = changes }
             } else if key == nil {
-                bulkRemovals.removeAll { $0.isSettled(by: first) }
+                hasBulkRemoval = true
             }
         }
+        if hasBulkRemoval { bulkRemovals.removeAll { $0.isSettled(by: first) } }
         settled.removeSubrange(..<end)
     }
 }

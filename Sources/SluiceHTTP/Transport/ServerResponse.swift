@@ -171,10 +171,13 @@ package final class StoredModel: Sendable {
     private static let maximumBodySize = 256 << 10
 
     private let body: Data
-    private let decoded = Locked<(any DecodedModel)?>(nil)
+    /// The address of the body's bytes; nil if they have none that copies share.
+    private let address: UInt?
+    private let decoded = Locked<DecodedModel?>(nil)
 
     package init(of body: Data) {
         self.body = body
+        address = body.sharedAddress
     }
 
     /// The estimated memory size of the stored model in bytes; 0 if there is none.
@@ -190,8 +193,12 @@ package final class StoredModel: Sendable {
         by decoder: any AnyObject & Sendable,
         make: () throws(Failure) -> Model
     ) throws(Failure) -> Model {
-        guard !(Model.self is AnyObject.Type), self.body.isSame(as: body) else { return try make() }
-        if let last = decoded.withLock({ $0 }) as? Decoded<Model>, last.decoder === decoder { return last.model }
+        guard !(Model.self is AnyObject.Type), let address, body.count == self.body.count,
+            body.sharedAddress == address
+        else { return try make() }
+        if let last = decoded.withLock({ $0 }), last.decoder === decoder, last.type == Model.self {
+            return unsafeDowncast(last, to: Decoded<Model>.self).model
+        }
         let model = try make()
         if body.count <= Self.maximumBodySize {
             let new = Decoded(decoder: decoder, model: model, bytes: 3 * body.count)
@@ -201,28 +208,38 @@ package final class StoredModel: Sendable {
     }
 }
 
-private protocol DecodedModel: AnyObject, Sendable {
+/// A decoded model without its type.
+///
+/// The type is compared, and the cast to it is unchecked in a release build, because a checked cast looks up metadata. Unchecked
+/// `Sendable`, because a class with a subclass cannot be checked; all properties are constants of sendable types.
+private class DecodedModel: @unchecked Sendable {
+    final let decoder: any AnyObject & Sendable
+    /// The type of the model.
+    final let type: Any.Type
     /// The estimated memory size of the model in bytes, because it cannot be measured.
-    var bytes: Int { get }
-}
+    final let bytes: Int
 
-/// A decoded model and the decoder that produced it. A class, because it takes less time to check than the type of a value.
-private final class Decoded<Model: Sendable>: DecodedModel {
-    let decoder: any AnyObject & Sendable
-    let model: Model
-    let bytes: Int
-
-    init(decoder: any AnyObject & Sendable, model: Model, bytes: Int) {
+    init(decoder: any AnyObject & Sendable, type: Any.Type, bytes: Int) {
         self.decoder = decoder
-        self.model = model
+        self.type = type
         self.bytes = bytes
     }
 }
 
+/// A decoded model. Sendable, because all properties are constants of sendable types.
+private final class Decoded<Model: Sendable>: DecodedModel, @unchecked Sendable {
+    let model: Model
+
+    init(decoder: any AnyObject & Sendable, model: Model, bytes: Int) {
+        self.model = model
+        super.init(decoder: decoder, type: Model.self, bytes: bytes)
+    }
+}
+
 extension Data {
-    /// True if both share the same memory, which is immutable while it is shared.
-    fileprivate func isSame(as other: Data) -> Bool {
-        count == other.count
-            && withUnsafeBytes { bytes in other.withUnsafeBytes { $0.baseAddress == bytes.baseAddress } }
+    /// The address of the bytes, which copies share and which are immutable while they are shared. Nil for a small body: up to
+    /// 14 bytes are a part of the value.
+    fileprivate var sharedAddress: UInt? {
+        count > 32 ? withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } : nil
     }
 }

@@ -147,17 +147,6 @@ final class CachedModelTests: XCTestCase {
     }
 
     func testModelOverTheMemoryLimitEvictsOlderEntries() {
-        func entry(_ name: String) -> CacheEntry {
-            let head = HTTPResponse(status: .ok)
-            let date = Date(timeIntervalSinceReferenceDate: 0)
-            let response = StoredResponse(method: .get, url: name, head: head, requested: date, received: date)
-            return CacheEntry(
-                key: CacheKey(name),
-                response: response,
-                body: Data(repeating: 0x61, count: 100),
-                stored: date
-            )
-        }
         let (first, second) = (entry("a"), entry("b"))
         var tier = MemoryTier(limits: CacheLimits(bytes: first.bytesInMemory + second.bytesInMemory + 299))
         tier.insert(first, isStored: false, at: 0)
@@ -169,6 +158,33 @@ final class CachedModelTests: XCTestCase {
         XCTAssertEqual(tier.size, CacheSize(bytes: second.bytesInMemory + 300, count: 1))
         tier.remove(CacheSelection(second.key))
         XCTAssertEqual(tier.size, CacheSize())
+    }
+
+    /// The model is decoded after the access, and most entries are not accessed again.
+    func testModelsOfEntriesThatAreAccessedOnceAreCounted() {
+        var tier = MemoryTier(limits: CacheLimits())
+        var touches: [MemoryTier.Touch] = []
+        for number in 0..<100 {
+            let entry = entry("\(number)")
+            tier.insert(entry, isStored: false, at: 0)
+            XCTAssertEqual(tier.entries(for: entry.key, at: 0, touches: &touches).count, 1)
+            _ = entry.storedModel?.model(of: entry.body, by: SharedDecoder(decoder)) { 1 }
+        }
+        XCTAssertGreaterThan(tier.size.bytes, 100 * entry("10").bytesInMemory + 80 * 300)
+        tier.remove(CacheSelection())
+        XCTAssertEqual(tier.size, CacheSize())
+    }
+
+    private func entry(_ name: String) -> CacheEntry {
+        let head = HTTPResponse(status: .ok)
+        let date = Date(timeIntervalSinceReferenceDate: 0)
+        let response = StoredResponse(method: .get, url: name, head: head, requested: date, received: date)
+        return CacheEntry(
+            key: CacheKey(name),
+            response: response,
+            body: Data(repeating: 0x61, count: 100),
+            stored: date
+        )
     }
 
     func testModelThatEvictsAVariantLeavesTheOthers() {

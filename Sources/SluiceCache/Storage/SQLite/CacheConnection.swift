@@ -20,6 +20,8 @@ struct CacheConnection: Sendable {
         var lastForeignCheck: (generation: Int, changes: Int64?)?
         /// The number of changes that this connection has made since.
         var ownChanges: Int64 = 0
+        /// The time until which nothing waits for a lock, because another process has held it for long.
+        var impatience: ContinuousClock.Instant?
 
         mutating func close() {
             connection = nil
@@ -85,10 +87,18 @@ struct CacheConnection: Sendable {
         state.close()
         let connection: SQLiteConnection
         do throws(SQLiteFailure) {
-            connection = try open(opened, in: files, tuning)
+            let waits = state.impatience.map { $0 <= .now } ?? true
+            do throws(SQLiteFailure) {
+                connection = try open(opened, in: files, tuning, waits: waits)
+            } catch {
+                // Each read in the queue would wait.
+                if error.isBusy, waits { state.impatience = .now + tuning.retryInterval }
+                throw error
+            }
         } catch {
             throw .failed(error)
         }
+        state.impatience = nil
         guard files.identity == opened.identity else { throw .moved }
         state.connection = connection
         state.opened = opened
@@ -101,11 +111,12 @@ struct CacheConnection: Sendable {
     private static func open(
         _ opened: CacheDatabase.Opened,
         in files: CacheFiles,
-        _ tuning: CacheTuning
+        _ tuning: CacheTuning,
+        waits: Bool
     ) throws(SQLiteFailure) -> SQLiteConnection {
         var lock: FileLock?
         do throws(SystemFailure) {
-            lock = try files.lock(busyTimeout: tuning.busyTimeout)
+            lock = try files.lock(busyTimeout: waits ? tuning.busyTimeout : 0)
         } catch {
             // If the lock cannot be taken because the location is read-only, no process can replace the file either.
             guard opened.access != .readWrite else {

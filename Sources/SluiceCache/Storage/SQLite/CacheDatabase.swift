@@ -113,8 +113,13 @@ final class CacheDatabase: Sendable {
         reader.queue.async { [self] in
             let outcome = reader.read(opened, in: files, schema, tuning, work)
             leaveReader(index)
+            switch outcome {
+            case .success(let value): completion(.success(value))
+            case .failure(.failed(let failure)) where failure.isBusy:
+                completion(.failure(error(failure, isWrite: false)))
             // The retry encounters the problem again, and resolves or reports it.
-            if case .success(let value) = outcome { completion(.success(value)) } else { again() }
+            case .failure: again()
+            }
         }
     }
 
@@ -194,9 +199,10 @@ extension CacheDatabase {
         }
     }
 
-    /// Closes the connection, and lets the next call open the file again.
+    /// Closes the connections, and lets the next call open the file again. An idle reader would keep the space of a removed file.
     func forget(_ opened: Opened, _ state: inout CacheConnection.State) {
         state.close()
+        for reader in readers { reader.closeLater() }
         status.withLock { $0.forget(opened) }
     }
 
@@ -212,7 +218,7 @@ extension CacheDatabase {
                 throw unavailable("it is read-only")
             }
             do throws(SQLiteFailure) {
-                var transaction = try CacheTransaction(connection, tuning, isRetry: isSecond)
+                var transaction = try begin(on: connection, isRetry: isSecond, &state)
                 // An empty file is only removed under this write lock, so the file stays in place from here on.
                 guard files.identity == opened.identity, try schema.isCurrent(in: connection) else {
                     connection.rollBack()
@@ -245,6 +251,26 @@ extension CacheDatabase {
             }
         }
         throw fileReplaced
+    }
+
+    /// Begins a transaction. Waits until no other process writes, unless that has recently taken too long. Otherwise, each change in the
+    /// queue would wait.
+    private func begin(
+        on connection: SQLiteConnection,
+        isRetry: Bool,
+        _ state: inout CacheConnection.State
+    ) throws(SQLiteFailure) -> CacheTransaction {
+        let waits = state.impatience.map { $0 <= .now } ?? true
+        if !waits { try connection.wait(upTo: 0) }
+        defer { if !waits { try? connection.wait(upTo: tuning.busyTimeout) } }
+        do throws(SQLiteFailure) {
+            let transaction = try CacheTransaction(connection, tuning, isRetry: isRetry)
+            state.impatience = nil
+            return transaction
+        } catch {
+            if error.isBusy, waits { state.impatience = .now + tuning.retryInterval }
+            throw error
+        }
     }
 
     /// Empties the log, unless another connection is reading it.

@@ -374,12 +374,19 @@ extension CacheTransaction {
 
 // MARK: - Entry lookup
 
+/// A stored entry that does not match its checksums. Its number may belong to another entry later, which has other checksums.
+struct BrokenEntry: Sendable {
+    let number: Int64
+    let checksum: Int64
+    let seal: Int64
+}
+
 /// The stored entries for a key.
 struct EntryLookup: Sendable {
     /// The entries, newest first.
     var entries: [CacheEntry] = []
-    /// The numbers of the entries that do not match their checksums and have to be removed.
-    var broken: [Int64] = []
+    /// The entries that do not match their checksums and have to be removed.
+    var broken: [BrokenEntry] = []
 
     /// Reads the entries.
     ///
@@ -411,7 +418,7 @@ struct EntryLookup: Sendable {
                 entries.append(entry)
                 numbers.append(number)
             } else {
-                broken.append(number)
+                broken.append(BrokenEntry(number: number, checksum: statement.integer(5), seal: statement.integer(6)))
             }
         }
         guard entries.count > 1 else { return }

@@ -58,13 +58,16 @@ extension CacheTransaction {
         return entries == limit
     }
 
-    /// Removes entries that do not match their checksums.
-    mutating func removeBroken(_ numbers: [Int64]) throws(SQLiteFailure) {
-        for number in numbers {
-            guard let size = try connection.integer("SELECT size FROM entry WHERE id = ?1", .integer(number)) else {
-                continue
-            }
-            try discard(number, size: size)
+    /// Removes entries that do not match their checksums, unless they have been replaced.
+    mutating func removeBroken(_ entries: [BrokenEntry]) throws(SQLiteFailure) {
+        for entry in entries {
+            let size = try connection.integer(
+                "SELECT size FROM entry WHERE id = ?1 AND checksum = ?2 AND seal = ?3",
+                .integer(entry.number),
+                .integer(entry.checksum),
+                .integer(entry.seal)
+            )
+            if let size { try discard(entry.number, size: size) }
         }
     }
 

@@ -180,6 +180,25 @@ import Testing
         #expect(try await storage.body("next")?.count == 15_000)
     }
 
+    #if os(Linux)
+    /// A file that is still open keeps its space.
+    @Test func replacedFileIsClosedByIdleReaders() async throws {
+        let storage = folder.storage { $0.replacementPages = 100 }
+        try await storage.apply((0..<100).map { .store(CacheEntry("\($0)", body: .noise(20_000))) })
+        #expect(try await storage.entries("1").count == 1)
+        try await storage.apply([.remove(CacheSelection())])
+        await folder.waitForSweeping(of: storage)
+        let path = folder.files.database
+        await eventually {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+            let targets = names.compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+            return !targets.contains { $0.hasPrefix(path) && $0.hasSuffix("(deleted)") }
+        }
+    }
+    #endif
+
     @Test func fileShrinksAfterRemoval() async throws {
         let storage = folder.storage()
         try await storage.apply((0..<300).map { .store(CacheEntry("\($0)", body: .noise(20_000))) })

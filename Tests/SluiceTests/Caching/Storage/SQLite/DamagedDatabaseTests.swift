@@ -145,6 +145,22 @@ import Testing
         #expect(folder.eventNames == ["opened"])
     }
 
+    /// A change that was queued before the removal may have repaired the entry under its number.
+    @Test func repairedEntryIsNotRemoved() async throws {
+        let folder = CacheFolder()
+        let storage = folder.storage()
+        try await storage.store(CacheEntry("a", body: .noise(5000)))
+        let connection = try folder.connection()
+        try connection.run("UPDATE piece SET bytes = zeroblob(1000) WHERE id = (1 << 20) + 2")
+        let found = try EntryLookup(CacheKey("a"), at: .distantPast, in: connection)
+        #expect(found.broken.map(\.number) == [1])
+        try await storage.store(CacheEntry("a", body: .noise(5000, seed: 1)))
+        try await storage.database.write { transaction throws(SQLiteFailure) in
+            try transaction.removeBroken(found.broken)
+        }
+        #expect(try await storage.body("a") == .noise(5000, seed: 1))
+    }
+
     @Test func invalidFileIsSetAsideAndReported() async throws {
         for (index, length) in [10, 4096, 100_000].enumerated() {
             let folder = try Self.folder(with: .noise(length, seed: UInt64(index)))

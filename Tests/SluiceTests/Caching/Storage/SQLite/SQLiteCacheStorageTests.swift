@@ -256,6 +256,29 @@ import Testing
         other.rollBack()
     }
 
+    @Test(.timeLimit(.minutes(1))) func heldLockDelaysManyTransactionsOnce() async throws {
+        let storage = folder.storage { $0.busyTimeout = 1600 }
+        try await storage.store(CacheEntry("a"))
+        let other = try folder.connection()
+        try other.run("BEGIN IMMEDIATE")
+        for _ in 1...40 {
+            #expect(await cacheFailure { try await storage.store(CacheEntry("b")) }?.isLockTimeout == true)
+        }
+        other.rollBack()
+        try await storage.store(CacheEntry("b"))
+        #expect(try await storage.entries("b").count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func heldLockFileDelaysManyReadsOnce() async throws {
+        let storage = folder.storage { $0.busyTimeout = 1600 }
+        try await storage.store(CacheEntry("a"))
+        var lock: FileLock? = try folder.files.lock(busyTimeout: 1000)
+        for _ in 1...40 { #expect(await cacheFailure { _ = try await storage.entries("a") }?.isLockTimeout == true) }
+        withExtendedLifetime(lock) {}
+        lock = nil
+        #expect(try await storage.entries("a").count == 1)
+    }
+
     @Test func longLogIsTruncated() async throws {
         let log = folder.url.appending(path: "cache.sqlite-wal").path
         let long = folder.storage()
