@@ -40,13 +40,25 @@ struct CassetteBodies: Sendable {
         return cassette.deletingLastPathComponent().appending(path: name, directoryHint: .isDirectory)
     }
 
-    /// Removes the body files of a cassette, except those with the given names. Other files in the folder are kept. Blocks.
+    /// Removes the body files of a cassette, except those with the given names, and the temporary files of recordings that were
+    /// interrupted more than a day ago. Other files in the folder are kept. Blocks.
     static func removeFiles(of cassette: URL, except names: Set<String>) {
         let folder = folder(of: cassette)
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        where !names.contains(name) && BodyDigest(length: 0, sha256: name) != nil {
-            try? FileManager.default.removeItem(at: folder.appending(path: name))
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+            let file = folder.appending(path: name)
+            let isBody = BodyDigest(length: 0, sha256: name) != nil
+            if isBody ? !names.contains(name) : isInterrupted(file, name) {
+                try? FileManager.default.removeItem(at: file)
+            }
         }
+    }
+
+    /// Returns true for a temporary file that nothing has written to for a day.
+    private static func isInterrupted(_ file: URL, _ name: String) -> Bool {
+        guard name.hasPrefix("."), UUID(uuidString: String(name.dropFirst())) != nil,
+            let version = FileVersion(file)
+        else { return false }
+        return Date().timeIntervalSince1970 - Double(version.seconds) > 86_400
     }
 
     // MARK: - Requests
@@ -104,7 +116,7 @@ struct CassetteBodies: Sendable {
                 digester = BodyDigester(request.headers, redaction)
                 digester?.append(data)
                 if isSent, !request.body.isReplayable {
-                    file = try await BodyFile.create(in: FileManager.default.temporaryDirectory, isPrivate: true)
+                    file = try await BodyFile.create(in: FileManager.default.temporaryDirectory)
                     try await file?.append(data)
                 }
                 data = Data()
@@ -154,7 +166,7 @@ struct CassetteBodies: Sendable {
             digest = SHA256Stream()
             digest?.append(data)
             search = redaction.search(data, response.head.headers)
-            file = try await BodyFile.create(in: folder, isPrivate: false)
+            file = try await BodyFile.create(in: folder)
             try await file?.append(data)
             data = Data()
         }
@@ -185,11 +197,6 @@ struct CassetteBodies: Sendable {
             throw SluiceError(.unsupported, "The system library does not provide SHA-256.")
         }
         return .file(file, digest)
-    }
-
-    /// Gives the temporary file of a recorded body its final name.
-    func keep(_ file: BodyFile, _ digest: BodyDigest) async throws(SluiceError) {
-        try await file.move(to: url(of: digest))
     }
 
     /// Returns a response body that is read from its file.
@@ -254,7 +261,8 @@ struct CassetteBodies: Sendable {
         }
     }
 
-    private func url(of digest: BodyDigest) -> URL {
+    /// Returns the location of the file of a body.
+    func url(of digest: BodyDigest) -> URL {
         folder.appending(path: digest.sha256, directoryHint: .notDirectory)
     }
 }

@@ -44,6 +44,10 @@ public struct CassetteRedaction: Sendable {
     ///
     /// The defaults are pagination tokens, without which requests for different pages would be indistinguishable, and
     /// the numbers of tokens of language models.
+    ///
+    /// Requests that differ only in a value with a secret name are the same for playback. By default these are also short names
+    /// such as `code`, `key`, `sid`, `session`, `ticket`, `pin` and `pass`: the response to `?code=DE` is then played back for
+    /// `?code=US`. If such a name is not secret in an API, add it here.
     public var exemptions =
         ["*page-token", "*continuation-token", "next-token", "*sync-token"] + SecretNames.usualExemptions
     {
@@ -117,6 +121,16 @@ public struct CassetteRedaction: Sendable {
         guard !rules.isNone || redact != nil else { return request }
         let empty = RecordedExchange.Response(head: HTTPResponse(status: .ok))
         return redacted(RecordedExchange(request: request, result: .success(empty))).request
+    }
+
+    /// Returns exchanges whose requests have no secrets. Those of a cassette edited by hand may contain values that are removed
+    /// from the requests compared with them.
+    func redactingRequests(of exchanges: [RecordedExchange]) -> [RecordedExchange] {
+        exchanges.map { exchange in
+            var exchange = exchange
+            exchange.request = redacted(exchange.request)
+            return exchange
+        }
     }
 
     /// The redactor of fields and bodies.

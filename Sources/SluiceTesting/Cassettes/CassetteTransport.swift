@@ -33,19 +33,31 @@ import SluiceHTTP
 ///
 /// Secrets are removed before exchanges are written: see ``CassetteRedaction``. The file is replaced atomically after each
 /// exchange. While recording, a request is sent after its whole body has been read, and a response is returned after its
-/// whole body has arrived, so a stream without an end cannot be recorded. If several transports of a process record to one
-/// file at the same time, the file contains the exchanges of all of them.
+/// whole body has arrived, so a stream without an end cannot be recorded. If several transports or processes record to one
+/// file at the same time, the file contains the exchanges of all of them. On a file system that cannot lock folders, such as
+/// NFS, this applies to the transports of one process only.
 public final class CassetteTransport: Transport {
     /// The policy that decides when exchanges are recorded.
     public enum Mode: Sendable, Hashable {
         /// Records if the file does not exist. Otherwise plays the file back.
+        ///
+        /// The first request decides. While another transport of the process records to the new file, a transport that was
+        /// created before the file records to it too, and one that was created later plays it back. For one file of several
+        /// tests, which may run in several processes or one after another, use ``append``.
         case once
         /// Always records, and replaces the file and those of its long bodies. Exchanges that another transport is recording to
         /// the file are kept.
+        ///
+        /// Those of another process are kept if they were written after the first request of this process. Earlier ones cannot
+        /// be distinguished from old content, and are replaced.
         case always
         /// Never records. A missing file is an error.
         case never
         /// Plays back the exchanges in the file, and records those that it does not contain.
+        ///
+        /// Requests that differ only in a secret are the same, so the second one is played back. Names such as `code`, `key`
+        /// and `session` count as secret in a query. If one is not, such as in `?code=DE`, add it to
+        /// ``CassetteRedaction/exemptions``.
         case append
     }
 
@@ -64,6 +76,7 @@ public final class CassetteTransport: Transport {
     private let bodies: CassetteBodies
     private let repeatsLast: Bool
     private let isArchive: Bool
+    private let created = ContinuousClock.now
     private let state = Locked(State())
 
     private init(
@@ -252,12 +265,10 @@ public final class CassetteTransport: Transport {
     private func store(_ exchange: RecordedExchange, _ file: BodyFile? = nil) async throws(SluiceError) {
         let exchange = redaction.redacted(exchange)
         let recording = state.withLock { $0.recording }
-        if let file, let digest = try? exchange.result.get().digest {
-            await recording?.willKeep(digest)
-            try await bodies.keep(file, digest)
-        }
+        var body: (file: BodyFile, url: URL)?
+        if let file, let digest = try? exchange.result.get().digest { body = (file: file, url: bodies.url(of: digest)) }
+        try await recording?.append(exchange, body)
         state.withLock { $0.playback?.append(exchange) }
-        try await recording?.append(exchange)
     }
 
     /// Reads the file once. Concurrent callers share the result.
@@ -266,8 +277,8 @@ public final class CassetteTransport: Transport {
             if let loading = state.loading { return loading }
             let task = Task { [self] in
                 do throws(SluiceError) {
-                    let (exchanges, records) = try await contents()
-                    loaded(exchanges, records)
+                    let (exchanges, recording) = try await contents()
+                    loaded(exchanges, recording)
                     return Result<Void, SluiceError>.success(())
                 } catch {
                     return .failure(error)
@@ -279,30 +290,26 @@ public final class CassetteTransport: Transport {
         try await task.value.get()
     }
 
-    private func loaded(_ exchanges: [RecordedExchange], _ records: Bool) {
-        // A cassette edited by hand may contain values that redaction removes from the requests compared with it.
-        let exchanges = exchanges.map { exchange in
-            var exchange = exchange
-            exchange.request = redaction.redacted(exchange.request)
-            return exchange
-        }
-        let recording = records ? CassetteRecording.to(file.url, keeping: exchanges) : nil
+    private func loaded(_ exchanges: [RecordedExchange], _ recording: CassetteRecording?) {
+        let playback = CassettePlayback(redaction.redactingRequests(of: exchanges))
         state.withLock { state in
-            state.playback = CassettePlayback(exchanges)
+            state.playback = playback
             state.recording = recording
         }
     }
 
-    /// Returns the exchanges in the file, and true if requests may be recorded.
-    private func contents() async throws(SluiceError) -> ([RecordedExchange], Bool) {
-        if mode == .always { return ([], true) }
-        let path = file.url.path
-        guard let data = try await file.read() else {
-            if mode == .never { throw .unreadableCassette(path, "the file does not exist") }
-            return ([], true)
+    /// Returns the exchanges in the file, and the recording if requests may be recorded.
+    private func contents() async throws(SluiceError) -> ([RecordedExchange], CassetteRecording?) {
+        if mode == .never {
+            let path = file.url.path
+            guard let data = try await file.read() else { throw .unreadableCassette(path, "the file does not exist") }
+            if isArchive { return (try HARArchive(data, named: path).exchanges, nil) }
+            return (try Cassette(data, named: path).exchanges, nil)
         }
-        if isArchive { return (try HARArchive(data, named: path).exchanges, false) }
-        return (try Cassette(data, named: path).exchanges, mode == .append)
+        // Held from before the file is read, so that concurrent transports share it.
+        let recording = CassetteRecording.to(file.url, redaction)
+        let (exchanges, records) = try await recording.begin(mode, created: created)
+        return (exchanges, records ? recording : nil)
     }
 }
 

@@ -153,7 +153,7 @@ import Testing
 
     @Test func temporaryFileOfAStreamIsRemovedWithIt() async throws {
         defer { tearDown() }
-        var spooled: BodyFile? = try await BodyFile.create(in: folder, isPrivate: true)
+        var spooled: BodyFile? = try await BodyFile.create(in: folder)
         try await spooled?.append(Data("hello".utf8))
         let url = try #require(spooled?.url)
         let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int

@@ -259,6 +259,21 @@ import Testing
         #expect(paths == ["/1", "/2", "/3"])
     }
 
+    /// Without the exemption, the requests are the same, because `code` counts as secret.
+    @Test(arguments: [false, true])
+    func exemptNameDistinguishesRequests(_ isExempt: Bool) async throws {
+        defer { tearDown() }
+        network.on(.any, .sequence([.text("DE"), .text("US")]))
+        var redaction = CassetteRedaction.standard
+        if isExempt { redaction.exemptions.append("code") }
+        var answers: [String] = []
+        for country in ["DE", "US"] {
+            let transport = CassetteTransport(recording: network, to: file, mode: .append, redaction: redaction)
+            answers.append(try await send(transport, "/tax?code=\(country)"))
+        }
+        #expect(answers == ["DE", isExempt ? "US" : "DE"])
+    }
+
     @Test func customCriterionCanAccessTransport() async throws {
         defer { tearDown() }
         network.on(.any, .text("x"))
