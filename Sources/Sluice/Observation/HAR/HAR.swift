@@ -262,8 +262,12 @@ extension KeyedDecodingContainer {
 /// let recorder = HARRecorder()
 /// let client = APIClient(baseURL: url) { $0.observers = [recorder] }
 /// …
+/// await client.observersCaughtUp()
 /// try await recorder.write(to: URL(filePath: "session.har"))
 /// ```
+///
+/// An observer receives the events of a request after its caller has the outcome. ``APIClient/observersCaughtUp()``
+/// waits for the last ones.
 ///
 /// Each exchange becomes an entry when it ends: every attempt, every redirect, and failures too, with status 0 and the
 /// reason in `_error`. Secrets are removed before anything is stored. The recorder keeps the newest entries up to a

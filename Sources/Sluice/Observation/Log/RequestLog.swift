@@ -10,7 +10,8 @@ import SluiceLibc
 /// ```
 ///
 /// Its ``Redaction`` removes secrets, and no data from a server can forge a line or control a terminal. It writes on
-/// the observer's own queue, so a slow terminal does not delay requests.
+/// the observer's own queue, so a slow terminal does not delay requests. Before a program ends,
+/// ``APIClient/observersCaughtUp()`` waits until the last lines have been written.
 public struct RequestLog: RequestObserver, SelectiveObserver {
     /// The amount of information to log.
     public enum Level: Sendable, Hashable {
@@ -179,7 +180,8 @@ extension RequestLog {
         var sentence = redaction.text(error.reason)
         // The underlying error of user code can be long, so the levels with one line per request leave it out.
         if level.includesSteps, let cause = error.underlyingError {
-            sentence += " Cause: \(redaction.text(LogEscaping.line(SecretRules.text(of: cause), limit: 512)))"
+            // Redacted first, because an escaped line break would join the name of a secret with a letter.
+            sentence += " Cause: \(LogEscaping.line(redaction.text(SecretRules.text(of: cause)), limit: 512))"
         }
         return "\(LogEscaping.line(sentence)) [\(LogEscaping.line(error.code.description, limit: 64))]"
     }
@@ -342,6 +344,12 @@ extension RequestLog {
             var rest = UnsafeRawBufferPointer(bytes)
             while !rest.isEmpty {
                 let count = write(STDERR_FILENO, rest.baseAddress, rest.count)
+                if count < 0, errno == EAGAIN {
+                    // Another process may have made the pipe non-blocking.
+                    var writable = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+                    if poll(&writable, 1, 1000) == 0 { return }
+                    continue
+                }
                 // A failure to write the log must not affect the request.
                 if count < 0, errno != EINTR { return }
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))

@@ -243,8 +243,7 @@ struct InputBuffer {
             bytes.removeSubrange(..<start)
             end -= start
             start = 0
-            if end > bytes.count / 2 { bytes.append(contentsOf: repeatElement(0, count: bytes.count)) }
-            if end == bytes.count { bytes.append(contentsOf: repeatElement(0, count: 16 << 10)) }
+            bytes.append(contentsOf: repeatElement(0, count: max(16 << 10, 2 * end) - end))
         }
         // An idle connection is never interrupted, because no request has begun.
         if count > 0 { try interrupt(after: count) }

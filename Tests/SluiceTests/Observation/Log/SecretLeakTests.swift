@@ -54,6 +54,7 @@ import Testing
                 "\(name())=\(secret) was refused", "\(name()): \(secret)", "Authorization: Bearer \(secret)\nnext",
                 "the server said {\"\(name())\": \"\(secret)\", \"a\": 1}", "Basic \(secret)==",
                 "\(name())='\(secret)'",
+                "failed\nBearer \(secret)", "failed\r\npin: \(secret)", "failed\n\tpwd=\(secret)",
             ])
         }
 
