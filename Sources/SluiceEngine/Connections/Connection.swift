@@ -196,6 +196,10 @@ package final class Connection: LoopHandler, RequestCarrier {
             transaction.unacknowledged = left
             if transaction.deadline(hasOutput: !state.output.isEmpty) > now { return }
         }
+        if transaction.resendReason != nil, transaction.call.deadline > now {
+            // The rest of the discarded response is not worth a longer wait.
+            return resend(&state, transaction, &effects)
+        }
         fail(&state, transaction, transaction.call.timeoutError(at: now), &effects)
     }
 
@@ -381,7 +385,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             && !state.stream.hasHungUp && !life.isOver(at: now)
             && !transaction.call.request.headers.connectionOptions.contains("close")
         if transaction.resendReason != nil {
-            guard isReusable else { return resend(&state, transaction, &effects) }
+            guard isReusable, state.stream.hasNoInput() else { return resend(&state, transaction, &effects) }
             return sendAgain(&state, transaction, &effects, now)
         }
         transaction.finish(now: now, remoteAddress: remoteAddress)
@@ -463,7 +467,6 @@ package final class Connection: LoopHandler, RequestCarrier {
 
     /// Sends a request again on another connection.
     private func resend(_ state: inout State, _ transaction: HTTP1Transaction, _ effects: inout Effects) {
-        if transaction.resendReason == .withoutExpect { transaction.call.withAttempt { $0.omitsExpect = true } }
         guard transaction.rewindBody() else { return fail(&state, transaction, .bodyNotRewound, &effects) }
         effects.resend = transaction.call
         state.transaction = nil

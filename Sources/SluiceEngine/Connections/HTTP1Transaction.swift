@@ -164,7 +164,13 @@ final class HTTP1Transaction: Transaction {
         }
     }
 
-    /// Returns true if the body of a discarded response should be read, to reuse the connection.
+    override func deadline(hasOutput: Bool) -> MonotonicTime {
+        let deadline = super.deadline(hasOutput: hasOutput)
+        guard resendReason != nil, let firstByte else { return deadline }
+        return min(deadline, firstByte + .seconds(1))
+    }
+
+    /// Returns true if the body of a discarded response should be read, to reuse the connection. It is read for a second.
     private func isWorthDraining(_ head: HTTPResponse) -> Bool {
         let length = head.bodyLength(of: call.request.method) ?? 0
         return sending == .sent && length <= Transaction.drainedBody && parser.length != .untilClose

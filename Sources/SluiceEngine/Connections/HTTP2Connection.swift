@@ -317,10 +317,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ effects: inout HTTP2Effects,
         _ now: MonotonicTime
     ) {
-        if let resendReason = stream.resendReason {
-            if resendReason == .withoutExpect { stream.call.withAttempt { $0.omitsExpect = true } }
-            return repeatRequest(stream, &state, &effects, now)
-        }
+        if stream.resendReason != nil { return repeatRequest(stream, &state, &effects, now) }
         stream.finish(now: now, remoteAddress: remoteAddress)
         deliver(stream, &state, &effects, now)
     }

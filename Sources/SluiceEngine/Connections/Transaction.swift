@@ -50,6 +50,8 @@ class Transaction {
     let isReused: Bool
     private unowned let carrier: any RequestCarrier
     @exclusivity(unchecked) final var sending = Sending.body
+    /// True if the request has an `Expect` field.
+    private final var expects = false
     @exclusivity(unchecked) private(set) final var head: HTTPResponse?
     /// True once a byte of the request has been written to the socket.
     @exclusivity(unchecked) var hasWritten = false
@@ -156,7 +158,8 @@ class Transaction {
         } else {
             body = UploadBody(upload, onData: { [call] in call.bodyHasMore() })
         }
-        return !omitsExpect && call.request.headers.expectsContinue && upload.mayHaveContent
+        expects = !omitsExpect && call.request.headers.expectsContinue && upload.mayHaveContent
+        return expects
     }
 
     /// The value for `Accept-Encoding`.
@@ -221,15 +224,15 @@ class Transaction {
     /// - Returns: The error that ends the request, or nil. If ``resendReason`` is set, the response is discarded.
     final func take(_ head: HTTPResponse, hasBody: Bool) -> SluiceError? {
         call.storeCookies(of: head)
-        if case .waitsForContinue = sending, head.status == 417 {
-            sending = .stopped
+        // The server may refuse the field after the wait for 100 (Continue) has ended.
+        if head.status == 417, expects, body.isRewindable {
             resendReason = .withoutExpect
-            return nil
+        } else if call.processChallenge(in: head) {
+            resendReason = .withCredentials
         }
-        if call.processChallenge(in: head) {
+        if resendReason != nil {
             if sending != .sent { sending = .stopped }
             awaitsBody = false
-            resendReason = .withCredentials
             return nil
         }
         call.recordAuthentication(of: head)
@@ -479,6 +482,7 @@ class Transaction {
     /// - Returns: False if bytes of the body have been consumed and cannot be read again.
     func rewindBody() -> Bool {
         if resendReason == .withCredentials { call.withAttempt { $0.began = began } }
+        if resendReason == .withoutExpect { call.withAttempt { $0.omitsExpect = true } }
         if holdsBodyBack { return true }
         guard body.rewind() else { return false }
         call.keepBody(body)

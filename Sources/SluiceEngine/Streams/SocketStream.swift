@@ -43,7 +43,9 @@ package struct SocketStream {
 
     package mutating func recordEvents(_ events: UInt32) {
         let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
-        if events & (EPOLLIN.rawValue | ends) != 0 { mayRead = true }
+        // TLS may have to write before it can read.
+        let readable = EPOLLIN.rawValue | ends | (tls == nil ? 0 : EPOLLOUT.rawValue)
+        if events & readable != 0 { mayRead = true }
         if events & ends != 0 { hasHungUp = true }
     }
 

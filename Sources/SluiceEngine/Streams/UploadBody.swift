@@ -72,6 +72,11 @@ package struct UploadBody {
         }
     }
 
+    /// True if ``rewind()`` will succeed.
+    package var isRewindable: Bool {
+        if case .pipe(let pipe, _) = source { pipe.isUnread || reopen != nil } else { true }
+    }
+
     /// Returns to the first byte.
     ///
     /// - Returns: False if bytes of a stream that can be read only once have been consumed.

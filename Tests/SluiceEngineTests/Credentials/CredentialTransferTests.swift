@@ -384,6 +384,28 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// The body of the challenge arrives byte by byte, so that no idle time-out ends it.
+        @Test func challengeWithoutEndIsAnsweredOnAnotherConnection() async throws {
+            let listener = try TestListener { descriptor in
+                guard let head = TestListener.readHead(descriptor) else { return }
+                if head.contains("Authorization: Basic ") {
+                    TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nin", to: descriptor)
+                    return
+                }
+                TestListener.write(
+                    "HTTP/1.1 401 x\r\nWWW-Authenticate: Basic realm=r\r\nTransfer-Encoding: chunked\r\n\r\n",
+                    to: descriptor
+                )
+                while TestListener.write("1\r\nx\r\n", to: descriptor) { usleep(10_000) }
+            }
+            let origin = HTTPOrigin(scheme: "http", authority: listener.authority)
+            let credentials = ChallengeCredentials(user: "a", password: "b", origin: origin)
+            let context = TransferContext(timeouts: Timeouts(total: .seconds(60)), credentials: credentials)
+            #expect(try await transport.exchange(listener.request(), context).text == "in")
+            try await waitUntil("the first connection is closed") { listener.openConnections == 0 }
+            #expect(listener.connections == 2)
+        }
+
         @Test func timeoutsApplyWhileAChallengeIsRead() async throws {
             let listener = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }

@@ -49,6 +49,33 @@ extension EngineTests {
             source.finish()
         }
 
+        /// The server refuses the field when the wait for 100 (Continue) has ended. A body that can be read only once is not sent again.
+        @Test(arguments: [true, false]) func lateRefusalOfTheExpectFieldIsAnswered(_ isRepeatable: Bool) async throws {
+            let heads = Locked<[String]>([])
+            let listener = try TestListener { descriptor in
+                while let head = TestListener.readHead(descriptor) {
+                    heads.withLock { $0.append(head) }
+                    var byte: UInt8 = 0
+                    guard recv(descriptor, &byte, 1, 0) == 1 else { return }
+                    let line = head.contains("Expect: ") ? "HTTP/1.1 417 No" : "HTTP/1.1 200 OK"
+                    TestListener.write("\(line)\r\nContent-Length: 0\r\n\r\n", to: descriptor)
+                }
+            }
+            let bytes = AsyncStream<Data> { continuation in
+                continuation.yield(Data("x".utf8))
+                continuation.finish()
+            }
+            let request = listener.request(
+                method: .put,
+                headers: ["Expect": "100-continue", "Content-Length": "1"],
+                body: isRepeatable ? .data(Data("x".utf8)) : .stream(bytes, length: 1)
+            )
+            let context = TransferContext(timeouts: Timeouts(total: .seconds(60), continueWait: .milliseconds(10)))
+            let response = try await transport.exchange(request, context)
+            #expect(response.status == (isRepeatable ? 200 : 417))
+            #expect(heads.withLock { $0.map { $0.contains("Expect: ") } } == (isRepeatable ? [true, false] : [true]))
+        }
+
         /// The interim and the final head arrive in one read, after the source of the body has failed.
         @Test func headIsDeliveredIfTheBodyFailsInTheSameTurn() async throws {
             struct Unreadable: Error {}
