@@ -235,10 +235,11 @@ struct CacheIdentity: Sendable {
             return
         }
         var secrets: [[UInt8]] = []
-        let headers = request.headers
         func append(_ name: HTTPHeaderName) {
-            guard headers.contains(name) else { return }
-            secrets += headers.fieldValues(for: name).map { Array("\(name.rawValue.lowercased()): ".utf8) + $0.bytes }
+            guard request.headers.contains(name) else { return }
+            for value in request.headers.fieldValues(for: name) {
+                secrets.append(Array("\(name.rawValue.lowercased()): ".utf8) + value.bytes)
+            }
         }
         append(.authorization)
         append(.cookie)

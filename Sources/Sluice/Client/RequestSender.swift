@@ -21,7 +21,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     nonisolated let errorDecoder: (any DataDecoder)?
     private nonisolated let errorSerializer: (@Sendable (RequestFailure) -> ErrorModel)?
     private nonisolated let meter: TransferMeter
-    /// The ticket among the running requests of the client; 0 until the request is sent.
+    /// The ticket among the running requests of the client; 0 until the request is sent, and the maximum once it has left them.
     private nonisolated let ticket = Atomic<UInt64>(0)
     /// Not isolated, so that a cancellation takes effect without waiting for the actor.
     private nonisolated let flight = SingleFlight(cancelled: CallOutcome.cancelled)
@@ -31,13 +31,13 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     private var decoded: DecodedOutcome?
 
     init(_ request: borrowing APIRequest<Model, ErrorModel>) {
+        meter = TransferMeter(clock: request.client.pipeline.clock)
+        dataSource = Self.dataSource(of: request, meter)
         client = request.client
         draft = request.draft
         serializer = request.serializer
         errorDecoder = request.errorDecoder
         errorSerializer = request.errorSerializer
-        meter = TransferMeter(clock: request.client.pipeline.clock)
-        dataSource = Self.dataSource(of: request, meter)
     }
 
     /// Not a part of the initializer, because most requests have none.
@@ -46,8 +46,9 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
         of request: borrowing APIRequest<Model, ErrorModel>,
         _ meter: TransferMeter
     ) -> DataSourceRequest? {
-        let (pipeline, draft, serializer) = (request.client.pipeline, request.draft, request.serializer)
-        guard pipeline.mayReadCache(draft) else { return nil }
+        let pipeline = request.client.pipeline
+        guard pipeline.mayReadCache(request.draft) else { return nil }
+        let (draft, serializer) = (request.draft, request.serializer)
         return DataSourceRequest(pipeline, draft, meter) { stored in
             guard let model = try? pipeline.model(from: stored, draft, serializer),
                 !draft.reportsFailure(model)
@@ -85,8 +86,11 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
 
     /// Removes the request from those of the client that are running. Has no effect if it is not among them.
     private nonisolated func leave() {
-        guard let ticket = RunningRequests.Ticket(number: ticket.load(ordering: .relaxed)) else { return }
-        client.pipeline.running.leave(ticket)
+        let number = ticket.load(ordering: .relaxed)
+        guard number != .max, let running = RunningRequests.Ticket(number: number) else { return }
+        ticket.store(.max, ordering: .relaxed)
+        // Has no effect if another thread has been faster.
+        client.pipeline.running.leave(running)
     }
 
     nonisolated func errorModel(_ failure: RequestFailure) -> ErrorModel {
@@ -151,6 +155,8 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     }
 
     deinit {
+        // The progress ended before the request left.
+        if ticket.load(ordering: .relaxed) == .max { return }
         // Ends the progress sequences of a request that was never sent.
         meter.end()
         // No caller has read the outcome.

@@ -406,8 +406,9 @@ extension RequestDraft {
         let builder = options.urlBuilder ?? pipeline.configuration.urlBuilder
         switch builder.rule {
         case .appending:
-            let base = try base(for: pipeline)
-            return base.appending(path)
+            var location = try base(for: pipeline)
+            location.append(path)
+            return location
         case .relative:
             return try base(for: pipeline).resolving(path).markedFromPath()
         case .custom(let build):

@@ -177,20 +177,20 @@ package struct CacheStatus: Sendable, Hashable {
 
     /// Appends the member as field text.
     func append(to text: inout [UInt8]) {
-        text += cache.utf8
+        text.append(text: cache)
         if let forward {
-            text += "; fwd=".utf8
-            text += forward.rawValue.utf8
-            if let forwardStatus { text += "; fwd-status=\(forwardStatus.rawValue)".utf8 }
+            text.append(text: "; fwd=")
+            text.append(text: forward.rawValue)
+            if let forwardStatus { text.append(text: "; fwd-status=\(forwardStatus.rawValue)") }
         } else {
-            text += "; hit".utf8
+            text.append(text: "; hit")
         }
         if let timeToLive {
-            text += (timeToLive < 0 ? "; ttl=-" : "; ttl=").utf8
+            text.append(text: timeToLive < 0 ? "; ttl=-" : "; ttl=")
             text.append(decimal: timeToLive.magnitude)
         }
-        if isStored { text += "; stored".utf8 }
-        if isCollapsed { text += "; collapsed".utf8 }
+        if isStored { text.append(text: "; stored") }
+        if isCollapsed { text.append(text: "; collapsed") }
     }
 
     /// Encodes a name as a token of RFC 8941 if possible (§3.3.4), otherwise as a string (§3.3.3) with `?` in place of

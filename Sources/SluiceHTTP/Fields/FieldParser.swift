@@ -225,6 +225,11 @@ extension [UInt8] {
         if number > 9 { append(decimal: number / 10) }
         append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
+
+    /// Appends a text as UTF-8. Takes less time than appending its UTF-8 view.
+    package mutating func append(text: consuming String) {
+        text.withUTF8 { append(contentsOf: $0) }
+    }
 }
 
 // MARK: - Quoted strings

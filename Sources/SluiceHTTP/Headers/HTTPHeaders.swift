@@ -127,7 +127,7 @@ public struct HTTPHeaders: Sendable {
     /// Appends a field whose value is written in place.
     package mutating func append(_ name: HTTPHeaderName, writing value: (inout [UInt8]) -> Void) {
         let start = bytes.count
-        bytes.append(contentsOf: name.rawValue.utf8)
+        bytes.append(text: name.rawValue)
         let nameEnd = bytes.count
         bytes.append(UInt8(ascii: ":"))
         bytes.append(UInt8(ascii: " "))

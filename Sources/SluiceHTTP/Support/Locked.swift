@@ -109,7 +109,7 @@ public struct _LockedObject<Constants: Sendable, Value>: Sendable {
         @usableFromInline var value: Value
 
         @inlinable
-        init(_ constants: Constants, _ value: Value) {
+        init(_ constants: consuming Constants, _ value: consuming Value) {
             self.constants = constants
             self.value = value
         }
@@ -120,7 +120,7 @@ public struct _LockedObject<Constants: Sendable, Value>: Sendable {
 
     /// Creates an object.
     @inlinable
-    public init(_ constants: Constants, _ value: sending Value) {
+    public init(_ constants: consuming Constants, _ value: consuming sending Value) {
         content = _Locked(Content(constants, value))
     }
 

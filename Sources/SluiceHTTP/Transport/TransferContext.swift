@@ -22,11 +22,12 @@ public struct TransferContext: Sendable {
     /// block. Nil by default.
     public var onInformational: (@Sendable (HTTPResponse) -> Void)?
     /// True to record the request as it is sent: ``TransferMetrics/sentRequest``.
-    package var recordsRequest = false
+    @usableFromInline package var recordsRequest = false
     /// False if the request must not be sent again although its method is idempotent.
-    package var isRepeatable = true
+    @usableFromInline package var isRepeatable = true
 
     /// Creates a context.
+    @inlinable
     public init(
         timeouts: Timeouts = Timeouts(),
         limits: ResponseLimits = ResponseLimits(),

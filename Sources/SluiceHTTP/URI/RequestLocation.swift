@@ -37,26 +37,20 @@ extension RequestLocation {
     }
 
     /// Appends a path, with one slash between, and appends its query to the existing query. Its fragment is removed.
-    package func appending(_ reference: String) -> RequestLocation {
+    package mutating func append(_ reference: String) {
         var text = reference
         let isPath = text.withUTF8 { bytes in
             bytes.allSatisfy { $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "?") }
         }
-        var location = self
-        if isPath {
-            location.append(path: text)
-            return location
-        }
+        if isPath { return append(path: text) }
         var rest = text.utf8[...]
         if let number = rest.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<number] }
         let question = rest.firstIndex(of: UInt8(ascii: "?"))
-        location.append(path: String(Substring(rest[..<(question ?? rest.endIndex)])))
+        append(path: String(Substring(rest[..<(question ?? rest.endIndex)])))
         if let question {
             let added = PercentEncoding.completed(String(Substring(rest[question...].dropFirst())))
-            let parts = [query ?? "", added].filter { !$0.isEmpty }
-            location.query = parts.joined(separator: "&")
+            query = [query ?? "", added].filter { !$0.isEmpty }.joined(separator: "&")
         }
-        return location
     }
 
     private mutating func append(path appended: String) {
