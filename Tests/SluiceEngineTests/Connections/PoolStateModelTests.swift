@@ -131,7 +131,11 @@ import Testing
                     connectTimeout: nil,
                     at: time
                 )
-                if case .connection(let other) = again { start(call, other) } else { toDial.append((call, group)) }
+                switch again {
+                case .connection(let other): start(call, other)
+                case .dial: toDial.append((call, group))
+                case .waiting, .refused: break
+                }
                 return
             }
             end(call)
