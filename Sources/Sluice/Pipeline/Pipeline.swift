@@ -302,7 +302,7 @@ final class Pipeline: Sendable {
         }
         let transfer = transferContext(of: draft, request, meter, within: timeouts)
         if isDirect, cache == nil, let transport {
-            return SynchronousDriver(self, request, transfer, caller, completion).begin(on: transport)
+            return SynchronousDriver(self, request, consume transfer, caller, completion).begin(on: transport)
         }
         let call = call(of: request, draft, transfer)
         if let transport, call.canRunSynchronously, !request.body.needsPreparation, !call.isOverdue {
