@@ -88,15 +88,19 @@ extension String {
     /// The cookies of a joined field. A comma separates two cookies if a token and `=` follow it, unlike the comma in
     /// `Expires=Wed, 01 Jan`.
     fileprivate var splitCookies: [String] {
+        let (comma, space) = (UInt8(ascii: ","), UInt8(ascii: " "))
         var cookies: [String] = []
-        var start = startIndex
-        for piece in split(separator: ",", omittingEmptySubsequences: false) where piece.startIndex != startIndex {
-            let name = piece.prefix { $0 != "=" && $0 != ";" }.drop { $0 == " " }
-            guard name.endIndex < piece.endIndex, piece[name.endIndex] == "=", name.utf8.isToken else { continue }
-            cookies.append(String(self[start..<index(before: piece.startIndex)].drop { $0 == " " }))
+        var start = utf8.startIndex
+        for piece in utf8.split(separator: comma, omittingEmptySubsequences: false)
+        where piece.startIndex != startIndex {
+            let name = piece.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }.drop { $0 == space }
+            guard name.endIndex < piece.endIndex, piece[name.endIndex] == UInt8(ascii: "="), name.isToken else {
+                continue
+            }
+            cookies.append(String(Substring(utf8[start..<utf8.index(before: piece.startIndex)].drop { $0 == space })))
             start = piece.startIndex
         }
-        return cookies + [String(self[start...].drop { $0 == " " })]
+        return cookies + [String(Substring(utf8[start...].drop { $0 == space }))]
     }
 }
 

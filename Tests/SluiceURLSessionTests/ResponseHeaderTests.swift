@@ -27,6 +27,13 @@ import Testing
         #expect(headers.values(for: .setCookie) == [String(joined.dropLast()), "b=2"])
     }
 
+    /// The comparison of such characters takes quadratic time.
+    @Test(.timeLimit(.minutes(1))) func combiningCharactersAreSplitAtOnce() {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        let headers = HTTPHeaders(joined: [("Set-Cookie", "a\(marks)=1,\(marks),b=2")])
+        #expect(headers.values(for: .setCookie).map(\.utf8.count) == [1_600_004, 3])
+    }
+
     @Test func keepsOtherFieldsJoinedAndSortsByName() {
         let headers = HTTPHeaders(joined: [("X-B", "1, c=2"), ("X-A", "2")])
         #expect(headers == ["X-A": "2", "X-B": "1, c=2"])

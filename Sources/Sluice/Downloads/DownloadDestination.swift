@@ -130,7 +130,8 @@ struct FileNameParts {
         if let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex {
             let ending = name[dot...].utf8
             if (2...20).contains(ending.count), !ending.contains(UInt8(ascii: " ")) { start = dot }
-            if name[..<start].hasSuffix(".tar"),
+            // Bytes, because the comparison of characters takes quadratic time for some texts of a server.
+            if name[..<start].utf8.suffix(4).elementsEqual(".tar".utf8),
                 let tar = name.utf8.index(start, offsetBy: -4, limitedBy: name.startIndex),
                 tar > name.startIndex
             {
@@ -149,6 +150,7 @@ struct FileNameParts {
     /// True if Windows treats the name as a device, whatever its extension.
     var isDevice: Bool {
         let base = Substring(stem.unicodeScalars.prefix { $0 != "." }).trimmed.uppercased()
+        guard base.utf8.count <= 8 else { return false }
         if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(base) { return true }
         let scalars = base.unicodeScalars
         guard scalars.count == 4, base.hasPrefix("COM") || base.hasPrefix("LPT"), let last = scalars.last else {

@@ -139,7 +139,7 @@ extension DecodingFailure: CustomReflectable, RedactedMirror {
 ///
 /// The problem names types and kinds. The only part of the body in it is a value that an enum does not have.
 ///
-/// Descriptions are compared as bytes. One from user code can contain a text of the body, and the comparison of characters takes
+/// Descriptions are compared as bytes. One from user code can contain text from the body, and the comparison of characters takes
 /// quadratic time for some texts.
 struct DecodingReason {
     private(set) var path: [any CodingKey] = []
@@ -243,13 +243,12 @@ struct DecodingReason {
 
     /// Returns the problem of a value that an enum with raw values does not have.
     private static func unknownValue(_ context: DecodingError.Context, _ body: Data) -> String? {
-        let description = context.debugDescription
-        guard description.utf8.starts(with: "Cannot initialize ".utf8),
-            let middle = description.firstRange(of: " from invalid "),
-            let value = description[middle.upperBound...].firstRange(of: " value ")
+        let (start, description) = ("Cannot initialize ".utf8, context.debugDescription.utf8)
+        guard description.starts(with: start), let middle = description.firstRange(of: " from invalid ".utf8),
+            let value = description[middle.upperBound...].firstRange(of: " value ".utf8)
         else { return nil }
-        let type = description[..<middle.lowerBound].dropFirst("Cannot initialize ".count)
-        let name = quoted(String(description[value.upperBound...]), at: context.codingPath, in: body)
+        let type = Substring(description[..<middle.lowerBound].dropFirst(start.count))
+        let name = quoted(String(Substring(description[value.upperBound...])), at: context.codingPath, in: body)
         return "\(name) is not a value of \(type)"
     }
 

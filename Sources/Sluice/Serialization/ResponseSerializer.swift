@@ -96,8 +96,8 @@ struct CodableSerializer<Model: Decodable & Sendable>: ResponseSerializer, Decod
     /// True unless the decoder is a `PropertyListDecoder`.
     var readsJSON: Bool { decoder.readsJSON }
 
-    /// Decodes the body. An ``Empty`` model accepts any body. A ``JSON`` model is parsed directly if the decoder is an
-    /// ordinary `JSONDecoder`, which would lose digits of numbers.
+    /// Decodes the body. An ``Empty`` model accepts any body. A ``JSON`` model in UTF-8 is parsed directly instead of by an
+    /// ordinary `JSONDecoder`, because that loses digits of numbers.
     func serialize(_ response: ServerResponse) throws(SluiceError) -> Model {
         guard let stored = response.storedModel else { return try model(of: response.body) }
         return try stored.model(of: response.body, by: decoder) { () throws(SluiceError) in

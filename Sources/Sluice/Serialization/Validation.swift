@@ -106,8 +106,9 @@ public struct Validation: Sendable {
     private static func matches(_ type: String, _ pattern: String) -> Bool {
         let essence = ContentType.essence(of: type).lowercased()
         let pattern = ContentType.essence(of: pattern).lowercased()
-        if pattern == "*/*" || essence == pattern { return true }
-        return pattern.hasSuffix("/*") && essence.hasPrefix(pattern.dropLast())
+        // Bytes, because the comparison of characters takes quadratic time for some texts of a server.
+        if pattern == "*/*" || essence.utf8.elementsEqual(pattern.utf8) { return true }
+        return pattern.hasSuffix("/*") && essence.utf8.starts(with: pattern.utf8.dropLast())
     }
 }
 

@@ -171,7 +171,7 @@ package final class StoredModel: Sendable {
     private static let maximumBodySize = 256 << 10
 
     private let body: Data
-    /// The address of the body's bytes; nil if they have none that copies share.
+    /// The address of the body's bytes; nil for a small body.
     private let address: UInt?
     private let decoded = Locked<DecodedModel?>(nil)
 
@@ -237,8 +237,8 @@ private final class Decoded<Model: Sendable>: DecodedModel, @unchecked Sendable 
 }
 
 extension Data {
-    /// The address of the bytes, which copies share and which are immutable while they are shared. Nil for a small body: up to
-    /// 14 bytes are a part of the value.
+    /// The address of the bytes, which copies share and which are immutable while they are shared. Nil for at most 32 bytes, which may be
+    /// stored inside the value.
     fileprivate var sharedAddress: UInt? {
         count > 32 ? withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } : nil
     }

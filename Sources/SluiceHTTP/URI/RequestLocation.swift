@@ -133,7 +133,8 @@ extension RequestLocation {
     package static func redacted(_ text: String) -> String {
         // Redacted first, because a password may contain an unencoded question mark.
         var scalars = SecretRules.usual.url(text).unicodeScalars.prefix { $0 != "?" && $0 != "#" }
-        if let at = scalars.lastIndex(of: "@"), !String(scalars[..<at]).hasSuffix("//\(SecretRules.mark)") {
+        let mark = "//\(SecretRules.mark)".unicodeScalars
+        if let at = scalars.lastIndex(of: "@"), !scalars[..<at].suffix(mark.count).elementsEqual(mark) {
             // Without a scheme, a user name is not recognized.
             scalars = (SecretRules.mark + String(scalars[at...])).unicodeScalars[...]
         }

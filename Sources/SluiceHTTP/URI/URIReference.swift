@@ -54,11 +54,12 @@ package struct URIReference: Sendable, Equatable {
 
     /// The reference without an empty port, which is that of the scheme (RFC 3986 §6.2.3). Servers may send one.
     package var withoutEmptyPort: URIReference {
-        guard let authority, authority.hasSuffix(":"), !["", ":"].contains(authority.dropLast().suffix(1)) else {
-            return self
-        }
+        // Bytes, because the comparison of characters takes quadratic time for some texts of a server.
+        guard let authority, authority.utf8.last == UInt8(ascii: ":"), let last = authority.utf8.dropLast().last,
+            last != UInt8(ascii: ":")
+        else { return self }
         var url = self
-        url.authority = String(authority.dropLast())
+        url.authority = String(Substring(authority.utf8.dropLast()))
         return url
     }
 

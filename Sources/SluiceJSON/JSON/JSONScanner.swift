@@ -176,7 +176,7 @@ extension BidirectionalCollection<UInt8> where SubSequence == Self {
 enum JSONMarks {
     /// UAX #15 §13 expects at most 30 in meaningful text.
     static let limit = 128
-    /// The problem of a text with more.
+    /// The end of the error message for a text over the limit.
     static let excess = "more than \(limit) combining characters in a row"
 
     /// Returns the offset at which a text exceeds the limit; nil if it does not. The bytes are those of a string in a JSON text, or of a
@@ -185,6 +185,11 @@ enum JSONMarks {
         var (index, run) = (0, 0)
         while index < text.count {
             let start = index
+            if text[index] < 0x80, text[index] != UInt8(ascii: "\\") {
+                index += 1
+                run = 0
+                continue
+            }
             let scalar = next(in: text, &index)
             let isMark = scalar >= 0x300 && Unicode.Scalar(scalar)?.properties.canonicalCombiningClass != .notReordered
             run = isMark ? run + 1 : 0
@@ -193,13 +198,15 @@ enum JSONMarks {
         return nil
     }
 
-    /// Returns the scalar at an index, which moves to the next one. An escape other than `\u` counts as a letter.
+    /// Returns the scalar at an index, which moves to the next one. An escape other than `\u` counts as a letter. An escaped line break,
+    /// which JSON5 omits, counts as a combining character.
     private static func next(in text: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> UInt32 {
         let byte = text[index]
         if byte == UInt8(ascii: "\\") {
             guard let unit = unit(in: text, at: index) else {
+                let isBreak = index + 1 < text.count && [0x0A, 0x0D].contains(text[index + 1])
                 index += 2
-                return 0
+                return isBreak ? 0x300 : 0
             }
             index += 6
             guard unit >> 10 == 0xD800 >> 10, let low = Self.unit(in: text, at: index) else { return unit }

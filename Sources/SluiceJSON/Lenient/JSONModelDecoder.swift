@@ -42,7 +42,7 @@ package final class JSONModelDecoder: Sendable {
         do {
             document = try JSONDocument(data)
         } catch {
-            // The `JSONDecoder` reports the error, and reads some texts that have one.
+            // The `JSONDecoder` reports the error, and accepts some texts that a `JSONDocument` refuses.
             try Self.checkMarks(in: data)
             return try original.decode(type, from: data)
         }
@@ -68,25 +68,27 @@ package final class JSONModelDecoder: Sendable {
     ///
     /// - Throws: `DecodingError.dataCorrupted` for more than ``JSONMarks/limit`` in a row.
     package static func checkMarks(in data: Data) throws {
-        var texts = [data]
-        if isWide(data) {
-            let encodings: [String.Encoding] = [
-                .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian, .utf32BigEndian,
-            ]
-            texts += encodings.compactMap { String(data: data, encoding: $0).map { Data($0.utf8) } }
+        try checkMarks(ofUTF8: data)
+        guard isWide(data) else { return }
+        let encodings: [String.Encoding] = [
+            .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian, .utf32BigEndian,
+        ]
+        for encoding in encodings {
+            if let text = String(data: data, encoding: encoding) { try checkMarks(ofUTF8: Data(text.utf8)) }
         }
-        for text in texts {
-            let error = text.withUnsafeBytes { bytes -> JSONSyntaxError? in
-                let bytes = bytes.bindMemory(to: UInt8.self)
-                return JSONMarks.offsetOfExcess(in: bytes).map {
-                    JSONSyntaxError("it has \(JSONMarks.excess)", offset: $0, in: bytes)
-                }
+    }
+
+    private static func checkMarks(ofUTF8 data: Data) throws {
+        let error = data.withUnsafeBytes { bytes -> JSONSyntaxError? in
+            let bytes = bytes.bindMemory(to: UInt8.self)
+            return JSONMarks.offsetOfExcess(in: bytes).map {
+                JSONSyntaxError("it has \(JSONMarks.excess)", offset: $0, in: bytes)
             }
-            guard let error else { continue }
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
-            )
         }
+        guard let error else { return }
+        throw DecodingError.dataCorrupted(
+            DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
+        )
     }
 
     /// Returns true for a text in UTF-16 or UTF-32. A text begins with an ASCII character (RFC 4627 §3) or with a byte order mark.

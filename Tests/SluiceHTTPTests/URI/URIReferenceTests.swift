@@ -77,4 +77,17 @@ import Testing
     func emptyPortIsRemoved(_ text: String, _ authority: String?) {
         #expect(URIReference(text).withoutEmptyPort.authority == authority)
     }
+
+    /// The comparison of such characters takes quadratic time.
+    @Test(.timeLimit(.minutes(1)), arguments: ["//a", "x:a", "http://a"])
+    func combiningCharactersAreRefusedAtOnce(_ start: String) {
+        let marks = String(repeating: "\u{301}\u{323}", count: 200_000)
+        for end in ["", ":", "@", "@a:"] {
+            let url = URIReference(start + marks + end).withoutEmptyPort
+            let error = #expect(throws: SluiceError.self) {
+                try RequestLocation(url, as: "URL “\(RequestLocation.redacted(start + marks + end))”")
+            }
+            #expect((error?.reason.utf8.count ?? 0) < 1000)
+        }
+    }
 }

@@ -90,7 +90,7 @@ import Testing
         let body = Data(#"{"a":"e\#(marks)"}"#.utf8)
         let unknown = DecodingFailure(Int.self, body: body, cause: DecodingError.dataCorrupted(context))
         #expect(unknown.reason.hasSuffix("…” is not a value of Level"))
-        for description in ["Bad amount: e\(marks)", "e\(marks)found e\(marks)"] {
+        for description in ["Bad amount: e\(marks)", "e\(marks)found e\(marks)", "Cannot initialize e\(marks)"] {
             let context = DecodingError.Context(codingPath: [], debugDescription: description)
             let own = DecodingFailure(Int.self, body: body, cause: DecodingError.dataCorrupted(context))
             #expect(own.reason == "the data is not valid")

@@ -179,7 +179,8 @@ final class Credential: Sendable {
         }
         let challenges = response.head.headers.values(for: "WWW-Authenticate").flatMap(AuthenticationChallenge.all)
         let errors = challenges.filter { $0.scheme == "bearer" }.compactMap { $0["error"] }
-        return errors.isEmpty || errors.contains("invalid_token")
+        // Bytes, because the comparison of characters takes quadratic time for some texts of a server.
+        return errors.isEmpty || errors.contains { $0.utf8.elementsEqual("invalid_token".utf8) }
     }
 }
 

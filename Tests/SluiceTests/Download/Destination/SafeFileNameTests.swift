@@ -81,6 +81,13 @@ import Testing
         #expect(device == "_CO.txt" || !FileNameParts(device[...]).isDevice)
     }
 
+    /// The comparison of such characters takes quadratic time.
+    @Test(.timeLimit(.minutes(1)), arguments: ["a", "CON", "a.tar"])
+    func combiningCharactersAreExaminedAtOnce(_ start: String) {
+        let name = SafeFileName(start + String(repeating: "\u{301}\u{323}", count: 200_000) + ".gz").value
+        #expect((3...240).contains(name.utf8.count))
+    }
+
     private static let numbered: [(name: String, number: Int, result: String)] = [
         ("report.pdf", 2, "report 2.pdf"),
         ("backup.tar.gz", 10, "backup 10.tar.gz"),
