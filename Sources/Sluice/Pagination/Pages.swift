@@ -303,9 +303,10 @@ final class PageWalk<Model: Sendable, ErrorModel: ErrorSerializable> {
             let next = try pagination.next(
                 PageView(model: model, response: received, number: pageCount, items: items, total: itemCount)
             )
+            // Interceptors change the URL of each request, also of the next one.
             let draft = try request.draft.next(
                 next,
-                from: received.request,
+                from: received.isRedirected ? received.request : request.httpRequest(),
                 isRedirected: received.isRedirected,
                 origin: origin,
                 followsOtherOrigins: pages.followsOtherOrigins,

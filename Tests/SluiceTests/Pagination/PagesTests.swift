@@ -217,15 +217,17 @@ final class PagesTests: XCTestCase {
             let authority: String
             func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.authority = authority }
         }
-        let server = try LoopbackServer()
-        server.on("/items", .json(#"{"items":[0]}"#, headers: ["Link": "<http://api.example/more>; rel=next"]))
-        server.on("/more", .json(#"{"items":[1]}"#))
-        let client = APIClient(baseURL: "http://api.example") {
-            $0.requestInterceptors = [Replica(authority: server.authority)]
+        for link in ["http://api.example/more", "/more", "more"] {
+            let server = try LoopbackServer()
+            server.on("/items", .json(#"{"items":[0]}"#, headers: ["Link": "<\(link)>; rel=next"]))
+            server.on("/more", .json(#"{"items":[1]}"#))
+            let client = APIClient(baseURL: "http://api.example") {
+                $0.requestInterceptors = [Replica(authority: server.authority)]
+            }
+            let request: APIRequest<Page, APIError> = client.codable.get("items")
+            let items = try await request.pages(by: .link).items(\.items).reduce(into: []) { $0.append($1) }
+            XCTAssertEqual(items, [0, 1], link)
         }
-        let request: APIRequest<Page, APIError> = client.codable.get("items")
-        let items = try await request.pages(by: .link).items(\.items).reduce(into: []) { $0.append($1) }
-        XCTAssertEqual(items, [0, 1])
     }
 
     func testFollowsOtherOriginOnlyIfAllowed() async throws {
