@@ -6,6 +6,8 @@ import SluiceHTTP
 final class HTTP1Transaction: Transaction {
     @exclusivity(unchecked) private(set) var parser: ResponseParser
     private var isChunked = false
+    /// The time at which a discarded response is no longer read; nil if no response is discarded.
+    private var drainEnd: MonotonicTime?
 
     /// Creates the transaction of a request. See ``Transaction``.
     override init(
@@ -153,7 +155,10 @@ final class HTTP1Transaction: Transaction {
             case .head(let head):
                 if firstByte == nil { firstByte = now }
                 if let error = take(head, hasBody: parser.length != .none) { return .failed(error) }
-                if resendReason != nil, !isWorthDraining(head) { return .complete }
+                if resendReason != nil {
+                    if !isWorthDraining(head) { return .complete }
+                    drainEnd = now + .seconds(1)
+                }
             case .body(let range):
                 if let status = processBody(UnsafeRawBufferPointer(rebasing: input[range]), budget: &budget) {
                     return status
@@ -166,8 +171,7 @@ final class HTTP1Transaction: Transaction {
 
     override func deadline(hasOutput: Bool) -> MonotonicTime {
         let deadline = super.deadline(hasOutput: hasOutput)
-        guard resendReason != nil, let firstByte else { return deadline }
-        return min(deadline, firstByte + .seconds(1))
+        return drainEnd.map { min(deadline, $0) } ?? deadline
     }
 
     /// Returns true if the body of a discarded response should be read, to reuse the connection. It is read for a second.

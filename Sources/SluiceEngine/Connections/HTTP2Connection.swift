@@ -180,7 +180,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         guard state.isOpen || state.session.count > 0 else { return }
         state.awaitsTurn = false
         for call in self.state.takeAbandoned() {
-            if let stream = state.session.stream(of: call) { fail(stream, .cancelled, &state, &effects, thread.now) }
+            guard let stream = state.session.stream(of: call) else { continue }
+            state.liveness.requestCancelled(began: stream.submitted)
+            fail(stream, .cancelled, &state, &effects, thread.now)
         }
         if bodiesHaveMore.exchange(false, ordering: .sequentiallyConsistent) {
             state.session.forEach { stream in

@@ -542,13 +542,14 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         return served
     }
 
-    /// Removes the owner of a dial, which ends at the deadline of its former owner.
-    private mutating func detachOwner(of dial: Dial, until deadline: MonotonicTime) {
+    /// Removes the owner of a dial, which ends at the deadline of its former owner, or without one after a minute.
+    mutating func detachOwner(of dial: Dial, until deadline: MonotonicTime) {
         let id = ObjectIdentifier(dial)
-        guard let group = dials[id]?.group else { return }
+        guard let (group, since) = dials[id].map({ ($0.group, $0.since) }) else { return }
         dials[id]?.owner = nil
         groups[group]?.unownedDials.append(id)
-        if deadline != .distantFuture { dials[id]?.timer = timers.insert(id, at: deadline) }
+        let end = deadline == .distantFuture ? since + .seconds(60) : deadline
+        dials[id]?.timer = timers.insert(id, at: end)
     }
 
     /// Makes a request the owner of a dial.

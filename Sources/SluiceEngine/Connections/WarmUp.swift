@@ -62,8 +62,7 @@ extension PoolState {
     ) {
         let id = ObjectIdentifier(dial)
         dials[id] = Dialing(dial: dial, group: group, since: now, owner: nil, deadline: deadline)
-        groups[group]?.unownedDials.append(id)
-        if deadline != .distantFuture { dials[id]?.timer = timers.insert(id, at: deadline) }
+        detachOwner(of: dial, until: deadline)
     }
 }
 

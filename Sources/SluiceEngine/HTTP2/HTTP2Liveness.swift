@@ -32,6 +32,8 @@ struct HTTP2Liveness {
     private var pingSent: MonotonicTime?
     /// The time of the last input.
     private(set) var lastInput: MonotonicTime
+    /// True if a request was cancelled and nothing was received since it began.
+    private var isSilent = false
     /// True if a request has timed out and nothing was received since, so the connection may be dead.
     private(set) var isSuspect = false
 
@@ -42,12 +44,19 @@ struct HTTP2Liveness {
 
     /// Records that a request is sent on a connection that had no active request.
     mutating func begin(at now: MonotonicTime) {
-        lastInput = now
+        if !isSilent { lastInput = now }
+    }
+
+    /// Records the cancellation of a request that began at the given time. If nothing was received since, the next request continues the
+    /// silence. Otherwise, requests that are cancelled early would never find a dead connection.
+    mutating func requestCancelled(began: MonotonicTime) {
+        if lastInput <= began { isSilent = true }
     }
 
     /// Records input. Returns true if the connection was suspect.
     mutating func recordInput(at now: MonotonicTime) -> Bool {
         lastInput = now
+        isSilent = false
         pingSent = nil
         defer { isSuspect = false }
         return isSuspect

@@ -60,6 +60,23 @@ extension EngineTests {
             #expect(server.connections == 2)
         }
 
+        /// Each request is cancelled before a ping is due.
+        @Test func deadConnectionIsFoundByCancelledRequests() async throws {
+            let server = try ScriptedHTTP2Server(answersPings: false) { peer, frame in
+                if frame[":path"] == "/answered" { peer.answer(frame.stream, "ok") }
+            }
+            let transport = SocketTransport { $0.pingInterval = .milliseconds(200) }
+            _ = try await transport.exchange(server.request("/answered"), .http2())
+            for _ in 0..<100 where server.connections == 1 {
+                let task = Task { await transport.result(of: server.request("/hole"), .http2()) }
+                let start = ContinuousClock.now
+                try await waitUntil("some time has passed") { ContinuousClock.now - start > .milliseconds(30) }
+                task.cancel()
+                _ = await task.value
+            }
+            #expect(server.connections == 2)
+        }
+
         @Test func slowResponseSurvivesAnsweredPings() async throws {
             let server = try ScriptedHTTP2Server()
             let task = send(server.request())
