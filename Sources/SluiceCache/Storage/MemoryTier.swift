@@ -129,8 +129,8 @@ struct MemoryTier {
         while let limit = limits.bytes, size.bytes > limit, oldest != newest { remove(at: oldest) }
     }
 
-    /// Counts the models of entries that have been accessed and decoded since, once there are some. The caller decodes the model after the
-    /// access, and may not access the entry again.
+    /// Counts the models of accessed entries, after every 16 accesses. The caller decodes a model after the access, and may not access the
+    /// entry again.
     private mutating func countLater(_ index: Int) {
         undecoded.append(index)
         guard undecoded.count >= Self.undecodedLimit else { return }

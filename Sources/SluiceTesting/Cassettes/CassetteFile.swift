@@ -155,7 +155,7 @@ private struct CassetteContent: Sendable {
         } catch {
             throw unwritable(error)
         }
-        let lock = FolderLock(SystemFile.folder(of: url.path))
+        let lock = try FolderLock(SystemFile.folder(of: url.path))
         defer { lock.release() }
         // Under the lock, because a process that removes old body files keeps those that the cassette names.
         if let body { try body.file.move(to: body.url) }
@@ -213,12 +213,20 @@ private struct CassetteContent: Sendable {
 private struct FolderLock {
     private let descriptor: Int32
 
-    /// Waits for the lock. Has no effect on a file system that cannot lock a folder, such as NFS.
-    init(_ path: String) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        self.descriptor = descriptor
+    /// Waits for the lock, for at most ten seconds. Has no effect on a file system that cannot lock a folder, such as NFS.
+    ///
+    /// - Throws: A ``SluiceError`` with the code `cassetteUnwritable` if another process keeps the lock.
+    init(_ path: String) throws(SluiceError) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        _ = SystemFile.uninterrupted { Int(flock(descriptor, LOCK_EX)) }
+        let end = ContinuousClock.now + .seconds(10)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EINTR || errno == EWOULDBLOCK {
+            if .now > end {
+                close(descriptor)
+                throw SluiceError(.cassetteUnwritable, "Another process keeps the folder “\(path)” locked.")
+            }
+            usleep(2000)
+        }
     }
 
     func release() {

@@ -1,6 +1,7 @@
 import SluiceFoundation
 import SluiceHTTP
 import SluiceLibc
+import Synchronization
 
 /// Logs requests in a human-readable form; by default, one line for each failed request.
 ///
@@ -180,8 +181,9 @@ extension RequestLog {
         var sentence = redaction.text(error.reason)
         // The underlying error of user code can be long, so the levels with one line per request leave it out.
         if level.includesSteps, let cause = error.underlyingError {
-            // Redacted first, because an escaped line break would join the name of a secret with a letter.
-            sentence += " Cause: \(LogEscaping.line(redaction.text(SecretRules.text(of: cause)), limit: 512))"
+            // Redacted before it is escaped, because an escaped line break would join the name of a secret with a letter.
+            let text = String(decoding: SecretRules.text(of: cause).utf8.prefix(4096), as: UTF8.self)
+            sentence += " Cause: \(LogEscaping.line(redaction.text(text), limit: 512))"
         }
         return "\(LogEscaping.line(sentence)) [\(LogEscaping.line(error.code.description, limit: 64))]"
     }
@@ -337,9 +339,13 @@ extension RequestLog {
 // MARK: - Destination
 
 extension RequestLog {
+    /// True if the reader of a non-blocking standard error did not read for a second. Entries are then lost without a wait.
+    private static let isStuck = Atomic(false)
+
     /// Writes to standard error, each entry in one piece, so that entries of several clients and processes do not mix.
     private static let standardError: @Sendable (String) -> Void = { text in
-        var line = text + "\n"
+        // The last entry may have been cut.
+        var line = (isStuck.load(ordering: .relaxed) ? "\n" : "") + text + "\n"
         line.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
             while !rest.isEmpty {
@@ -347,7 +353,9 @@ extension RequestLog {
                 if count < 0, errno == EAGAIN {
                     // Another process may have made the pipe non-blocking.
                     var writable = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-                    if poll(&writable, 1, 1000) == 0 { return }
+                    let wait: Int32 = isStuck.load(ordering: .relaxed) ? 0 : 1000
+                    isStuck.store(poll(&writable, 1, wait) == 0, ordering: .relaxed)
+                    if isStuck.load(ordering: .relaxed) { return }
                     continue
                 }
                 // A failure to write the log must not affect the request.

@@ -20,7 +20,7 @@ struct CacheConnection: Sendable {
         var lastForeignCheck: (generation: Int, changes: Int64?)?
         /// The number of changes that this connection has made since.
         var ownChanges: Int64 = 0
-        /// The time until which nothing waits for a lock, because another process has held it for long.
+        /// The time until which work waits only briefly for a lock, because another process has held it for long.
         var impatience: ContinuousClock.Instant?
 
         mutating func close() {
@@ -116,7 +116,7 @@ struct CacheConnection: Sendable {
     ) throws(SQLiteFailure) -> SQLiteConnection {
         var lock: FileLock?
         do throws(SystemFailure) {
-            lock = try files.lock(busyTimeout: waits ? tuning.busyTimeout : 0)
+            lock = try files.lock(busyTimeout: waits ? tuning.busyTimeout : tuning.impatientTimeout)
         } catch {
             // If the lock cannot be taken because the location is read-only, no process can replace the file either.
             guard opened.access != .readWrite else {

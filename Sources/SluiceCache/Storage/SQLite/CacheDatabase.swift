@@ -253,15 +253,15 @@ extension CacheDatabase {
         throw fileReplaced
     }
 
-    /// Begins a transaction. Waits until no other process writes, unless that has recently taken too long. Otherwise, each change in the
-    /// queue would wait.
+    /// Begins a transaction. Waits until no other process writes, but only briefly if that has recently taken too long. Otherwise, each
+    /// change in the queue would wait.
     private func begin(
         on connection: SQLiteConnection,
         isRetry: Bool,
         _ state: inout CacheConnection.State
     ) throws(SQLiteFailure) -> CacheTransaction {
         let waits = state.impatience.map { $0 <= .now } ?? true
-        if !waits { try connection.wait(upTo: 0) }
+        if !waits { try connection.wait(upTo: tuning.impatientTimeout) }
         defer { if !waits { try? connection.wait(upTo: tuning.busyTimeout) } }
         do throws(SQLiteFailure) {
             let transaction = try CacheTransaction(connection, tuning, isRetry: isRetry)

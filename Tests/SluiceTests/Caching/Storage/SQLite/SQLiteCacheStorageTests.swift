@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test func heldLockDelaysManyChangesOnce() async throws {
-        let storage = folder.storage { $0.busyTimeout = 5 }
+        let storage = folder.storage { $0.busyTimeout = 500 }
         try await storage.store(CacheEntry("a"))
         let failures = Shared(0)
         let store = CacheStore(storage: storage) {
