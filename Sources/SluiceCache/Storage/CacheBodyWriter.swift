@@ -4,7 +4,7 @@ import SluiceHTTP
 /// A writer that receives the body of an entry piece by piece. Nothing is stored without ``commit()``.
 ///
 /// A small body is stored in one piece, like any entry. A larger one goes to storage piece by piece, and no more of it
-/// stays in memory than the memory limit of one entry.
+/// stays in memory than the memory limit of one entry. All incomplete bodies together have at most the size that storage may have.
 package final class CacheBodyWriter: Sendable {
     private struct State {
         /// The body so far; nil once it exceeds the memory limit of an entry.
@@ -12,6 +12,8 @@ package final class CacheBodyWriter: Sendable {
         var count = 0
         /// The storage writer for a body larger than ``wholeLimit``.
         var writer: (any CacheWriter)?
+        /// The number of bytes that have been sent to storage.
+        var stored = 0
         /// True if the entry is still to be stored in storage.
         var isForStorage: Bool
         var isFinished = false
@@ -32,6 +34,8 @@ package final class CacheBodyWriter: Sendable {
         self.entry = entry
         state = Locked(State(isForStorage: store.isForStorage(entry)))
     }
+
+    deinit { store.releaseRoom(for: state.withLock { $0.stored }) }
 
     /// Receives the next piece. Must be called by one task at a time.
     ///
@@ -67,6 +71,15 @@ package final class CacheBodyWriter: Sendable {
 
     /// Sends pieces to storage. Opens a storage writer for the first ones.
     private func store(_ pieces: Data, _ writer: (any CacheWriter)?, opens: Bool) async {
+        guard store.reserveRoom(for: pieces.count) else {
+            let count = state.withLock { state in
+                state.writer = nil
+                state.isForStorage = false
+                return state.count
+            }
+            return store.notify(.skipped(entry.key, bytes: count))
+        }
+        state.withLock { $0.stored += pieces.count }
         do throws(SluiceError) {
             var writer = writer
             if opens, let storage = store.storage {

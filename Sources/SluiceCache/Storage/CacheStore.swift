@@ -1,5 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
+import Synchronization
 
 /// A store of values and responses, in memory and in persistent storage.
 ///
@@ -64,6 +65,8 @@ public actor CacheStore {
     package nonisolated let configuration: Configuration
     nonisolated let storage: (any CacheStorage)?
     nonisolated let hasStorage: Bool
+    /// The number of bytes of incomplete bodies in storage.
+    private nonisolated let incomplete = Atomic<Int>(0)
     /// The storage, if it lets one process of many fetch an entry.
     package nonisolated let leases: (any LeasingCacheStorage)?
     /// True if the clock is the system's, which is then read directly.
@@ -127,6 +130,19 @@ public actor CacheStore {
 
     /// The maximum number of keys in ``requestedKeys``.
     static let requestedKeyLimit = 65_536
+
+    /// Reserves room in storage for a piece of an incomplete body. Returns false if such bodies would exceed the limit of storage.
+    nonisolated func reserveRoom(for count: Int) -> Bool {
+        let (_, total) = incomplete.wrappingAdd(count, ordering: .relaxed)
+        if configuration.disk.bytes.map({ total <= $0 }) ?? true { return true }
+        releaseRoom(for: count)
+        return false
+    }
+
+    /// Releases the room that a body has reserved, since it is complete or discarded.
+    nonisolated func releaseRoom(for count: Int) {
+        incomplete.wrappingSubtract(count, ordering: .relaxed)
+    }
 
     /// The current time.
     package nonisolated var date: Date { isSystemClock ? Date() : configuration.clock.date }

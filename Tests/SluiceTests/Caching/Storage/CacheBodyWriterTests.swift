@@ -60,6 +60,30 @@ final class CacheBodyWriterTests: XCTestCase {
         XCTAssertEqual(storage.state.read.entries.map(\.text), ["old"])
     }
 
+    func testIncompleteBodiesShareTheLimitOfStorage() async throws {
+        let store = makeStore {
+            $0.memory.entryBytes = 100 << 10
+            $0.disk.bytes = 1 << 20
+        }
+        func fill(_ name: String) async throws -> (writer: CacheBodyWriter, isUseful: Bool) {
+            let begun = await store.writer(for: CacheEntry(of: name))
+            let writer = try XCTUnwrap(begun)
+            var isUseful = true
+            for _ in 0..<8 { isUseful = await writer.write(piece) }
+            return (writer, isUseful)
+        }
+        var writers = [try await fill("a"), try await fill("b"), try await fill("c")]
+        XCTAssertEqual(writers.map(\.isUseful), [true, true, false])
+        XCTAssertEqual(events.read.count { if case .skipped(.of("c"), bytes: _) = $0 { true } else { false } }, 1)
+        writers.removeLast(2)
+        let last = try await fill("d")
+        XCTAssertTrue(last.isUseful)
+        let isKept = await last.writer.commit()
+        XCTAssertTrue(isKept)
+        await store.flush()
+        XCTAssertEqual(storage.state.read.entries.map(\.body.count), [8 * piece.count])
+    }
+
     func testBodyOverAllLimitsIsAbandonedWithoutError() async throws {
         let store = makeStore {
             $0.memory.entryBytes = 100 << 10
