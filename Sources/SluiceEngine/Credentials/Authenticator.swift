@@ -266,7 +266,10 @@ struct CallAuthentication: Sendable {
             if head.status == .unauthorized { recordAcceptance(of: head, in: spaces) }
             return true
         }
-        guard hasHeldBack, head.status.rawValue < 300 else { return false }
+        // A server may reject the missing content before it asks for credentials.
+        guard hasHeldBack, head.status.rawValue < 300 || [400, 411, 415, 422].contains(head.status) else {
+            return false
+        }
         needsBody = true
         return true
     }

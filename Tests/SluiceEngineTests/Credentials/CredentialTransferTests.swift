@@ -305,6 +305,19 @@ extension EngineTests {
             #expect(server.connections == 2)
         }
 
+        /// The body, which can be read only once, is held back until a challenge. A server may miss it first.
+        @Test(arguments: [400, 411, 415, 422] as [HTTPStatus])
+        func heldBackBodyIsSentIfTheServerMissesIt(_ status: HTTPStatus) async throws {
+            server.on("/") { request in
+                request.body.isEmpty ? .status(status) : .text(String(decoding: request.body, as: UTF8.self))
+            }
+            let request = server.request("/", method: .post, body: once())
+            #expect(try await transport.exchange(request, context(.digest)).text == "once")
+            #expect(server.requests.map(\.body.count) == [0, 4])
+            let refused = server.request("/none", method: .post, body: once())
+            #expect(try await transport.exchange(refused, context(.digest)).status == 404)
+        }
+
         @Test func challengeStopsTheUpload() async throws {
             let received = Locked(0)
             let heads = Locked<[String]>([])
