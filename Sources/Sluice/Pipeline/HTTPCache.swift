@@ -124,6 +124,7 @@ final class HTTPCache: Sendable {
             variant: storing.variant,
             response: storing.response,
             body: body,
+            stored: storing.response.received,
             tags: tags(of: storing),
             isMemoryOnly: storesInMemoryOnly || storing.body.entry?.isMemoryOnly == true
         )

@@ -40,7 +40,9 @@ public final class CacheEntry: Sendable {
     ///   - expires: The time at which the entry expires; nil for never.
     ///   - renewal: The duration by which each access extends the lifetime.
     ///   - tags: The tags by which entries can be removed together.
-    package convenience init(
+    ///   - memory: The expiration in memory; nil if it is the same as in storage.
+    ///   - isMemoryOnly: True if the entry is never written to storage.
+    package init(
         key: CacheKey,
         variant: String = "",
         response: StoredResponse? = nil,
@@ -48,19 +50,21 @@ public final class CacheEntry: Sendable {
         stored: Date,
         expires: Date? = nil,
         renewal: Duration? = nil,
-        tags: Set<String> = []
+        tags: Set<String> = [],
+        memory: CacheExpiration.TierExpiration? = nil,
+        isMemoryOnly: Bool = false
     ) {
-        self.init(
-            key: key,
-            variant: variant,
-            response: response,
-            body: body,
-            stored: stored,
-            expires: expires,
-            renewal: renewal,
-            tags: tags,
-            memory: nil
-        )
+        self.memory = memory
+        self.isMemoryOnly = isMemoryOnly
+        self.key = key
+        self.variant = variant
+        self.response = response
+        self.body = body
+        self.stored = stored
+        self.expires = expires
+        self.renewal = renewal
+        self.tags = tags
+        storedModel = response == nil ? nil : StoredModel(of: body)
     }
 
     /// Creates an entry with an expiration, in memory only or in both tiers.
@@ -75,7 +79,6 @@ public final class CacheEntry: Sendable {
     ) {
         self.init(
             key: key,
-            variant: "",
             response: response,
             body: body,
             stored: stored,
@@ -85,54 +88,6 @@ public final class CacheEntry: Sendable {
             memory: expiration.memory,
             isMemoryOnly: isMemoryOnly
         )
-    }
-
-    /// Creates a response of the HTTP cache, which does not expire.
-    package convenience init(
-        key: CacheKey,
-        variant: String,
-        response: StoredResponse,
-        body: Data,
-        tags: Set<String>,
-        isMemoryOnly: Bool
-    ) {
-        self.init(
-            key: key,
-            variant: variant,
-            response: response,
-            body: body,
-            stored: response.received,
-            expires: nil,
-            renewal: nil,
-            tags: tags,
-            memory: nil,
-            isMemoryOnly: isMemoryOnly
-        )
-    }
-
-    init(
-        key: CacheKey,
-        variant: String,
-        response: StoredResponse?,
-        body: Data,
-        stored: Date,
-        expires: Date?,
-        renewal: Duration?,
-        tags: Set<String>,
-        memory: CacheExpiration.TierExpiration?,
-        isMemoryOnly: Bool = false
-    ) {
-        self.memory = memory
-        self.isMemoryOnly = isMemoryOnly
-        self.key = key
-        self.variant = variant
-        self.response = response
-        self.body = body
-        self.stored = stored
-        self.expires = expires
-        self.renewal = renewal
-        self.tags = tags
-        storedModel = response == nil ? nil : StoredModel(of: body)
     }
 
     /// Returns a copy with another body or expiration, for a ``CacheStorage`` that receives the body in pieces or keeps

@@ -14,7 +14,7 @@ public struct CacheExpiration: Sendable, Hashable {
         case date(Date)
     }
 
-    struct TierExpiration: Sendable, Hashable {
+    package struct TierExpiration: Sendable, Hashable {
         var term: Term
         var isExtended = false
     }

@@ -40,26 +40,12 @@ package enum SystemSHA256 {
     ) throws(Failure) -> [UInt8]? {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 64)
         defer { buffer.deallocate() }
-        #if canImport(CryptoKit)
-        var hash = SHA256()
+        let stream = SHA256Stream()
         while true {
             let count = try next(buffer)
-            if count <= 0 { return Array(hash.finalize()) }
-            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+            if count <= 0 { return stream.digest }
+            stream.append(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
         }
-        #else
-        sluice_keep_crypto()
-        guard let context = EVP_MD_CTX_new() else { return nil }
-        defer { EVP_MD_CTX_free(context) }
-        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }
-        while true {
-            let count = try next(buffer)
-            if count <= 0 { break }
-            guard EVP_DigestUpdate(context, buffer.baseAddress, min(count, buffer.count)) == 1 else { return nil }
-        }
-        var digest = [UInt8](repeating: 0, count: 32)
-        return EVP_DigestFinal_ex(context, &digest, nil) == 1 ? digest : nil
-        #endif
     }
 }
 
@@ -131,12 +117,12 @@ package final class SHA256Stream {
     package init() {}
 
     /// Adds bytes.
-    package func append(_ bytes: Data) {
-        hash.update(data: bytes)
+    package func append(_ bytes: UnsafeRawBufferPointer) {
+        hash.update(bufferPointer: bytes)
     }
 
-    /// The digest of the bytes so far in 64 hexadecimal digits.
-    package var hexDigest: String? { HexText.text(of: Array(hash.finalize())[...]) }
+    /// The 32 bytes of the digest of the bytes so far.
+    package var digest: [UInt8]? { Array(hash.finalize()) }
     #else
     private let context = EVP_MD_CTX_new()
     private var hasFailed = false
@@ -152,18 +138,26 @@ package final class SHA256Stream {
     }
 
     /// Adds bytes.
-    package func append(_ bytes: Data) {
+    package func append(_ bytes: UnsafeRawBufferPointer) {
         guard !hasFailed else { return }
-        bytes.withUnsafeBytes { hasFailed = EVP_DigestUpdate(context, $0.baseAddress, $0.count) != 1 }
+        hasFailed = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) != 1
     }
 
-    /// The digest of the bytes so far in 64 hexadecimal digits; nil if the library fails.
-    package var hexDigest: String? {
+    /// The 32 bytes of the digest of the bytes so far; nil if the library fails.
+    package var digest: [UInt8]? {
         guard !hasFailed, let copy = EVP_MD_CTX_new() else { return nil }
         defer { EVP_MD_CTX_free(copy) }
         var digest = [UInt8](repeating: 0, count: 32)
-        guard EVP_MD_CTX_copy_ex(copy, context) == 1, EVP_DigestFinal_ex(copy, &digest, nil) == 1 else { return nil }
-        return HexText.text(of: digest[...])
+        let isHashed = EVP_MD_CTX_copy_ex(copy, context) == 1 && EVP_DigestFinal_ex(copy, &digest, nil) == 1
+        return isHashed ? digest : nil
     }
     #endif
+
+    /// Adds bytes.
+    package func append(_ bytes: Data) {
+        bytes.withUnsafeBytes { append($0) }
+    }
+
+    /// The digest of the bytes so far in 64 hexadecimal digits; nil if the library fails.
+    package var hexDigest: String? { digest.map { HexText.text(of: $0[...]) } }
 }
