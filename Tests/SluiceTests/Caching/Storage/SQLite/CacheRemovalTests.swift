@@ -163,6 +163,10 @@ import Testing
         try await storage.apply((0..<100).map { .store(CacheEntry("\($0)", body: .noise(20_000))) })
         #expect(try await other.entries("1").count == 1)
         let old = folder.files.identity
+        // A connection to the old file, so that the new one does not get its inode number.
+        let connection = try folder.connection()
+        defer { withExtendedLifetime(connection) {} }
+        #expect(try CacheSize(totalOf: connection).count == 100)
         let writer = try await other.writer(for: CacheEntry("a"))
         try await writer.write(.noise(5000))
         try await storage.apply([.remove(CacheSelection())])
