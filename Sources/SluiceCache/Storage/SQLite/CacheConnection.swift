@@ -20,12 +20,29 @@ struct CacheConnection: Sendable {
         var lastForeignCheck: (generation: Int, changes: Int64?)?
         /// The number of changes that this connection has made since.
         var ownChanges: Int64 = 0
-        /// The time until which work waits only briefly for a lock, because another process has held it for long.
-        var impatience: ContinuousClock.Instant?
+        /// The end of the time in which work waits only briefly for a lock; nil if the last wait was successful.
+        private var backOffEnd: ContinuousClock.Instant?
 
         mutating func close() {
             connection = nil
             opened = nil
+        }
+
+        /// Runs work that waits for a lock. After a wait without success, further work waits only briefly for a while. Otherwise, each piece of
+        /// work in the queue would wait for the full time.
+        mutating func waiting<Value>(
+            _ tuning: CacheTuning,
+            _ work: (_ busyTimeout: Int) throws(SQLiteFailure) -> Value
+        ) throws(SQLiteFailure) -> Value {
+            let isBackingOff = backOffEnd.map { .now < $0 } ?? false
+            do throws(SQLiteFailure) {
+                let value = try work(isBackingOff ? min(50, tuning.busyTimeout) : tuning.busyTimeout)
+                backOffEnd = nil
+                return value
+            } catch {
+                if error.isBusy, !isBackingOff { backOffEnd = .now + tuning.retryInterval }
+                throw error
+            }
         }
     }
 
@@ -87,18 +104,12 @@ struct CacheConnection: Sendable {
         state.close()
         let connection: SQLiteConnection
         do throws(SQLiteFailure) {
-            let waits = state.impatience.map { $0 <= .now } ?? true
-            do throws(SQLiteFailure) {
-                connection = try open(opened, in: files, tuning, waits: waits)
-            } catch {
-                // Each read in the queue would wait.
-                if error.isBusy, waits { state.impatience = .now + tuning.retryInterval }
-                throw error
+            connection = try state.waiting(tuning) { busyTimeout throws(SQLiteFailure) in
+                try open(opened, in: files, tuning, lockTimeout: busyTimeout)
             }
         } catch {
             throw .failed(error)
         }
-        state.impatience = nil
         guard files.identity == opened.identity else { throw .moved }
         state.connection = connection
         state.opened = opened
@@ -112,11 +123,11 @@ struct CacheConnection: Sendable {
         _ opened: CacheDatabase.Opened,
         in files: CacheFiles,
         _ tuning: CacheTuning,
-        waits: Bool
+        lockTimeout: Int
     ) throws(SQLiteFailure) -> SQLiteConnection {
         var lock: FileLock?
         do throws(SystemFailure) {
-            lock = try files.lock(busyTimeout: waits ? tuning.busyTimeout : tuning.impatientTimeout)
+            lock = try files.lock(busyTimeout: lockTimeout)
         } catch {
             // If the lock cannot be taken because the location is read-only, no process can replace the file either.
             guard opened.access != .readWrite else {

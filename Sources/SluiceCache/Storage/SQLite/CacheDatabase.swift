@@ -218,7 +218,11 @@ extension CacheDatabase {
                 throw unavailable("it is read-only")
             }
             do throws(SQLiteFailure) {
-                var transaction = try begin(on: connection, isRetry: isSecond, &state)
+                var transaction = try state.waiting(tuning) { busyTimeout throws(SQLiteFailure) in
+                    try connection.wait(upTo: busyTimeout)
+                    defer { try? connection.wait(upTo: tuning.busyTimeout) }
+                    return try CacheTransaction(connection, tuning, isRetry: isSecond)
+                }
                 // An empty file is only removed under this write lock, so the file stays in place from here on.
                 guard files.identity == opened.identity, try schema.isCurrent(in: connection) else {
                     connection.rollBack()
@@ -251,26 +255,6 @@ extension CacheDatabase {
             }
         }
         throw fileReplaced
-    }
-
-    /// Begins a transaction. Waits until no other process writes, but only briefly if that has recently taken too long. Otherwise, each
-    /// change in the queue would wait.
-    private func begin(
-        on connection: SQLiteConnection,
-        isRetry: Bool,
-        _ state: inout CacheConnection.State
-    ) throws(SQLiteFailure) -> CacheTransaction {
-        let waits = state.impatience.map { $0 <= .now } ?? true
-        if !waits { try connection.wait(upTo: tuning.impatientTimeout) }
-        defer { if !waits { try? connection.wait(upTo: tuning.busyTimeout) } }
-        do throws(SQLiteFailure) {
-            let transaction = try CacheTransaction(connection, tuning, isRetry: isRetry)
-            state.impatience = nil
-            return transaction
-        } catch {
-            if error.isBusy, waits { state.impatience = .now + tuning.retryInterval }
-            throw error
-        }
     }
 
     /// Empties the log, unless another connection is reading it.

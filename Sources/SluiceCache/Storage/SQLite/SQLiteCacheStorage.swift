@@ -180,8 +180,6 @@ struct CacheTuning: Sendable {
     var removalStep = 10_000
     /// The time in milliseconds that a writer waits for another process.
     var busyTimeout = 5000
-    /// The maximum time to wait for locks, in milliseconds, while another process holds one for longer than ``busyTimeout``.
-    var impatientTimeout: Int { min(busyTimeout, 50) }
     /// The time after which a statement that writes is interrupted.
     var statementLimit = Duration.seconds(10)
     /// The time after which a read is interrupted.
