@@ -9,6 +9,23 @@ package enum SystemFile {
         case failed(Int32)
     }
 
+    /// Returns the mode that the umask or the rules of a folder give to new files of this process. It is read from a file created for this
+    /// purpose, because a umask cannot be read without changing it for all threads.
+    ///
+    /// - Parameter path: An unused path in the folder.
+    /// - Returns: The mode; nil if no file can be created.
+    package static func modeOfNewFile(at path: String) -> mode_t? {
+        let rights = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, rights)
+        guard descriptor >= 0 else { return nil }
+        defer {
+            close(descriptor)
+            unlink(path)
+        }
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status.st_mode & rights : nil
+    }
+
     /// Reads a small file, up to a limit in bytes. Does not follow a symbolic link.
     ///
     /// - Parameters:

@@ -304,9 +304,6 @@ final class BodyFile: Sendable {
         var isMoved = false
     }
 
-    /// The flags that open a new file for writing.
-    private static let newFile = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-
     let url: URL
     private let state: Locked<State>
 
@@ -337,7 +334,8 @@ final class BodyFile: Sendable {
                 return .failure(.unwritableBody(folder, underlying: error))
             }
             let url = Self.uniqueURL(in: folder)
-            let descriptor = open(url.path, Self.newFile, S_IRUSR | S_IWUSR)
+            let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+            let descriptor = open(url.path, flags, S_IRUSR | S_IWUSR)
             guard descriptor >= 0 else { return .failure(.unwritableBody(url, errno)) }
             return .success(BodyFile(url, descriptor))
         }.get()
@@ -364,26 +362,12 @@ final class BodyFile: Sendable {
             return state.descriptor
         }
         if descriptor >= 0 {
-            if let mode = Self.usualMode(in: url.deletingLastPathComponent()) { fchmod(descriptor, mode) }
+            let unused = Self.uniqueURL(in: url.deletingLastPathComponent()).path
+            if let mode = SystemFile.modeOfNewFile(at: unused) { fchmod(descriptor, mode) }
             if close(descriptor) != 0 { throw .unwritableBody(destination, errno) }
         }
         guard rename(url.path, destination.path) == 0 else { throw .unwritableBody(destination, errno) }
         state.withLock { $0.isMoved = true }
-    }
-
-    /// Returns the mode that the umask or the rules of a folder give to new files; nil if none can be created. It is read from a
-    /// file created for this purpose, because a umask cannot be read without changing it for all threads.
-    private static func usualMode(in folder: URL) -> mode_t? {
-        let path = uniqueURL(in: folder).path
-        let rights = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH
-        let descriptor = open(path, newFile, rights)
-        guard descriptor >= 0 else { return nil }
-        defer {
-            close(descriptor)
-            unlink(path)
-        }
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? status.st_mode & rights : nil
     }
 
     private static func uniqueURL(in folder: URL) -> URL { folder.appending(path: ".\(UUID().uuidString)") }

@@ -249,22 +249,12 @@ extension PartialDownloadLocation {
         }
     }
 
-    /// The mode that new files of this process get in the folder, determined by the umask or the folder's rules. It is
-    /// read from a file created for this purpose, because a umask cannot be read without changing it for all threads.
-    /// Nil if no file can be created, and for a temporary file, which remains readable by its owner only.
+    /// The mode that new files of this process get in the folder. Nil if no file can be created, and for a temporary
+    /// file, which remains readable by its owner only.
     var fileMode: mode_t? {
         if finalName == .temporary { return nil }
-        let path = newJournal
-        unlink(path)
-        let rights = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, rights)
-        guard descriptor >= 0 else { return nil }
-        defer {
-            close(descriptor)
-            unlink(path)
-        }
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? status.st_mode & rights : nil
+        unlink(newJournal)
+        return SystemFile.modeOfNewFile(at: newJournal)
     }
 
     func removeJournal() {
