@@ -279,15 +279,6 @@ private enum DecodedOutcome: Sendable {
     case response(any AnyObject & Sendable)
 }
 
-/// A model as an object.
-private final class ModelBox<Model: Sendable>: Sendable {
-    let model: Model
-
-    init(_ model: consuming Model) {
-        self.model = model
-    }
-}
-
 /// A response as an object, for an outcome that is not just a model.
 private final class ResponseBox<Model: Sendable, ErrorModel: ErrorSerializable>: Sendable {
     let response: APIResponse<Model, ErrorModel>

@@ -197,11 +197,11 @@ package final class StoredModel: Sendable {
             body.sharedAddress == address
         else { return try make() }
         if let last = decoded.withLock({ $0 }), last.decoder === decoder, last.type == Model.self {
-            return unsafeDowncast(last, to: Decoded<Model>.self).model
+            return unsafeDowncast(last.box, to: ModelBox<Model>.self).model
         }
         let model = try make()
         if body.count <= Self.maximumBodySize {
-            let new = Decoded(decoder: decoder, model: model, bytes: 3 * body.count)
+            let new = DecodedModel(ModelBox(model), Model.self, by: decoder, bytes: 3 * body.count)
             decoded.withLock { $0 = new }
         }
         return model
@@ -210,29 +210,35 @@ package final class StoredModel: Sendable {
 
 /// A decoded model without its type.
 ///
-/// The type is compared, and the cast to it is unchecked in a release build, because a checked cast looks up metadata. Unchecked
-/// `Sendable`, because a class with a subclass cannot be checked; all properties are constants of sendable types.
-private class DecodedModel: @unchecked Sendable {
-    final let decoder: any AnyObject & Sendable
+/// The type is compared, and the cast to it is unchecked in a release build, because a checked cast looks up metadata.
+private final class DecodedModel: Sendable {
+    /// A ``ModelBox``.
+    let box: any AnyObject & Sendable
     /// The type of the model.
-    final let type: Any.Type
+    let type: any Sendable.Type
+    let decoder: any AnyObject & Sendable
     /// The estimated memory size of the model in bytes, because it cannot be measured.
-    final let bytes: Int
+    let bytes: Int
 
-    init(decoder: any AnyObject & Sendable, type: Any.Type, bytes: Int) {
-        self.decoder = decoder
+    init<Model: Sendable>(
+        _ box: ModelBox<Model>,
+        _ type: Model.Type,
+        by decoder: any AnyObject & Sendable,
+        bytes: Int
+    ) {
+        self.box = box
         self.type = type
+        self.decoder = decoder
         self.bytes = bytes
     }
 }
 
-/// A decoded model. Sendable, because all properties are constants of sendable types.
-private final class Decoded<Model: Sendable>: DecodedModel, @unchecked Sendable {
-    let model: Model
+/// A model as an object, whose type an unchecked cast restores.
+package final class ModelBox<Model: Sendable>: Sendable {
+    package let model: Model
 
-    init(decoder: any AnyObject & Sendable, model: Model, bytes: Int) {
+    package init(_ model: consuming Model) {
         self.model = model
-        super.init(decoder: decoder, type: Model.self, bytes: bytes)
     }
 }
 

@@ -26,6 +26,7 @@ public struct TransferContext: Sendable {
     /// False if the request must not be sent again although its method is idempotent.
     @usableFromInline package var isRepeatable = true
 
+    // Inlined, because an initializer of another module copies such a large value when it returns.
     /// Creates a context.
     @inlinable
     public init(
