@@ -196,10 +196,9 @@ package final class Connection: LoopHandler, RequestCarrier {
             transaction.unacknowledged = left
             if transaction.deadline(hasOutput: !state.output.isEmpty) > now { return }
         }
-        if transaction.resendReason != nil, transaction.call.deadline > now {
-            // The rest of the discarded response is not worth a longer wait.
-            return resend(&state, transaction, &effects)
-        }
+        let mayResend = transaction.resendReason != nil && transaction.call.deadline > now
+        // The rest of a discarded response is not worth a longer wait.
+        if mayResend { return resend(&state, transaction, &effects) }
         fail(&state, transaction, transaction.call.timeoutError(at: now), &effects)
     }
 

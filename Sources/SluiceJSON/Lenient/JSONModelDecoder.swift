@@ -68,24 +68,19 @@ package final class JSONModelDecoder: Sendable {
     ///
     /// - Throws: `DecodingError.dataCorrupted` for more than ``JSONMarks/limit`` in a row.
     package static func checkMarks(in data: Data) throws {
-        try checkMarks(ofUTF8: data)
+        try data.withUnsafeBytes { try checkMarks(of: $0.bindMemory(to: UInt8.self)) }
         guard isWide(data) else { return }
         let encodings: [String.Encoding] = [
             .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32LittleEndian, .utf32BigEndian,
         ]
         for encoding in encodings {
-            if let text = String(data: data, encoding: encoding) { try checkMarks(ofUTF8: Data(text.utf8)) }
+            if var text = String(data: data, encoding: encoding) { try text.withUTF8 { try checkMarks(of: $0) } }
         }
     }
 
-    private static func checkMarks(ofUTF8 data: Data) throws {
-        let error = data.withUnsafeBytes { bytes -> JSONSyntaxError? in
-            let bytes = bytes.bindMemory(to: UInt8.self)
-            return JSONMarks.offsetOfExcess(in: bytes).map {
-                JSONSyntaxError("it has \(JSONMarks.excess)", offset: $0, in: bytes)
-            }
-        }
-        guard let error else { return }
+    private static func checkMarks(of text: UnsafeBufferPointer<UInt8>) throws {
+        guard let offset = JSONMarks.offsetOfExcess(in: text) else { return }
+        let error = JSONSyntaxError("it has \(JSONMarks.excess)", offset: offset, in: text)
         throw DecodingError.dataCorrupted(
             DecodingError.Context(codingPath: [], debugDescription: error.description, underlyingError: error)
         )

@@ -360,7 +360,7 @@ final class LenientInput {
         if case .useDefaultKeys = decoder.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
     }
 
-    /// Returns the value of a member of an object; nil if there is none. A function of its own, which retains no part of the document.
+    /// Returns the value of a member of an object; nil if there is none. Not inlined, because each caller would retain the document.
     @inline(never)
     func member(_ name: String, of node: Node) -> Node? { document.member(name, of: node) }
 

@@ -397,22 +397,35 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
-        /// The body of the challenge arrives byte by byte.
-        @Test func challengeWithoutEndIsAnsweredOnAnotherConnection() async throws {
+        /// Starts a server that answers requests without credentials by a challenge.
+        ///
+        /// - Parameters:
+        ///   - end: The end of the head of the challenge, and the first bytes of its body.
+        ///   - rest: Continues the response to the challenge.
+        /// - Returns: The server, and credentials that it accepts.
+        /// - Throws: An error if there is no free port.
+        private func challenger(
+            _ end: String,
+            _ rest: @escaping @Sendable (Int32) -> Void
+        ) throws -> (listener: TestListener, credentials: ChallengeCredentials) {
             let listener = try TestListener { descriptor in
                 guard let head = TestListener.readHead(descriptor) else { return }
                 if head.contains("Authorization: Basic ") {
                     TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nin", to: descriptor)
                     return
                 }
-                TestListener.write(
-                    "HTTP/1.1 401 x\r\nWWW-Authenticate: Basic realm=r\r\nTransfer-Encoding: chunked\r\n\r\n",
-                    to: descriptor
-                )
-                while TestListener.write("1\r\nx\r\n", to: descriptor) { usleep(10_000) }
+                TestListener.write("HTTP/1.1 401 x\r\nWWW-Authenticate: Basic realm=r\r\n\(end)", to: descriptor)
+                rest(descriptor)
             }
             let origin = HTTPOrigin(scheme: "http", authority: listener.authority)
-            let credentials = ChallengeCredentials(user: "a", password: "b", origin: origin)
+            return (listener, ChallengeCredentials(user: "a", password: "b", origin: origin))
+        }
+
+        /// The body of the challenge arrives byte by byte.
+        @Test func challengeWithoutEndIsAnsweredOnAnotherConnection() async throws {
+            let (listener, credentials) = try challenger("Transfer-Encoding: chunked\r\n\r\n") { descriptor in
+                while TestListener.write("1\r\nx\r\n", to: descriptor) { usleep(10_000) }
+            }
             let context = TransferContext(timeouts: Timeouts(total: .seconds(60)), credentials: credentials)
             #expect(try await transport.exchange(listener.request(), context).text == "in")
             try await waitUntil("the first connection is closed") { listener.openConnections == 0 }
@@ -420,20 +433,9 @@ extension EngineTests {
         }
 
         @Test func timeoutsApplyWhileAChallengeIsRead() async throws {
-            let listener = try TestListener { descriptor in
-                guard let head = TestListener.readHead(descriptor) else { return }
-                if head.contains("Authorization: Basic ") {
-                    TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nin", to: descriptor)
-                    return
-                }
-                TestListener.write(
-                    "HTTP/1.1 401 x\r\nWWW-Authenticate: Basic realm=r\r\nContent-Length: 9\r\n\r\nwho",
-                    to: descriptor
-                )
+            let (listener, credentials) = try challenger("Content-Length: 9\r\n\r\nwho") { descriptor in
                 TestListener.discardInput(descriptor)
             }
-            let origin = HTTPOrigin(scheme: "http", authority: listener.authority)
-            let credentials = ChallengeCredentials(user: "a", password: "b", origin: origin)
             let total = TransferContext(timeouts: Timeouts(total: .milliseconds(200)), credentials: credentials)
             #expect(await transport.failure(of: listener.request(), total)?.code == .timedOut)
             let idle = TransferContext(timeouts: Timeouts(idle: .milliseconds(200)), credentials: credentials)
