@@ -79,12 +79,7 @@ extension EngineTests {
                 guard TestListener.readHead(descriptor) != nil else { return }
                 TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
                 guard TestListener.readHead(descriptor) != nil else { return }
-                var (received, bytes) = ([UInt8](), [UInt8](repeating: 0, count: 100))
-                while !String(decoding: received, as: UTF8.self).contains("first") {
-                    let count = recv(descriptor, &bytes, bytes.count, 0)
-                    guard count > 0 else { return }
-                    received += bytes.prefix(count)
-                }
+                guard TestListener.read(descriptor, through: "first") != nil else { return }
                 stopped.withLock(\.self)?.stop()
             }
             stopped.withLock { $0 = listener }

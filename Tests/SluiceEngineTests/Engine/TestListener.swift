@@ -116,13 +116,18 @@ final class TestListener: Sendable {
 
     /// Reads the head of a request; nil if the client closes before its end.
     static func readHead(_ descriptor: Int32) -> String? {
-        var head: [UInt8] = []
+        read(descriptor, through: "\r\n\r\n")
+    }
+
+    /// Reads up to and including an end; nil if the client closes the connection before.
+    static func read(_ descriptor: Int32, through end: String) -> String? {
+        var bytes: [UInt8] = []
         var byte: UInt8 = 0
-        while !head.ends(with: Array("\r\n\r\n".utf8)) {
+        while !bytes.ends(with: Array(end.utf8)) {
             guard recv(descriptor, &byte, 1, 0) == 1 else { return nil }
-            head.append(byte)
+            bytes.append(byte)
         }
-        return String(decoding: head, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Writes a text; false if the client has closed the connection.
