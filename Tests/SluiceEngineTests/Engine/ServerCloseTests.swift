@@ -39,7 +39,7 @@ extension EngineTests {
         @Test func endIsDetectedWhileTheUploadIsStalled() async throws {
             let listener = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
-                // Only then does the client wait for more of the source, and cancels that wait.
+                // Once the first chunk is sent, the client waits for the next one. The end of the connection cancels that wait.
                 guard TestListener.read(descriptor, through: "first") != nil else { return }
                 // Closes only the sending side. The service ends when the client has closed the other side.
                 shutdown(descriptor, Int32(SHUT_WR))

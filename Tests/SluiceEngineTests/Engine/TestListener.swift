@@ -119,7 +119,7 @@ final class TestListener: Sendable {
         read(descriptor, through: "\r\n\r\n")
     }
 
-    /// Reads up to and including an end; nil if the client closes the connection before.
+    /// Reads up to and including a text; nil if the client closes the connection before.
     static func read(_ descriptor: Int32, through end: String) -> String? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
