@@ -64,7 +64,9 @@ extension EngineTests {
             var connection = ConnectionOptions()
             connection.proxy = .none
             connection.hostAddresses = ["*": addresses.map { IPAddress(127, 0, 0, $0) }]
-            let context = TransferContext(timeouts: Timeouts(connect: .seconds(1)), connection: connection)
+            // The second attempt begins after a delay, and must fail before the time-out.
+            let limit = addresses == [2, 3] ? Duration.seconds(4) : .seconds(1)
+            let context = TransferContext(timeouts: Timeouts(connect: limit), connection: connection)
             let authority = "silent.test:\(silent.port)"
             let request = HTTPRequest(scheme: "http", authority: authority, path: "/")
             let transport = SocketTransport()

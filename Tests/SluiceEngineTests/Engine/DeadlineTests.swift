@@ -2,9 +2,16 @@
 import Foundation
 import SluiceHTTP
 import SluiceTesting
+import Synchronization
 import Testing
 
 @testable import SluiceEngine
+
+/// The progress of a signal's handler, which must not use a lock.
+private enum SignalHandler {
+    static let hasBegun = Atomic(false)
+    static let mayEnd = Atomic(false)
+}
 
 extension EngineTests {
     /// Requests that end before their deadline, and requests that do not.
@@ -14,19 +21,20 @@ extension EngineTests {
         @Test func informationalResponsesDoNotExtendTheTotalTime() async throws {
             let server = try LoopbackServer()
             typealias Step = LoopbackResponse.Step
-            let hint: [Step] = [.write("HTTP/1.1 103 Early Hints\r\n\r\n"), .pause(.milliseconds(100))]
+            let hint: [Step] = [.write("HTTP/1.1 103 Early Hints\r\n\r\n"), .pause(.milliseconds(200))]
             let hints: [Step] = (0..<90).flatMap { _ in hint }
             let end: [Step] = [.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
             server.on("/hints", .script(hints + end))
             let seen = Locked(0)
-            var context = TransferContext(timeouts: Timeouts(total: .milliseconds(700)))
+            var context = TransferContext(timeouts: Timeouts(total: .seconds(3)))
             context.onInformational = { _ in seen.withLock { $0 += 1 } }
             let start = ContinuousClock.now
             let error = await transport.failure(of: server.request("/hints"), context)
             let time = ContinuousClock.now - start
             #expect(error?.code == .timedOut)
-            #expect(time >= .milliseconds(700))
-            #expect(time < .seconds(5), "\(time)")
+            #expect(time >= .seconds(3))
+            // The script takes 18 seconds.
+            #expect(time < .seconds(10), "\(time)")
             #expect(seen.withLock { $0 } > 0)
             try await waitUntil("the connection is closed") { server.openConnections == 0 }
             #expect(transport.isQuiet)
@@ -50,8 +58,9 @@ extension EngineTests {
             #expect(error?.code == .idleTimedOut)
             #expect(time >= .milliseconds(300))
             resumes.signal()
-            try await waitUntil("the connection is closed") { listener.openConnections == 0 }
-            #expect(listener.connections == 1)
+            try await waitUntil("the connection is closed") {
+                listener.connections == 1 && listener.openConnections == 0
+            }
             #expect(transport.isQuiet)
         }
 
@@ -63,12 +72,12 @@ extension EngineTests {
                 let signal = LoopbackSignal()
                 let server = try LoopbackServer()
                 server.on("/", .script(.write(hint), .wait(for: signal), .write(answer)))
-                var context = TransferContext(timeouts: Timeouts(idle: .seconds(1)))
+                var context = TransferContext(timeouts: Timeouts(idle: .seconds(3)))
                 context.onInformational = { _ in
                     // Blocks the loop's thread until the idle timeout has passed and the response has arrived.
                     signal.fire()
                     let start = ContinuousClock.now
-                    let end = start + .milliseconds(1500)
+                    let end = start + .milliseconds(3300)
                     let limit = start + .seconds(20)
                     while ContinuousClock.now < end || (server.bytesSent < count && ContinuousClock.now < limit) {
                         usleep(1000)
@@ -93,7 +102,13 @@ extension EngineTests {
                         continuation.resume(returning: pthread_self())
                     }
                 }
-                signal(SIGUSR1) { _ in usleep(1_500_000) }
+                // The first use initializes the value, which a handler must not do.
+                SignalHandler.hasBegun.store(false, ordering: .sequentiallyConsistent)
+                SignalHandler.mayEnd.store(false, ordering: .sequentiallyConsistent)
+                signal(SIGUSR1) { _ in
+                    SignalHandler.hasBegun.store(true, ordering: .sequentiallyConsistent)
+                    while !SignalHandler.mayEnd.load(ordering: .sequentiallyConsistent) { poll(nil, 0, 1) }
+                }
                 let answers = LoopbackSignal()
                 let server = try LoopbackServer()
                 let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -102,12 +117,20 @@ extension EngineTests {
                 let task = Task {
                     try await transport.exchange(
                         server.request("/"),
-                        TransferContext(timeouts: Timeouts(idle: .seconds(1)))
+                        TransferContext(timeouts: Timeouts(idle: .seconds(3)))
                     )
                 }
                 await server.waitForRequests(1)
                 pthread_kill(thread, SIGUSR1)
+                try await waitUntil("the handler has begun") {
+                    SignalHandler.hasBegun.load(ordering: .sequentiallyConsistent)
+                }
                 answers.fire()
+                let end = ContinuousClock.now + .seconds(3)
+                try await waitUntil("the idle timeout has passed and the response has arrived") {
+                    ContinuousClock.now > end && server.bytesSent >= answer.utf8.count
+                }
+                SignalHandler.mayEnd.store(true, ordering: .sequentiallyConsistent)
                 try #require(try await task.value.text == "ok")
                 exit(7)
             }

@@ -117,7 +117,7 @@ extension EngineTests {
 
         @Test(
             arguments: [
-                (Timeouts(total: .milliseconds(200)), .timedOut), (Timeouts(idle: .milliseconds(200)), .idleTimedOut),
+                (Timeouts(total: .milliseconds(1500)), .timedOut), (Timeouts(idle: .milliseconds(200)), .idleTimedOut),
             ] as [(Timeouts, SluiceError.Code)]
         )
         func timedOutRequestIsReset(_ timeouts: Timeouts, _ code: SluiceError.Code) async throws {
@@ -138,17 +138,18 @@ extension EngineTests {
         }
 
         @Test func slowReaderDoesNotCauseAnIdleTimeout() async throws {
-            let request = server.request()
-            let transport = SocketTransport { $0.responseBufferSize = 1000 }
-            let task = Task {
-                try await transport.send(request, context: .http2(Timeouts(idle: .milliseconds(100))))
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                peer.head(frame.stream)
+                peer.data(frame.stream, [UInt8](repeating: 0x61, count: 2000))
             }
-            let (peer, _) = try await server.seen()
-            peer.head(1)
-            peer.data(1, [UInt8](repeating: 0x61, count: 2000))
-            let response = try await task.value
+            let transport = SocketTransport { $0.responseBufferSize = 1000 }
+            let context = TransferContext.http2(Timeouts(idle: .seconds(3)))
+            let response = try await transport.send(server.request(), context: context)
+            let peer = try await server.peer()
+            try await peer.synchronize()
             let start = ContinuousClock.now
-            try await waitUntil("the idle time is over") { ContinuousClock.now - start > .milliseconds(400) }
+            try await waitUntil("the idle time is over") { ContinuousClock.now - start > .milliseconds(3300) }
             peer.data(1, "end", ends: true)
             #expect(try await response.body.collect().count == 2003)
         }

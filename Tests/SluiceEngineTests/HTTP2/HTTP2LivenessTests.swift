@@ -9,13 +9,12 @@ import Testing
 extension EngineTests {
     /// HTTP/2 connections that are idle, or whose server does not answer.
     @Suite struct HTTP2LivenessTests {
-        private let transport = SocketTransport { $0.pingInterval = .milliseconds(100) }
+        private let transport = SocketTransport { $0.pingInterval = .milliseconds(200) }
+        /// For servers that must answer before a ping fails.
+        private let patient = SocketTransport { $0.pingInterval = .seconds(1) }
 
-        private func send(
-            _ request: HTTPRequest,
-            _ timeouts: Timeouts = Timeouts()
-        ) -> Task<Result<ReadResponse, SluiceError>, Never> {
-            Task { [transport] in await transport.result(of: request, .http2(timeouts)) }
+        private func send(_ request: HTTPRequest) -> Task<Result<ReadResponse, SluiceError>, Never> {
+            Task { [transport] in await transport.result(of: request, .http2()) }
         }
 
         /// The server stops reading after the source of the body has paused.
@@ -55,8 +54,8 @@ extension EngineTests {
             let server = try ScriptedHTTP2Server(answersPings: false) { peer, frame in
                 if frame.kind == .headers, frame.stream == 1 { peer.answer(1, "ok") }
             }
-            _ = try await send(server.request()).value.get()
-            #expect(try await send(server.request()).value.get().text == "ok")
+            _ = try await patient.exchange(server.request(), .http2())
+            #expect(try await patient.exchange(server.request(), .http2()).text == "ok")
             #expect(server.connections == 2)
         }
 
@@ -65,10 +64,9 @@ extension EngineTests {
             let server = try ScriptedHTTP2Server(answersPings: false) { peer, frame in
                 if frame[":path"] == "/answered" { peer.answer(frame.stream, "ok") }
             }
-            let transport = SocketTransport { $0.pingInterval = .milliseconds(200) }
-            _ = try await transport.exchange(server.request("/answered"), .http2())
-            for _ in 0..<100 where server.connections == 1 {
-                let task = Task { await transport.result(of: server.request("/hole"), .http2()) }
+            _ = try await patient.exchange(server.request("/answered"), .http2())
+            for _ in 0..<300 where server.connections == 1 {
+                let task = Task { [patient] in await patient.result(of: server.request("/hole"), .http2()) }
                 let start = ContinuousClock.now
                 try await waitUntil("some time has passed") { ContinuousClock.now - start > .milliseconds(30) }
                 task.cancel()
@@ -77,24 +75,33 @@ extension EngineTests {
             #expect(server.connections == 2)
         }
 
+        /// A connection that is lost although its pings are answered is lost in each run. An answer is too late only in some.
         @Test func slowResponseSurvivesAnsweredPings() async throws {
-            let server = try ScriptedHTTP2Server()
-            let task = send(server.request())
-            let (peer, _) = try await server.seen()
-            try await waitUntil("three pings have arrived") { peer.frames(.ping).count == 3 }
-            peer.answer(1, "slow")
-            #expect(try await task.value.get().text == "slow")
-            #expect(server.connections == 1)
+            var results: [Result<ReadResponse, SluiceError>] = []
+            while results.isEmpty || results.last?.error?.code == .connectionLost, results.count < 3 {
+                let server = try ScriptedHTTP2Server()
+                let task = send(server.request())
+                let (peer, _) = try await server.seen()
+                try await waitUntil("three pings have arrived") { peer.frames(.ping).count >= 3 || peer.isClosed }
+                peer.answer(1, "slow")
+                results.append(await task.value)
+                #expect(server.connections == 1)
+            }
+            #expect(try results.last?.get().text == "slow", "\(results)")
         }
 
         @Test func idleConnectionIsNotPinged() async throws {
             let server = try ScriptedHTTP2Server.answering()
-            _ = try await send(server.request()).value.get()
-            let start = ContinuousClock.now
-            try await waitUntil("some intervals are over") { ContinuousClock.now - start > .milliseconds(350) }
+            _ = try await patient.exchange(server.request(), .http2())
             let peer = try await server.peer()
-            #expect(peer.frames(.ping).isEmpty)
-            #expect(try await send(server.request()).value.get().metrics?.isConnectionReused == true)
+            // If the server was slow, a ping was sent while the response was outstanding.
+            try await peer.synchronize()
+            let before = peer.frames(.ping).count
+            let start = ContinuousClock.now
+            try await waitUntil("some intervals are over") { ContinuousClock.now - start > .milliseconds(3200) }
+            #expect(peer.frames(.ping).count == before)
+            let next = try await patient.exchange(server.request(), .http2())
+            #expect(next.metrics?.isConnectionReused == true)
         }
 
         /// After a time-out without any received bytes, the connection gets no requests until it answers a ping.
@@ -108,7 +115,7 @@ extension EngineTests {
             try await peer.synchronize()
             let error = await transport.failure(
                 of: server.request("/hole"),
-                .http2(Timeouts(total: .milliseconds(100)))
+                .http2(Timeouts(total: .seconds(1)))
             )
             #expect(error?.code == .timedOut)
             let ping = try await peer.frame(.ping, 1)

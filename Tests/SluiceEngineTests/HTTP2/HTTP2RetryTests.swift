@@ -211,6 +211,7 @@ extension EngineTests {
             }
             let response = try await transport.send(server.request(), context: .http2())
             let peer = try await server.peer()
+            try await peer.synchronize()
             peer.reset(1, code)
             let (received, error) = await response.body.readToEnd()
             #expect(received == Data("begun".utf8))
@@ -261,7 +262,9 @@ extension EngineTests {
                 peer.data(frame.stream, "begun")
             }
             let response = try await transport.send(server.request(), context: .http2())
-            try await server.peer().close()
+            let peer = try await server.peer()
+            try await peer.synchronize()
+            peer.close()
             let (received, error) = await response.body.readToEnd()
             #expect(received == Data("begun".utf8))
             #expect(error?.code == .truncatedBody)
