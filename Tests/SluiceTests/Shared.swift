@@ -53,6 +53,11 @@ func eventually(
     }
 }
 
+/// The time limits that a test tries one after the other, until a request gets as far as the test needs before its time is up.
+///
+/// They are in real time, so a pause of the process may use up the short ones.
+let risingLimits: [Duration] = [.milliseconds(300), .milliseconds(1200), .seconds(5)]
+
 /// Checks if a task is done, after all other tasks have had a turn.
 enum TaskRace {
     static func isDone<Value: Sendable>(_ task: Task<Value, Never>) async -> Bool {

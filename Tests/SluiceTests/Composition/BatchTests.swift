@@ -44,7 +44,10 @@ final class BatchTests: XCTestCase {
         } catch {
             XCTAssertEqual(server.requests.contains { $0.path == "/missing" }, true)
         }
-        let cancelled = Task { () throws(ShopError) in try await load(motto) }
+        let cancelled = Task { () async throws(ShopError) -> String in
+            while !Task.isCancelled { await Task.yield() }
+            return try await load(motto)
+        }
         cancelled.cancel()
         let result = await cancelled.result
         XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is ShopError) }

@@ -2,6 +2,23 @@ import Sluice
 import SluiceTesting
 import XCTest
 
+/// Runs tasks only when a test requests it, so that the test knows that a task waits.
+private final class ManualExecutor: TaskExecutor {
+    private let jobs = Shared<[UnownedJob]>([])
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.change { $0.append(job) }
+    }
+
+    /// Runs the tasks until all of them wait or have ended.
+    func run() {
+        while let job = jobs.change({ $0.isEmpty ? nil : $0.removeFirst() }) {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+}
+
 final class RequestSenderTests: XCTestCase {
     func testSendsOnceForManyCallers() async throws {
         let server = try LoopbackServer()
@@ -46,14 +63,25 @@ final class RequestSenderTests: XCTestCase {
         server.on("/user", .after(signal, .json(#"{"id":1,"name":"Ada"}"#)))
         let sender: RequestSender<User, APIError> = APIClient(baseURL: server.url).codable.request("user").sender()
         let first = Task { await sender.result }
-        let second = Task { await sender.result }
         await server.waitForRequests(1)
+        let answer = Shared<Result<User, APIError>?>(nil)
+        let executor = ManualExecutor()
+        Task(executorPreference: executor) {
+            let result = await sender.result
+            answer.change { $0 = result }
+        }
+        // Returns when the second task waits too.
+        executor.run()
+        XCTAssertNil(answer.read)
         first.cancel()
         let cancelled = await first.value
         XCTAssertEqual(cancelled.failure?.code, .cancelled)
         signal.fire()
-        let answered = await second.value
-        XCTAssertEqual(try answered.get(), User(id: 1, name: "Ada"))
+        await eventually {
+            executor.run()
+            return answer.read != nil
+        }
+        XCTAssertEqual(try answer.read?.get(), User(id: 1, name: "Ada"))
     }
 
     func testCancelEndsAllWaitersAndIsFinal() async throws {

@@ -306,7 +306,8 @@ final class RetryTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/", .hang, .text("ok"))
         let client = APIClient(baseURL: server.url) {
-            $0.retry = RetryPolicy(backoff: .constant(.zero), attemptTimeout: .milliseconds(200))
+            // More attempts than a pause of the process uses up.
+            $0.retry = RetryPolicy(maximumAttempts: 10, backoff: .constant(.zero), attemptTimeout: .milliseconds(500))
         }
         let text = try await client.string.request("").sender().value
         XCTAssertEqual(text, "ok")

@@ -100,8 +100,16 @@ import Testing
         try connection.run("BEGIN IMMEDIATE")
         let counting =
             "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 2000) SELECT count(*) FROM n"
-        let end = ContinuousClock.now + .milliseconds(400)
-        while ContinuousClock.now < end { try connection.execute(counting) }
+        var time = Duration.zero
+        while time < .milliseconds(400) {
+            let begin = ContinuousClock.now
+            do {
+                try connection.execute(counting)
+                time += ContinuousClock.now - begin
+            } catch where ContinuousClock.now - begin >= .milliseconds(300) {
+                // A pause of the process made this statement too long by itself.
+            }
+        }
         try connection.run("COMMIT")
     }
 
