@@ -208,10 +208,18 @@ import Testing
         withExtendedLifetime(pages) {}
     }
 
+    /// Returns the value of a query at a time when Prometheus has the samples of both pages.
     private func value(of query: String, _ prometheus: PrometheusServer) async throws -> Double? {
-        let answer = try await APIClient(baseURL: prometheus.url).json.get("api/v1/query")
-            .query(["query": query]).sender().value
-        return Double(answer["data"]["result"][0]["value"][1].stringValue)
+        // A scrape that takes longer than its interval fails. Then the samples of the page are missing until the next one.
+        let request = APIClient(baseURL: prometheus.url).json.get("api/v1/query")
+            .query(["query": "\(query) and sum(up) == 2"])
+        var value: Double?
+        try await waitUntil("the last scrape of both pages succeeded", within: .seconds(60)) {
+            let answer = try await request.sender().value
+            value = Double(answer["data"]["result"][0]["value"][1].stringValue)
+            return value != nil
+        }
+        return value
     }
 }
 

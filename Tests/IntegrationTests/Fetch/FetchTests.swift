@@ -201,14 +201,21 @@ final class FetchTests: XCTestCase {
         let server = try LoopbackServer()
         let file = LoopbackResource(.random(300_000, seed: 3), eTag: "\"3\"")
         server.on("*", .resource(file))
-        let arguments = ["--json", "--limit-rate", "200k", "-d", folder.path, "\(server.url)/a", "\(server.url)/b"]
-        let end = try FetchProcess(arguments).end()
-        XCTAssertEqual(end.status, 0, end.errors)
-        let seconds = try XCTUnwrap(try end.events.filter { $0.event == .finished }.compactMap(\.seconds).max())
         let expected = 600_000 / 204_800.0
-        XCTAssertGreaterThan(seconds, expected * 0.9)
         // More than the tenth that the limit may be missed by, because the machine may be busy.
-        XCTAssertLessThan(seconds, expected * 1.1 + 2)
-        for name in ["a", "b"] { XCTAssertEqual(try Data(contentsOf: folder.appending(path: name)), file.data) }
+        let most = expected * 1.1 + 2
+        var shortest = Double.infinity
+        // A machine that stands still for a while makes a run longer, so the shortest one of up to three counts.
+        for run in 0..<3 where shortest >= most {
+            let inner = folder.appending(path: "\(run)")
+            let arguments = ["--json", "--limit-rate", "200k", "-d", inner.path, "\(server.url)/a", "\(server.url)/b"]
+            let end = try FetchProcess(arguments).end()
+            XCTAssertEqual(end.status, 0, end.errors)
+            let seconds = try XCTUnwrap(try end.events.filter { $0.event == .finished }.compactMap(\.seconds).max())
+            XCTAssertGreaterThan(seconds, expected * 0.9)
+            shortest = min(shortest, seconds)
+            for name in ["a", "b"] { XCTAssertEqual(try Data(contentsOf: inner.appending(path: name)), file.data) }
+        }
+        XCTAssertLessThan(shortest, most)
     }
 }

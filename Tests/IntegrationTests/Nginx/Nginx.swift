@@ -60,7 +60,7 @@ final class Nginx {
         location /slow/ { limit_rate 4m; }
         location /slower/ { limit_rate 1m; }
         # Stops after 2 MiB, unless a part is requested.
-        location /held/ { limit_rate_after 2m; if ($http_range = "") { limit_rate 1k; } }
+        location /held/ { gzip off; limit_rate_after 2m; if ($http_range = "") { limit_rate 1k; } }
         location /stale/ { add_header Cache-Control max-age=0; access_log stale.log brief; }
         location = /cookies/show { return 200 "$http_cookie"; }
         location = /cookies/end { add_header Set-Cookie "lasting=; Max-Age=0; Path=/"; return 200 "ended"; }

@@ -100,23 +100,35 @@ final class NginxDownloadTests {
     }
 
     @Test func downloadsInSegmentsOverEveryProtocol() async throws {
-        for (index, url) in urls.enumerated() {
-            let recorder = SegmentRecorder()
-            let client = client(url)
-            // The limited rate keeps the four segments in progress at the same time. A server that lags behind its rate sends the rest at once.
-            let download = client.download("slower/film.bin", to: .file(destination("\(index)")))
-                .segments(4, ofAtLeast: 500_000).observer(recorder)
-            let response = await download.sender().response
-            let file = try response.result.get()
-            #expect(response.head?.status == .partialContent)
-            #expect(try Data(contentsOf: file.url) == film)
-            await client.observersCaughtUp()
-            // The first request learns the length. The others fetch the rest.
-            #expect(recorder.connections.count == 5)
-            // HTTP/2 carries all segments on one connection. HTTP/1.1 needs one for each.
-            let connections = Set(recorder.connections).count
-            #expect(index == 0 ? connections == 1 : connections >= 4, "\(connections) connections to \(url)")
+        // HTTP/2 carries all segments on one connection.
+        let connections = try await connectionsOfSegments(from: nginx.http2URL, to: "http2")
+        #expect(connections == 1)
+        // HTTP/1.1 needs one for each. The server limits the rate, so that the four segments are in progress at the same time. On a loaded
+        // machine one may still end before the next begins, so the best of up to three downloads counts.
+        for url in [nginx.tlsURL, nginx.plainURL] {
+            var most = 0
+            for attempt in 0..<3 where most < 4 {
+                let name = url == nginx.tlsURL ? "tls\(attempt)" : "plain\(attempt)"
+                most = try await max(most, connectionsOfSegments(from: url, to: name))
+            }
+            #expect(most >= 4, "\(most) connections to \(url)")
         }
+    }
+
+    /// Downloads a file in four segments with a new client, and returns the number of connections that carried them.
+    private func connectionsOfSegments(from url: String, to name: String) async throws -> Int {
+        let recorder = SegmentRecorder()
+        let client = client(url)
+        let download = client.download("slower/film.bin", to: .file(destination(name)))
+            .segments(4, ofAtLeast: 500_000).observer(recorder)
+        let response = await download.sender().response
+        let file = try response.result.get()
+        #expect(response.head?.status == .partialContent)
+        #expect(try Data(contentsOf: file.url) == film)
+        await client.observersCaughtUp()
+        // The first request learns the length. The others fetch the rest.
+        #expect(recorder.connections.count == 5)
+        return Set(recorder.connections).count
     }
 
     @Test func restartsDownloadOfShortenedFile() async throws {

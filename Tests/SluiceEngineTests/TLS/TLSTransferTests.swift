@@ -145,7 +145,11 @@ import Testing
         var options = TestTLSServer.Options(certificates.right)
         options.receiveBuffer = 4096
         let received = Locked<[UInt8]>([])
+        // The server reads once the client has had to wait. Otherwise, it could read as fast as the client writes.
+        let mayRead = DispatchSemaphore(value: 0)
+        defer { mayRead.signal() }
         let client = try client(options) { connection in
+            mayRead.wait()
             var bytes: [UInt8] = []
             while bytes.count < size, let piece = connection.read() { bytes += piece }
             let all = bytes
@@ -161,6 +165,7 @@ import Testing
             case .bytes(let count): sent += count
             case .wantsWrite:
                 waits += 1
+                mayRead.signal()
                 guard client.socket.wait(POLLOUT) else {
                     Issue.record("The server reads no more after \(sent) bytes.")
                     return

@@ -297,13 +297,34 @@ import Testing
         }
     }
 
-    /// Creates a body that stalls after two bytes, and a flag that is set once it is no longer read.
-    private func stalledBody() -> (body: RequestBody, isAbandoned: Locked<Bool>) {
-        let isAbandoned = Locked(false)
-        let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
-        continuation.onTermination = { _ in isAbandoned.withLock { $0 = true } }
-        continuation.yield(Data([1, 2]))
-        return (.stream(chunks, length: nil), isAbandoned)
+    /// The reads of a body that stalls after two bytes.
+    private enum StalledRead {
+        case unread
+        /// The two bytes were read.
+        case first
+        /// The next bytes, which never come, are read.
+        case second
+        /// That read was cancelled.
+        case cancelled
+    }
+
+    /// Creates a body that stalls after two bytes, and its latest read.
+    private func stalledBody() -> (body: RequestBody, read: Locked<StalledRead>) {
+        let read = Locked(StalledRead.unread)
+        let chunks = AsyncStream<Data>(unfolding: {
+            let isFirst = read.withLock { read in
+                defer { read = read == .unread ? .first : .second }
+                return read == .unread
+            }
+            if isFirst { return Data([1, 2]) }
+            do {
+                try await Task.sleep(for: .seconds(3600))
+            } catch {
+                read.withLock { $0 = .cancelled }
+            }
+            return nil
+        })
+        return (.stream(chunks, length: nil), read)
     }
 
     @Test func stalledUploadEndsAtTheTimeouts() async throws {
@@ -313,7 +334,7 @@ import Testing
         let cases = [(idle, SluiceError.Code.idleTimedOut, 10), (total, .timedOut, 30), (onlyTotal, .timedOut, 30)]
         for (timeouts, wanted, seconds) in cases {
             let meter = TransferMeter(clock: clock)
-            let (body, isAbandoned) = stalledBody()
+            let (body, read) = stalledBody()
             var request = request
             request.method = .put
             request.body = body
@@ -328,12 +349,13 @@ import Testing
                 }
             }
             try await waitUntil(within: .seconds(600)) {
-                meter.snapshot(.upload).progress.completed == 2 && clock.pendingSleeps == [.seconds(seconds)]
+                read.withLock { $0 == .second } && meter.snapshot(.upload).progress.completed == 2
+                    && clock.pendingSleeps == [.seconds(seconds)]
             }
             clock.advance(by: .seconds(seconds))
             let code = await task.value
             #expect(code == wanted)
-            try await waitUntil(within: .seconds(600)) { isAbandoned.withLock { $0 } }
+            try await waitUntil(within: .seconds(600)) { read.withLock { $0 == .cancelled } }
         }
     }
 
@@ -355,7 +377,7 @@ import Testing
     }
 
     @Test func cancellationEndsAStalledUpload() async throws {
-        let (body, isAbandoned) = stalledBody()
+        let (body, read) = stalledBody()
         let meter = TransferMeter(clock: clock)
         var request = request
         request.method = .put
@@ -369,11 +391,12 @@ import Testing
                 return error.code
             }
         }
-        try await waitUntil(within: .seconds(600)) { meter.snapshot(.upload).progress.completed == 2 }
+        try await waitUntil(within: .seconds(600)) { read.withLock { $0 == .second } }
+        #expect(meter.snapshot(.upload).progress.completed == 2)
         task.cancel()
         let code = await task.value
         #expect(code == .cancelled)
-        try await waitUntil(within: .seconds(600)) { isAbandoned.withLock { $0 } }
+        try await waitUntil(within: .seconds(600)) { read.withLock { $0 == .cancelled } }
     }
 
     @Test func cancellationEndsADelay() async {

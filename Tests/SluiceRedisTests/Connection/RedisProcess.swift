@@ -130,8 +130,8 @@ final class RedisProcess: @unchecked Sendable {
                 port \(port)
                 dir \(folder.path)
                 sentinel monitor shop 127.0.0.1 \(primary) \(quorum)
-                sentinel down-after-milliseconds shop 1500
-                sentinel failover-timeout shop 3000
+                sentinel down-after-milliseconds shop 4000
+                sentinel failover-timeout shop 8000
                 \(more)
 
                 """

@@ -43,7 +43,7 @@ struct RedisFleetGuideTests {
         _ = try await redis.send(RedisCommand("SET", "report", value))
         var command = RedisCommand("GET", "report", isIdempotent: true)
         command.hasLargeReply = true
-        let report = try await redis.send(command, timeout: .seconds(1)).data
+        let report = try await redis.send(command, timeout: .seconds(30)).data
         #expect(report == value)
     }
 

@@ -45,7 +45,7 @@ struct FailoverTests {
     }
 
     @Test func clientFollowsTheClusterToTheNewPrimary() async throws {
-        let fleet = try await ClusterFleet()
+        let fleet = try await ClusterFleet(nodeTimeout: .seconds(5))
         try await fleet.addReplica(of: 0)
         var server = fleet.server(1)
         server.connections = 1

@@ -60,9 +60,15 @@ final class ClusterFleet {
     }
 
     private(set) var nodes: [Node] = []
+    private let nodeTimeout: Duration
 
     /// Starts the nodes, and waits until each can serve all slots.
-    init() async throws {
+    ///
+    /// - Parameter nodeTimeout: The time without an answer after which the others regard a node as failed. The default is so long that a
+    ///   loaded machine causes no failure.
+    /// - Throws: An error if a node does not start or join.
+    init(nodeTimeout: Duration = .seconds(60)) async throws {
+        self.nodeTimeout = nodeTimeout
         for index in 0..<3 {
             try await start()
             let first = index * HashSlot.count / 3
@@ -120,7 +126,8 @@ final class ClusterFleet {
     }
 
     private func start() async throws {
-        let cluster = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]
+        let milliseconds = Int(nodeTimeout / .milliseconds(1))
+        let cluster = ["--cluster-enabled", "yes", "--cluster-node-timeout", "\(milliseconds)"]
         let (process, port) = try RedisProcess.onPort("--port", cluster + ["--repl-diskless-sync-delay", "0"])
         // By its socket and without keys, this client never follows a redirection.
         let client = RedisClient(process.server)
@@ -129,8 +136,11 @@ final class ClusterFleet {
     }
 
     private func meet() async throws {
-        for node in nodes.dropFirst() {
-            _ = try await node.client.send(RedisCommand("CLUSTER", "MEET", "127.0.0.1", nodes[0].port))
+        // Each node is told of all others, because they tell each other slowly if their time-out is long.
+        for (index, node) in nodes.enumerated() {
+            for other in nodes[..<index] {
+                _ = try await node.client.send(RedisCommand("CLUSTER", "MEET", "127.0.0.1", other.port))
+            }
         }
         let count = nodes.count
         for node in nodes {
