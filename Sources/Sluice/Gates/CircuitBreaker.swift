@@ -236,7 +236,9 @@ extension CircuitBreaker {
         switch error.step {
         case .transport, .recovery:
             if clientSideCodes.contains(error.code) { return .ignored }
-            return .failure
+            // The client's own decision about a redirect, with an error of its own.
+            let isRefusedRedirect = error.step == .recovery && error.response?.status.class == .redirection
+            return isRefusedRedirect ? .ignored : .failure
         case .responseInterceptor, .validation, .file, .serialization:
             return error.response.map(classification(of:)) ?? .ignored
         case .building, .gate, .requestInterceptor, .cache:

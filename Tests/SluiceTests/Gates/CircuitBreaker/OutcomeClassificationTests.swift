@@ -49,4 +49,14 @@ import Testing
         )
         #expect(CircuitBreaker.classification(of: .failure(error)) == classification)
     }
+    // A closure of the client's redirect policy may fail with any error.
+    @Test func ignoresRedirectThatTheClientDoesNotFollow() {
+        let error = SluiceError(
+            SluiceError.Code("signInRequired"),
+            "Sign in.",
+            step: .recovery,
+            response: HTTPResponse(status: .found)
+        )
+        #expect(CircuitBreaker.classification(of: .failure(error)) == .ignored)
+    }
 }
