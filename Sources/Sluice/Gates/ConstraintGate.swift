@@ -31,7 +31,8 @@ final class ConstraintGate: Gate, ConstrainingGate {
     struct State {
         var constraint = ConstraintState()
         var pending: [Int: PendingRequest] = [:]
-        var check: (id: Int, task: Task<Void, Never>?, since: ContinuousClock.Instant)?
+        var check: (id: Int, number: Int, task: Task<Void, Never>?, since: ContinuousClock.Instant)?
+        var lastCheck = 0
         var hasWatchdog = false
         var satisfactionNumber = 0
         var runningSatisfaction: RunningSatisfaction?
@@ -93,23 +94,30 @@ final class ConstraintGate: Gate, ConstrainingGate {
     }
 
     private func leave(_ id: Int) {
-        let (waiter, actions) = state.withLock { state -> (Continuation?, [ConstraintState.Action]) in
-            guard let pendingRequest = state.pending[id], pendingRequest.outcome == nil else { return (nil, []) }
+        let (waiter, actions, satisfaction) = state.withLock {
+            state -> (Continuation?, [ConstraintState.Action], Task<Void, Never>?) in
+            guard let pendingRequest = state.pending[id], pendingRequest.outcome == nil else { return (nil, [], nil) }
             state.pending[id] = nil
-            return (pendingRequest.waiter, state.constraint.cancelled(id))
+            // Read under the lock. Once it is released, another satisfaction may run.
+            return (pendingRequest.waiter, state.constraint.cancelled(id), state.runningSatisfaction?.work)
         }
-        perform(actions)
+        perform(actions, cancelling: satisfaction)
         waiter?.resume(returning: .finished(.cancelled))
     }
 
-    func perform(_ actions: [ConstraintState.Action], _ failure: SluiceError? = nil) {
+    func perform(
+        _ actions: [ConstraintState.Action],
+        _ failure: SluiceError? = nil,
+        cancelling satisfaction: Task<Void, Never>? = nil
+    ) {
         for action in actions {
             switch action {
             case .check(let id): check(id)
             case .cancelCheck(let id):
                 state.withLock { $0.check?.id == id ? $0.check?.task : nil }?.cancel()
             case .satisfy: satisfy()
-            case .cancelSatisfaction: state.withLock { $0.runningSatisfaction }?.work.cancel()
+            // One that has not been stored yet is cancelled by `satisfy`.
+            case .cancelSatisfaction: satisfaction?.cancel()
             case .admit(let ids): resume(ids, nil)
             case .fail(let ids): resume(ids, failure ?? .gateTimedOut(name))
             }
@@ -137,7 +145,8 @@ extension ConstraintGate {
     func check(_ id: Int) {
         let (waiter, request) = state.withLock { state -> (Continuation?, RequestContext?) in
             guard let request = state.pending[id]?.request else { return (nil, nil) }
-            state.check = (id, nil, request.client.pipeline.clock.now)
+            state.lastCheck += 1
+            state.check = (id, state.lastCheck, nil, request.client.pipeline.clock.now)
             return (state.pending[id]?.waiter.take(), request)
         }
         // The request was cancelled before its check. The next check follows.
@@ -154,18 +163,21 @@ extension ConstraintGate {
     /// Calls `isSatisfied` in a separate task, so that the request can be cancelled while user code runs. Called from
     /// the request's task, whose task-local values and priority the new task inherits.
     func startCheck(_ id: Int, _ request: RequestContext) {
+        // The check may have timed out already.
+        guard let number = state.withLock({ $0.check?.id == id ? $0.check?.number : nil }) else { return }
         let bypass = GateBypass(from: self, for: request)
         let task = Task { [self] in
             let isSatisfied = await bypass.whileActive { await constraint.isSatisfied(for: request) }
             perform(
                 state.withLock { state in
-                    if state.check?.id == id { state.check = nil }
+                    guard state.check?.number == number else { return [] }
+                    state.check = nil
                     return state.constraint.checked(id, isSatisfied)
                 }
             )
         }
         let isWanted = state.withLock { state in
-            if state.check?.id == id { state.check?.task = task }
+            if state.check?.number == number { state.check?.task = task }
             return state.pending[id] != nil
         }
         if !isWanted { task.cancel() }
@@ -350,7 +362,7 @@ struct ConstraintState {
 
     private var queue = WaitQueue<ID>()
     private var check: Check?
-    private var waiting: [ID] = []
+    private var waiting = WaitQueue<ID>()
     private var satisfaction = Satisfaction.idle
     private var generation = 0
 
@@ -377,7 +389,7 @@ struct ConstraintState {
             queue.append(id, id: id)
             return checkNext()
         }
-        waiting.append(id)
+        waiting.append(id, id: id)
         return startSatisfaction() + checkNext()
     }
 
@@ -412,8 +424,7 @@ struct ConstraintState {
             check?.isWanted = false
             return [.cancelCheck(id)]
         }
-        if let index = waiting.firstIndex(of: id) {
-            waiting.remove(at: index)
+        if waiting.remove(id: id) != nil {
             guard waiting.isEmpty, satisfaction == .running else { return [] }
             satisfaction = .ending
             return [.cancelSatisfaction]
@@ -435,7 +446,8 @@ struct ConstraintState {
     }
 
     private mutating func release() -> [ID]? {
-        defer { waiting = [] }
-        return waiting.isEmpty ? nil : waiting
+        var ids: [ID] = []
+        while let id = waiting.popFirst() { ids.append(id) }
+        return ids.isEmpty ? nil : ids
     }
 }
