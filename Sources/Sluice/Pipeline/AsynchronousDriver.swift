@@ -153,7 +153,10 @@ struct AsynchronousDriver: Sendable {
             for plugin in call.steps.plugins { plugin.didReceive(outcome, context: context) }
             machine.advance()
         case .interceptResponse:
-            if call.steps.changesOutcomes { admission.record(outcome) }
+            if call.steps.changesOutcomes {
+                admission.record(outcome)
+                call.keepSentRequest(of: outcome)
+            }
             // At the limit, the request has failed before the request interceptors, and the others would send again.
             if !InterceptorNesting.isAtLimit { outcome = await interceptedOutcome() }
             machine.advance()

@@ -21,6 +21,8 @@ final class Call: Sendable {
         var isAbandoned = false
         /// The request that the latest redirect of the attempt led to.
         var redirected: HTTPRequest?
+        /// The last request that was sent; nil if no response interceptor can replace its outcome.
+        var sent: SentRequest?
         /// The requests, by their attempts, that servers have redirected first.
         var redirectedRequests: [Int: HTTPRequest] = [:]
         /// True if a hedged request was sent with an unsafe method.
@@ -132,9 +134,20 @@ final class Call: Sendable {
     ///
     /// - Parameter sent: The request as it was sent. An interceptor or a redirect may have changed its method.
     /// - Returns: True if the request may be sent again.
-    func isIdempotent(sentAs sent: HTTPRequest?) -> Bool {
+    func isIdempotent(sentAs sent: SentRequest?) -> Bool {
         draft.options.isIdempotent
-            ?? (request.method.isIdempotent && sent?.method.isIdempotent != false && !hasTakenEffect)
+            ?? (request.method.isIdempotent && sent?.isIdempotent != false && !hasTakenEffect)
+    }
+
+    /// Returns the request that an outcome belongs to, as it was sent. Response interceptors may have replaced the outcome.
+    func sentRequest(of outcome: TransportOutcome) -> SentRequest? {
+        state.withLock { $0.sent } ?? outcome.request.map(SentRequest.init)
+    }
+
+    /// Keeps the request of an outcome, before response interceptors can replace the outcome.
+    func keepSentRequest(of outcome: TransportOutcome) {
+        guard mayBeRetried || sink != nil, let sent = outcome.request.map(SentRequest.init) else { return }
+        state.withLock { $0.sent = sent }
     }
 
     /// True if a server has answered a request that is not idempotent with a redirect that changes the method, usually to
@@ -221,6 +234,7 @@ final class Call: Sendable {
         let number = state.withLock { state in
             state.attempts += 1
             state.redirected = nil
+            state.sent = nil
             return state.attempts
         }
         guard number > 1 || mayBeRetried else {
@@ -350,7 +364,16 @@ final class Call: Sendable {
 
     /// Reports the end of a request for which no caller waits any longer.
     func finish(unread outcome: TransportOutcome) {
-        if case .failure = outcome, hasTimedOut { finish(outcome) } else { finish(.failure(.cancelled)) }
+        finish(.failure(failure(unread: outcome)))
+    }
+
+    /// Notifies the plugins of the end of a request that no caller waits for.
+    func notifyPlugins(unread outcome: TransportOutcome) {
+        notifyPlugins(Result<Void, SluiceError>.failure(failure(unread: outcome)))
+    }
+
+    private func failure(unread outcome: TransportOutcome) -> SluiceError {
+        if case .failure(let error) = outcome, hasTimedOut { error } else { .cancelled }
     }
 
     func finish(_ outcome: @autoclosure () -> TransportOutcome) {

@@ -10,8 +10,8 @@ import SluiceHTTP
 ///                                 │
 ///                                 └──▶ end
 ///
-/// A failed step skips to `report`, or to `interceptResponse` if nothing has been sent. Every attempt that
-/// reaches `admit` reaches `release` once. A gate that asks for a replay leads from `release` to `again`.
+/// A failed step skips to `report`, or to `interceptResponse` if nothing has been sent. A refusal by a gate skips to
+/// `release`. Every attempt that reaches `admit` reaches `release` once. A gate that asks for a replay leads from `release` to `again`.
 ///
 /// A pure value. ``SynchronousDriver`` performs the steps on the calling thread as long as none has to wait, and hands
 /// the machine to ``AsynchronousDriver``, which performs any step with `await`.

@@ -33,14 +33,16 @@ extension Pipeline {
         // The closure of a policy is asked once.
         guard retry.policy.shouldRetry != nil || retry.isRetried(outcome, tries) else { return .done }
         let now = clock.now
+        let sent = call.sentRequest(of: outcome)
         let decision = retry.decision(
             outcome,
             Retry.Circumstances(
                 attempt: tries,
                 elapsed: (call.sink?.lastProgress ?? call.began).duration(to: now),
                 left: call.deadline.map { now.duration(to: $0) },
-                isIdempotent: call.isIdempotent(sentAs: outcome.request),
+                isIdempotent: call.isIdempotent(sentAs: sent),
                 isDeclaredUnsafe: call.draft.options.isIdempotent == false,
+                sent: sent,
                 date: clock.date,
                 random: configuration.randomness()
             )
@@ -65,7 +67,7 @@ extension Pipeline {
 extension Call {
     /// Returns the delay before an interrupted response is resumed; nil for no resumption.
     fileprivate func resumption(after outcome: TransportOutcome) -> Duration? {
-        guard let sink, isIdempotent(sentAs: outcome.request), request.body.isReplayable else { return nil }
+        guard let sink, isIdempotent(sentAs: sentRequest(of: outcome)), request.body.isReplayable else { return nil }
         return sink.resumption(after: outcome)
     }
 }
@@ -200,6 +202,8 @@ extension Pipeline {
             // attempts fail.
             var answered: AttemptEnd?
             var stale: AttemptEnd?
+            // The failure of an attempt that was sent. It says more than that of an extra attempt at its gates.
+            var failed: AttemptEnd?
             while let event = await group.next() {
                 switch event {
                 case .ended(let end):
@@ -207,10 +211,11 @@ extension Pipeline {
                     if case .success(let response) = end.outcome {
                         if response.failure == nil { answered = end } else { stale = end }
                     }
+                    if case .failure(let error) = end.outcome, error.step != .gate { failed = failed ?? end }
                     guard running == 0 || end.isFinal(by: call.retry) else { continue }
                     group.cancelAll()
                     if case .failure(let error) = end.outcome, !error.isCancellation, !end.isReplayed,
-                        let earlier = stale ?? answered
+                        let earlier = stale ?? answered ?? (error.step == .gate ? failed : nil)
                     {
                         return decide(earlier)
                     }

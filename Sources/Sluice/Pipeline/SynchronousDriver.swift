@@ -241,7 +241,10 @@ struct SynchronousDriver: Sendable {
                 call.report(outcome, context.attempt)
                 machine.advance()
             case .interceptResponse:
-                if call.steps.changesOutcomes { admission.record(outcome) }
+                if call.steps.changesOutcomes {
+                    admission.record(outcome)
+                    call.keepSentRequest(of: outcome)
+                }
                 for adapter in call.steps.outcomeAdapters { adapter.adapt(&outcome, context: context) }
                 machine.advance()
             case .release where !admission.isAsynchronous:

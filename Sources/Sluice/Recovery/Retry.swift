@@ -20,6 +20,8 @@ struct Retry: Sendable {
         var isIdempotent: Bool
         /// True if the request's own option says that it must not be sent more than once.
         var isDeclaredUnsafe = false
+        /// The request as it was sent; nil for that of the outcome.
+        var sent: SentRequest?
         /// The current date, for a `Retry-After` that is a date.
         var date: Date
         /// 64 random bits.
@@ -56,17 +58,31 @@ struct Retry: Sendable {
         let isRetried =
             switch outcome {
             case .success(let response): policy.statuses.contains(response.head.status)
-            case .failure(let error): policy.codes.contains(error.code)
+            // Nothing has been sent, and the gate would begin its work again.
+            case .failure(let error): error.step != .gate && policy.codes.contains(error.code)
             }
         guard let shouldRetry = policy.shouldRetry else { return isRetried }
         return shouldRetry(RetryProposal(outcome: outcome, attempt: attempt, isRetried: isRetried))
     }
 
     private func mayBeRepeated(_ outcome: TransportOutcome, _ circumstances: Circumstances) -> Bool {
-        let sent = outcome.request
-        if let sent, !sent.body.isReplayable { return false }
-        return circumstances.isIdempotent
-            || !circumstances.isDeclaredUnsafe && sent?.headers.contains("Idempotency-Key") == true
+        let sent = circumstances.sent ?? outcome.request.map(SentRequest.init)
+        if let sent, !sent.isReplayable { return false }
+        return circumstances.isIdempotent || !circumstances.isDeclaredUnsafe && sent?.hasKey == true
+    }
+}
+
+/// The properties of a request, as it was sent, that determine if it may be sent again.
+struct SentRequest: Sendable {
+    let isIdempotent: Bool
+    let isReplayable: Bool
+    /// True if it has an `Idempotency-Key`.
+    let hasKey: Bool
+
+    init(_ request: HTTPRequest) {
+        isIdempotent = request.method.isIdempotent
+        isReplayable = request.body.isReplayable
+        hasKey = request.headers.contains("Idempotency-Key")
     }
 }
 

@@ -212,6 +212,43 @@ final class HedgingTests: XCTestCase {
         XCTAssertEqual(text, "ok")
     }
 
+    func testFailureOfASentAttemptIsReturnedInPlaceOfALaterRefusal() async throws {
+        struct Closing: Gate {
+            let arrived: Shared<Int>
+            let signal: AsyncSignal
+
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+                let number = arrived.change { number in
+                    number += 1
+                    return number
+                }
+                if number == 1 { return Permit() }
+                await signal.wait()
+                throw SluiceError(.gateFailed, "The gate is closed.", step: .gate)
+            }
+        }
+        let server = try LoopbackServer()
+        let clock = TestClock()
+        let (answer, refusal) = (LoopbackSignal(), AsyncSignal())
+        let arrived = Shared(0)
+        server.on("/", .after(answer, .drop))
+        let observer = NotingObserver(.received)
+        let client = client(server, clock) {
+            $0.gates = [Closing(arrived: arrived, signal: refusal)]
+            $0.observers = [observer]
+        }
+        let request = Task { await client.string.request("").sender().result }
+        await server.waitForRequests(1)
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(2))
+        try await waitUntil("the extra attempt waits at the gate") { arrived.read == 2 }
+        answer.fire()
+        try await waitUntil("the first attempt has failed") { observer.events == ["1 received connectionLost"] }
+        refusal.open()
+        let failure = await request.value.failure
+        XCTAssertEqual(failure?.code, .connectionLost)
+    }
+
     func testReplayOfAGateEndsOtherAttempts() async throws {
         struct Renewing: Gate {
             func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {

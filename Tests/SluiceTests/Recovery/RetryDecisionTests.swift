@@ -95,6 +95,38 @@ import Testing
         #expect(decision(Self.outcome(503, [:], .post), Self.circumstances()) != .finish)
     }
 
+    // A response interceptor may replace the outcome by one without a request, or with that of another request.
+    @Test func decidesByTheRequestThatWasSent() {
+        let failure = TransportOutcome.failure(SluiceError(.connectionLost, "."))
+        let keyed = HTTPRequest(
+            method: .post,
+            scheme: "http",
+            authority: "a.b",
+            path: "/",
+            headers: ["Idempotency-Key": "k"]
+        )
+        var circumstances = Self.circumstances(isIdempotent: false)
+        #expect(decision(failure, circumstances) == .finish)
+        circumstances.sent = SentRequest(keyed)
+        #expect(decision(failure, circumstances) != .finish)
+        var plain = keyed
+        plain.headers = [:]
+        circumstances.sent = SentRequest(plain)
+        #expect(decision(.failure(SluiceError(.connectionLost, ".", request: keyed)), circumstances) == .finish)
+        plain.body = .stream(AsyncStream<Data> { $0.finish() })
+        circumstances.sent = SentRequest(plain)
+        circumstances.isIdempotent = true
+        #expect(decision(failure, circumstances) == .finish)
+    }
+
+    @Test func failureOfAGateIsRetriedOnlyByTheClosure() {
+        let failure = TransportOutcome.failure(SluiceError(.timedOut, ".", step: .gate))
+        #expect(decision(failure) == .finish)
+        var policy = RetryPolicy.standard
+        policy.shouldRetry = { _ in true }
+        #expect(decision(failure, Self.circumstances(), policy) != .finish)
+    }
+
     @Test func doesNotRetryOneShotBody() {
         let chunks = AsyncStream<Data> { $0.finish() }
         #expect(decision(Self.outcome(503, [:], .put, body: .stream(chunks))) == .finish)

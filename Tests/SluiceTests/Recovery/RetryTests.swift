@@ -141,6 +141,31 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
+    func testUnsafeRequestIsNotRetriedForAnErrorOfAnInterceptor() async throws {
+        struct AsPost: RequestInterceptor {
+            func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+                var request = request
+                request.method = .post
+                return request
+            }
+        }
+        struct Maintenance: ResponseInterceptor {
+            func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+                .failure(SluiceError(SluiceError.Code("maintenance"), "Maintenance."))
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/", .text("maintenance"))
+        let client = client(server, TestClock()) {
+            $0.requestInterceptors = [AsPost()]
+            $0.responseInterceptors = [Maintenance()]
+            $0.retry.codes = [SluiceError.Code("maintenance")]
+        }
+        let failure = await client.string.request("").sender().response.failure
+        XCTAssertEqual(failure?.code, SluiceError.Code("maintenance"))
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
     func testStreamEndsWithItsTotalTimeAfterAGate() async throws {
         struct Slow: Gate {
             let clock: TestClock
