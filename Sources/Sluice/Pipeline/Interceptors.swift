@@ -62,12 +62,41 @@ extension SluiceError {
 /// A limit on interceptors and plugins that run within one another, because their own requests pass interceptors too.
 ///
 /// Without it, an interceptor whose requests pass it again would send requests without end.
-enum InterceptorNesting {
+final class InterceptorNesting: Sendable {
     private static let limit = 16
-    @TaskLocal private static var depth = 0
+    /// The innermost work of interceptors that the current task belongs to.
+    @TaskLocal private static var current: InterceptorNesting?
+
+    private let outer: InterceptorNesting?
+    /// False once the work has ended. Tasks that it has started may go on.
+    private let isActive = Locked(true)
+
+    private init(in outer: InterceptorNesting?) {
+        self.outer = outer
+    }
 
     /// True if the interceptors of a request would be nested too deeply.
-    static var isAtLimit: Bool { depth >= limit }
+    static var isAtLimit: Bool {
+        var depth = 0
+        var level = innermostActive
+        while let active = level {
+            depth += 1
+            level = active.outer?.firstActive
+        }
+        return depth >= limit
+    }
+
+    private static var innermostActive: InterceptorNesting? { current?.firstActive }
+
+    /// This level, or the next one outside it that has not ended.
+    private var firstActive: InterceptorNesting? {
+        var level = self
+        while !level.isActive.withLock({ $0 }) {
+            guard let outer = level.outer else { return nil }
+            level = outer
+        }
+        return level
+    }
 
     /// Throws an error if interceptors are nested too deeply.
     static func check() throws(SluiceError) {
@@ -81,7 +110,9 @@ enum InterceptorNesting {
 
     /// Performs the work of interceptors.
     static func deepened<Value>(_ work: () async throws -> Value) async rethrows -> Value {
-        try await $depth.withValue(depth + 1) { try await work() }
+        let level = InterceptorNesting(in: innermostActive)
+        defer { level.isActive.withLock { $0 = false } }
+        return try await $current.withValue(level) { try await work() }
     }
 }
 

@@ -32,6 +32,40 @@ final class InterceptorNestingTests: XCTestCase {
         XCTAssertEqual(echo.headers.last { $0.name == "X-Token" }?.value, "t1")
     }
 
+    /// Sends the next request from a task that the interceptor does not wait for.
+    private struct Polling: ResponseInterceptor {
+        let polls: Shared<Int>
+        let failures: Shared<Int>
+
+        func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+            let client = context.client
+            if case .failure = outcome { failures.change { $0 += 1 } }
+            let number = polls.change { number in
+                number += 1
+                return number
+            }
+            guard number < 40 else { return outcome }
+            Task {
+                // Returns once the interceptor has ended.
+                await Task.detached {}.value
+                _ = await client.string.get("poll").sender().result
+            }
+            return outcome
+        }
+    }
+
+    func testRequestsAfterTheEndOfAnInterceptorAreNotNested() async throws {
+        let server = try LoopbackServer()
+        server.on("/poll", .text("ok"))
+        let (polls, failures) = (Shared(0), Shared(0))
+        let client = APIClient(baseURL: server.url) {
+            $0.responseInterceptors = [Polling(polls: polls, failures: failures)]
+        }
+        _ = try await client.string.get("poll").sender().value
+        try await waitUntil("all polls are done") { polls.read == 40 }
+        XCTAssertEqual(failures.read, 0)
+    }
+
     func testInterceptorWhoseRequestsPassItWithoutEndFails() async throws {
         let server = try LoopbackServer()
         let client = APIClient(baseURL: server.url) { $0.requestInterceptors = [Token(tag: "other")] }
