@@ -177,7 +177,7 @@ struct SharedTransferKey: Hashable {
         }
         // A request that a gate or an interceptor sends for a shared transfer could otherwise join that transfer and
         // wait for itself.
-        guard SharedTransfers.current !== pipeline.transfers else { return nil }
+        guard !SharedTransfers.current.contains(where: { $0 === pipeline.transfers }) else { return nil }
         guard pipeline.steps.gates.isEmpty || GateBypass.current.isEmpty else { return nil }
         method = request.method
         scheme = request.scheme
@@ -283,7 +283,7 @@ final class SharedTransfers: Sendable {
 
     /// The transfers that the current task works for. A request sent by this task must not join them, because it would
     /// wait for itself.
-    @TaskLocal static var current: SharedTransfers?
+    @TaskLocal static var current: [SharedTransfers] = []
 
     private let state = Locked(State())
 
@@ -329,7 +329,7 @@ final class SharedTransfers: Sendable {
                     let shared = CallOutcome(callOutcome.outcome, callOutcome.call, isShared: true)
                     if flight.complete(shared) { return }
                     callOutcome.call?.finish(unread: callOutcome.outcome)
-                    callOutcome.call?.notifyPlugins(Result<Void, SluiceError>.failure(.cancelled))
+                    callOutcome.call?.notifyPlugins(unread: callOutcome.outcome)
                 }
                 let caller = flight.caller
                 let stop = shared { begin(meter, { [self] job in caller { [self] in shared(job) } }, finish) }
@@ -347,7 +347,7 @@ final class SharedTransfers: Sendable {
     /// Runs a part of a shared transfer without the deadline of the caller that started it. Each caller waits until its
     /// own deadline.
     private func shared<Value>(_ work: () -> Value) -> Value {
-        Deadline.$current.withValue(nil) { Self.$current.withValue(self, operation: work) }
+        Deadline.$current.withValue(nil) { Self.$current.withValue(Self.current + [self], operation: work) }
     }
 
     private func remove(_ key: SharedTransferKey, _ number: Int) {

@@ -91,6 +91,50 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
+    func testTransferIsNotJoinedByRequestsThatItWaitsForThroughAnotherClient() async throws {
+        struct Asking: RequestInterceptor {
+            let client: Shared<APIClient?>
+            let hasAsked = Shared(false)
+
+            func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+                let isFirst = hasAsked.change { hasAsked in
+                    defer { hasAsked = true }
+                    return !hasAsked
+                }
+                if isFirst { _ = try await client.read?.string.get("page").sender().value }
+                return request
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/page", .text("ok"))
+        let first = Shared<APIClient?>(nil)
+        let second = client(server) { $0.requestInterceptors = [Asking(client: first)] }
+        let client = client(server) { $0.requestInterceptors = [Asking(client: Shared(second))] }
+        first.change { $0 = client }
+        let text = try await client.string.get("page").timeout(total: .seconds(30)).sender().value
+        XCTAssertEqual(text, "ok")
+        XCTAssertEqual(server.requestCount, 3)
+        first.change { $0 = nil }
+    }
+
+    func testPluginsGetTheTimeOutOfASharedTransfer() async throws {
+        struct Noting: Plugin {
+            let codes: Shared<[SluiceError.Code?]>
+
+            func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) {
+                guard case .failure(let error) = result else { return codes.change { $0.append(nil) } }
+                codes.change { $0.append((error as? SluiceError)?.code) }
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        let codes = Shared<[SluiceError.Code?]>([])
+        let client = client(server) { $0.plugins = [Noting(codes: codes)] }
+        _ = await Deadline.withDeadline(.milliseconds(50)) { await client.string.get("hang").sender().result }
+        try await waitUntil("the plugin has the end of the request") { !codes.read.isEmpty }
+        XCTAssertEqual(codes.read, [.timedOut])
+    }
+
     func testRequestAfterACancelledTransferStartsANewOne() async throws {
         let server = try LoopbackServer()
         let requests = Shared(0)
