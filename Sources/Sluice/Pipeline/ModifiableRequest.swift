@@ -98,8 +98,8 @@ extension ModifiableRequest {
         modified { $0.add(.item(name: name, value: nil)) }
     }
 
-    /// Removes items from the query: those of the path, of a target and of earlier modifiers. Items that are added later
-    /// stay.
+    /// Removes items from the query: those of the base URL, of the path, of a target and of earlier modifiers. Items that
+    /// are added later stay.
     ///
     /// ```swift
     /// let second = client.data.request(Shop.search("tea")).withoutQuery("page").query("page", 2)

@@ -430,14 +430,13 @@ extension RequestDraft {
         return try pipeline.base.get()
     }
 
-    /// True if the path is a whole URL. The scheme's case does not matter (RFC 3986 §3.1).
+    /// True if the path is a whole URL, of any scheme (RFC 3986 §3.1). One that is not supported is an error.
     private var isWholeURL: Bool {
         let bytes = path.utf8
-        guard let first = bytes.first, first.asciiLowercased == UInt8(ascii: "h"),
-            let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
-        else { return false }
-        let scheme = path[..<colon].lowercased()
-        return scheme == "http" || scheme == "https"
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return false
+        }
+        return URIReference.isScheme(bytes[..<colon])
     }
 }
 

@@ -86,6 +86,18 @@ import Testing
         #expect(error?.code == .unsupportedScheme)
     }
 
+    @Test(arguments: ["ws://feed.example/x", "FTP://a.b/c", "file:///etc/passwd", "git+ssh://a.b"])
+    func wholeURLOfAnotherSchemeIsNoPath(_ url: String) {
+        let request = APIClient(baseURL: "https://a.b").data.request(url)
+        #expect(throws: SluiceError.self) { try request.httpRequest() }
+    }
+
+    @Test(arguments: ["proxy/http://c.d", "1a://b", "a_b://c", "a:b://c"])
+    func pathThatContainsAURLIsAppended(_ path: String) throws {
+        let request = APIClient(baseURL: "https://a.b").data.request(path)
+        #expect(try request.httpRequest().url == "https://a.b/\(path)")
+    }
+
     @Test func absoluteURLIgnoresInvalidBase() throws {
         let request = APIClient(baseURL: "").data.request("https://a.b/c")
         #expect(try request.httpRequest().url == "https://a.b/c")
