@@ -74,9 +74,8 @@ struct Download: Sendable {
                 await part.discard()
                 throw .unexpectedLength(length, expected)
             }
-            // After this point a cancellation no longer prevents the file from being moved to its destination.
             if lease.isEnding { throw .cancelled }
-            let file = try await part.moveToDestination(sha256: options.sha256)
+            let file = try await part.moveToDestination(sha256: options.sha256, sender: lease)
             written.finish()
             return Outcome(result: .success(file), response: written.response, call: written.call)
         } catch {

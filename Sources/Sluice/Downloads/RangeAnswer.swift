@@ -51,13 +51,23 @@ enum RangeAnswer: Equatable {
             // Without a known resource, an empty file is requested again as a whole, which gives its properties.
             let isWhole = length == requested.completed && length == requested.resource.flatMap { $0.length ?? length }
             let isTarget = requested.resource?.mayBeTarget(of: request) ?? true
-            self = isWhole && isTarget ? .complete : .changed
+            let isOther = Self.isOther(head, than: requested.resource?.validator)
+            self = isWhole && isTarget && !isOther ? .complete : .changed
+        // It has no content (RFC 9110 §15.3.5), and does not replace the bytes that are there.
+        case .noContent where requested.first != nil:
+            self = .other
         case let status where status.class == .success:
             let isSegment = requested.end != nil && requested.resource != nil
             self = isSegment ? .changed : .whole(RemoteResource(head, by: request))
         default:
             self = .other
         }
+    }
+
+    /// True if a 416 response has the validator of another version. It need not have any.
+    private static func isOther(_ head: HTTPResponse, than known: ResourceValidator?) -> Bool {
+        if case .entityTag = known, !head.headers.contains(.eTag) { return false }
+        return known?.matches(head) == false
     }
 
     private static func partial(_ head: HTTPResponse, _ requested: RequestedRange, _ request: HTTPRequest)
@@ -73,7 +83,7 @@ enum RangeAnswer: Equatable {
             return .refused("its range is not the requested one")
         }
         // A range of an encoded representation is not a range of the file.
-        if head.headers.contains(.contentEncoding) { return .changed }
+        if head.headers.hasContentCoding { return .changed }
         guard var resource = requested.resource else {
             var resource = RemoteResource(head, by: request)
             resource.length = field.length
@@ -102,7 +112,7 @@ extension RemoteResource {
     /// Creates the properties of a resource from the head of a whole response. An encoded response cannot be resumed,
     /// because its length and validator belong to the encoded bytes.
     init(_ head: HTTPResponse, by request: HTTPRequest) {
-        let isEncoded = head.headers.contains(.contentEncoding)
+        let isEncoded = head.headers.hasContentCoding
         self.init(
             url: Self.withoutQuery(request.url),
             validator: isEncoded ? nil : ResourceValidator(of: head),

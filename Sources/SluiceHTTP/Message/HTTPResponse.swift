@@ -43,7 +43,7 @@ extension HTTPResponse {
     /// encoded body does not determine the decoded length.
     package func bodyLength(of method: HTTPMethod) -> Int64? {
         if method == .head || status == .noContent || status == .notModified { return 0 }
-        if headers.contains(.contentEncoding) || headers.contains(.transferEncoding) { return nil }
+        if headers.hasContentCoding || headers.contains(.transferEncoding) { return nil }
         return headers.number(of: .contentLength)
     }
 }

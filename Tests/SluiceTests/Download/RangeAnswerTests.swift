@@ -82,7 +82,14 @@ import Testing
             end: 10,
             gives: whole(.entityTag("\"1\""), 100)
         ),
+        Case(
+            "200 that is not encoded",
+            200,
+            ["ETag": "\"1\"", "Content-Length": "100", "Content-Encoding": "identity"],
+            gives: whole(.entityTag("\"1\""), 100)
+        ),
         Case("204 has no bytes", 204, gives: whole(nil, 0)),
+        Case("204 to a resumption", 204, first: 50, of: known, completed: 50, gives: .answer(.other)),
     ]
 
     // RFC 9110 §15.3.7, §14.4
@@ -216,6 +223,24 @@ import Testing
             first: 50,
             of: known,
             completed: 50,
+            gives: .answer(.changed)
+        ),
+        Case(
+            "416 of another version",
+            416,
+            ["Content-Range": "bytes */100", "ETag": "\"2\""],
+            first: 100,
+            of: resource(.entityTag("\"1\""), nil),
+            completed: 100,
+            gives: .answer(.changed)
+        ),
+        Case(
+            "416 of a later date",
+            416,
+            ["Content-Range": "bytes */100", "Last-Modified": "Mon, 23 Nov 2026 11:00:00 GMT"],
+            first: 100,
+            of: resource(.lastModified("Mon, 23 Nov 2026 10:00:00 GMT"), nil),
+            completed: 100,
             gives: .answer(.changed)
         ),
         Case("416 without Content-Range", 416, first: 50, of: known, completed: 50, gives: .answer(.changed)),

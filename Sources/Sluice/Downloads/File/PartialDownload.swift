@@ -5,7 +5,7 @@ import SluiceLibc
 
 /// An incomplete download: a hidden file next to the destination, and a journal of the bytes in it.
 ///
-/// Created by ``open(key:destination:lease:)`` and ended by ``moveToDestination(sha256:)``, ``close()`` or
+/// Created by ``open(key:destination:lease:)`` and ended by ``moveToDestination(sha256:sender:)``, ``close()`` or
 /// ``discard()``. Later calls do nothing, or fail if they have work to do. Several tasks may write at once, at
 /// different offsets; the writes run one after the other.
 ///
@@ -280,7 +280,7 @@ extension PartialDownload {
         try await queue.result {
             Result { () throws(SluiceError) in
                 try location.prepare()
-                PartialDownloadSweep(folder: location.folder, claims: .shared).run()
+                PartialDownloadSweep(folder: location.folder, claims: .shared).runIfDue()
             }
         }.get()
         guard isRepeatable else {
@@ -354,12 +354,17 @@ extension PartialDownload {
 extension PartialDownload {
     /// Renames the download to its final name, once it is complete, synced and verified.
     ///
-    /// - Parameter expected: The required SHA-256, in hexadecimal digits of either case; nil to accept any file.
+    /// - Parameters:
+    ///   - expected: The required SHA-256, in hexadecimal digits of either case; nil to accept any file.
+    ///   - sender: The lease of the sender, also of a private partial file.
     /// - Returns: The file at its destination.
     /// - Throws: `lengthMismatch`; `checksumMismatch`, and the partial file is removed; `fileExists`, and the partial
     ///   file is kept complete for a send with another conflict rule; `cannotWriteFile`, also if another program has
-    ///   removed or replaced the partial file; `insufficientSpace`; `cancelled` while the checksum is computed.
-    func moveToDestination(sha256 expected: String? = nil) async throws(SluiceError) -> DownloadedFile {
+    ///   removed or replaced the partial file; `insufficientSpace`; `cancelled` before the file is renamed.
+    func moveToDestination(
+        sha256 expected: String? = nil,
+        sender: PartialDownloadLease? = nil
+    ) async throws(SluiceError) -> DownloadedFile {
         let length = try await perform { part throws(SluiceError) in try part.wholeLength() }
         var digest: String?
         if expected != nil { digest = try await sha256(upTo: length) }
@@ -369,7 +374,7 @@ extension PartialDownload {
             throw error
         }
         return try await perform { [digest] part throws(SluiceError) in
-            try part.syncAndMove(length, sha256: digest)
+            try part.syncAndMove(length, sha256: digest, sender)
         }
     }
 
@@ -421,7 +426,11 @@ extension PartialDownload {
     }
 
     /// Syncs the file and renames it. Runs on the queue.
-    private func syncAndMove(_ length: Int64, sha256: String?) throws(SluiceError) -> DownloadedFile {
+    private func syncAndMove(
+        _ length: Int64,
+        sha256: String?,
+        _ sender: PartialDownloadLease?
+    ) throws(SluiceError) -> DownloadedFile {
         guard hasName else { throw .partWasReplaced(subject) }
         var error = state.withLock { $0.failure }
         if error == 0, descriptor.length != length { error = descriptor.setLength(length) }
@@ -429,7 +438,9 @@ extension PartialDownload {
             error = descriptor.sync()
             if error != 0 { state.withLock { [error] in $0.failure = error } }
         }
-        // A sync can take long. Until it ends, the file is readable by its owner only.
+        // A sync can take long. The sender may have been cancelled meanwhile.
+        if error == 0, sender?.isEnding == true { throw .cancelled }
+        // Until the sync ends, the file is readable by its owner only.
         if error == 0, hasName, let mode = location.fileMode { error = descriptor.setMode(mode) }
         guard error == 0 else { throw .cannotWrite(subject, error) }
         let (resource, resumed) = state.withLock { ($0.resource, $0.resumed) }

@@ -95,7 +95,8 @@ final class PartialDownloadClaims: Sendable {
 /// The removal of partial files that no later send can resume and that no process holds.
 ///
 /// A process that is killed leaves its partial files. One with a journal is kept for 30 days, because a later send of the
-/// same download resumes it. All others are removed by the next download to the same folder:
+/// same download resumes it. All others are removed by the next download to the same folder, and in a large folder
+/// by one that begins a minute later:
 ///
 /// - the private partial file of a sender that found the usual one in use, or whose request is not repeatable;
 /// - a partial file whose journal was never written;
@@ -152,11 +153,35 @@ struct PartialDownloadSweep {
     /// The current time, as that of the files.
     var now = time(nil)
 
+    /// The number of names from which a folder is swept once a minute only. Otherwise, the cost of many downloads to one
+    /// folder would be quadratic.
+    static let largeFolder = 1_000
+    /// The large folders, and when each was swept.
+    private static let sweptLarge = Locked<[String: time_t]>([:])
+
+    /// Removes the files, unless the folder is large and was swept within the last minute. Blocks.
+    func runIfDue() {
+        let isDue = Self.sweptLarge.withLock { swept in
+            guard let last = swept[folder] else { return true }
+            if last <= now, now < last + 60 { return false }
+            swept[folder] = nil
+            return true
+        }
+        guard isDue, run() >= Self.largeFolder else { return }
+        Self.sweptLarge.withLock { swept in
+            if swept.count >= 256 { swept = [:] }
+            swept[folder] = now
+        }
+    }
+
     /// Removes the files. Blocks. Does nothing about a file that cannot be read or removed.
-    func run() {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return }
+    ///
+    /// - Returns: The number of names in the folder.
+    @discardableResult
+    func run() -> Int {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return 0 }
         let found = names.compactMap(Name.init)
-        guard !found.isEmpty else { return }
+        guard !found.isEmpty else { return names.count }
         let existing = Set(names)
         for name in found {
             switch name.kind {
@@ -169,6 +194,7 @@ struct PartialDownloadSweep {
             case .newJournal: break
             }
         }
+        return names.count
     }
 
     private func path(_ stem: String, _ ending: String) -> String {

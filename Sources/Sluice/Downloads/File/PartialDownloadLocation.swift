@@ -183,8 +183,11 @@ extension PartialDownloadLocation {
             guard outer.utf8.count < path.utf8.count else { return ENOENT }
             let error = makeFolder(outer)
             guard error == 0 else { return error }
-            if mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO) == 0 { return 0 }
-            return errno == EEXIST ? folderError(path) : errno
+            guard mkdir(path, S_IRWXU | S_IRWXG | S_IRWXO) == 0 else {
+                return errno == EEXIST ? folderError(path) : errno
+            }
+            SystemFile.syncFolder(of: path)
+            return 0
         default: return errno
         }
     }

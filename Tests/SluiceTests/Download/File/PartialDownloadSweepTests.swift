@@ -132,6 +132,18 @@ import Testing
         #expect(folder.names.isEmpty)
     }
 
+    @Test func largeFolderIsSweptOnceAMinute() async throws {
+        let folder = try DownloadFolder()
+        for number in 0..<PartialDownloadSweep.largeFolder { try folder.write("", to: "\(number)") }
+        let leftover = ".0123456789abcdef.1.sluicepart"
+        let now = time(nil)
+        for (offset, isSwept) in [(0, true), (59, false), (60, true), (61, false), (-1, true)] as [(time_t, Bool)] {
+            try folder.write("01234", to: leftover)
+            PartialDownloadSweep(folder: folder.url.path, claims: .shared, now: now + offset).runIfDue()
+            #expect(folder.names.contains(leftover) != isSwept, "after \(offset) seconds")
+        }
+    }
+
     @Test func secondProcessAtTheSameDestinationLeavesNothing() async throws {
         let folder = try DownloadFolder()
         // The first process holds the usual partial file, so the second one has used a private one. Both are killed.

@@ -108,28 +108,44 @@ import Testing
         await part.discard()
     }
 
+    /// Returns a partial file with all its bytes, and a function in place of the one that writes it to the disk.
+    private static func wholePart(
+        in folder: DownloadFolder,
+        _ sync: @escaping @Sendable (Int32) -> Int32
+    ) async throws -> PartialDownload {
+        let place = try folder.place()
+        let opening = PartialDownloadDescriptor.open(place.part, isNew: true, syncFile: sync)
+        guard case .opened(let descriptor) = opening else { throw CocoaError(.fileWriteUnknown) }
+        let queue = PartialDownload.makeQueue()
+        let part = PartialDownload(location: place, descriptor: descriptor, lease: nil, queue: queue)
+        try await part.begin(.digits)
+        try await part.write("0123456789", at: 0)
+        return part
+    }
+
+    @Test func cancellationDuringTheSyncKeepsTheFileAtTheDestination() async throws {
+        let folder = try DownloadFolder()
+        try folder.write("old")
+        let sender = PartialDownloadLease()
+        let part = try await Self.wholePart(in: folder) { _ in
+            sender.end()
+            return 0
+        }
+        #expect(await .cancelled == SluiceError.Code.thrown { _ = try await part.moveToDestination(sender: sender) })
+        #expect(folder.text() == "old")
+        #expect(folder.partCount == 1)
+        await part.discard()
+    }
+
     @Test func fileIsReadableByOthersOnlyAfterItWasSynced() async throws {
         let folder = try DownloadFolder()
-        let place = try folder.place()
         let modes = Shared<[mode_t?]>([])
-        let opening = PartialDownloadDescriptor.open(place.part, isNew: true) { number in
+        let part = try await Self.wholePart(in: folder) { number in
             var status = stat()
             let isKnown = fstat(number, &status) == 0
             modes.change { $0.append(isKnown ? status.st_mode & ~S_IFMT : nil) }
             return 0
         }
-        guard case .opened(let descriptor) = opening else {
-            Issue.record("The partial file could not be created.")
-            return
-        }
-        let part = PartialDownload(
-            location: place,
-            descriptor: descriptor,
-            lease: nil,
-            queue: PartialDownload.makeQueue()
-        )
-        try await part.begin(.digits)
-        try await part.write("0123456789", at: 0)
         _ = try await part.moveToDestination()
         #expect(!modes.read.isEmpty)
         #expect(modes.read.allSatisfy { $0 == 0o600 })
