@@ -6,8 +6,8 @@ final class DataSourceRequest: Sendable {
     private let lookup: DataSourceLookup
     /// The decision, made once. The request and the readers of the first stored response share it.
     private let decision: SingleFlight<DataSourceLookup.Decision>
-    /// The ticket of the fetch, from its decision until its response is stored.
-    private let ticket = Locked<FetchTicket?>(nil)
+    /// The ticket of the fetch, from its decision until its response is stored, and the date at which it began.
+    private let ticket = Locked<(ticket: FetchTicket, date: Date)?>(nil)
 
     /// Creates a request; nil if its data source neither reads nor stores responses.
     init?(
@@ -33,7 +33,7 @@ final class DataSourceRequest: Sendable {
         self.lookup = lookup
         decision = SingleFlight(cancelled: .answered(.cancelled)) { [ticket] flight in
             // A removal from now on, such as that of a user's partition, also concerns the response.
-            let begun = store.beginFetch()
+            let begun = (store.beginFetch(), pipeline.clock.date)
             ticket.withLock { $0 = begun }
             let task = Task { _ = flight.complete(await lookup.decision()) }
             return { task.cancel() }
@@ -90,11 +90,14 @@ final class DataSourceRequest: Sendable {
         guard !response.isServedFromCache, response.head.status != .partialContent, caching.source.stores(response),
             let request = try? lookup.draft.build(for: lookup.pipeline), let key = lookup.key(of: request)
         else { return }
+        guard let (ticket, began) = ticket.withLock({ $0.take() }) else { return }
         let now = lookup.pipeline.clock.date
         var head = response.head
         // Removes cookies and the fields that describe this delivery of the response.
         for name in [HTTPHeaderName.setCookie, "Age", "Cache-Status"] { head.headers.remove(name) }
-        let stored = StoredResponse(method: request.method, url: request.url, head: head, requested: now, received: now)
+        // A machine that shares the cache may have removed the entry since the fetch began.
+        let (method, url) = (request.method, request.url)
+        let stored = StoredResponse(method: method, url: url, head: head, requested: began, received: now)
         let entry = CacheEntry(
             key: key,
             response: stored,
@@ -104,7 +107,6 @@ final class DataSourceRequest: Sendable {
             tags: caching.tags,
             isMemoryOnly: caching.storesInMemoryOnly
         )
-        guard let ticket = ticket.withLock({ $0.take() }) else { return }
         lookup.store.insert(entry, of: ticket)
     }
 }

@@ -368,7 +368,8 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
                 arguments: [
                     field, sealed, blob?.reference ?? "", lifetime, Int(time), feed.sender,
                     Int(CacheGeneration.clockTolerance * 2e6),
-                ]
+                ],
+                timeout: sealed.count > CacheRecord.inlineSize ? pieceTimeout : nil
             )
         }
         guard let elements = reply.elements, let isStored = elements.first?.int else {

@@ -2,6 +2,8 @@ import Sluice
 import SluiceTesting
 import XCTest
 
+@testable import SluiceCache
+
 /// Results of requests by data source, over real sockets.
 final class DataSourceTests: XCTestCase {
     private let server = try? LoopbackServer()
@@ -32,6 +34,24 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(cached.failure?.code, .cacheMiss)
         XCTAssertEqual(cached.failure?.step, .cache)
         XCTAssertEqual(server?.requests.count, 1)
+    }
+
+    // Another machine may have removed the entry since the request was sent.
+    func testStoredResponseHasTheTimeOfItsRequest() async throws {
+        let signal = LoopbackSignal()
+        server?.on("/user", .after(signal, .json(#"{"id":1,"name":"Ada"}"#)))
+        let client = try client { $0.caching.source = .cacheElseServer }
+        let request: APIRequest<User, APIError> = client.codable.request("user")
+        let began = clock.date
+        let value = Task { try await request.sender().value }
+        await server?.waitForRequests(1)
+        clock.advance(by: .seconds(5))
+        signal.fire()
+        _ = try await value.value
+        let entry = store.state.withLock { $0.memory.entries.compactMap(\.self).first }
+        let response = try XCTUnwrap(entry?.response)
+        XCTAssertEqual(response.requested, began)
+        XCTAssertEqual(response.received, began + 5)
     }
 
     func testClientHasSourceExpirationAndTagsInOneLine() async throws {
