@@ -64,8 +64,9 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
     /// Closes the connection of each loop over these events, and connects again at once with the last event ID.
     ///
     /// A loop that waits before it reconnects stops waiting. A loop that handles an event connects again once it has
-    /// received the events that have arrived. Has no effect on a loop that has not begun or has ended,
-    /// and on a request that cannot be repeated: see ``Reconnection``. Can be called from any thread.
+    /// received the events of the piece that it has read. Later ones come again only if the server repeats them.
+    /// Has no effect on a loop that has not begun or has ended, and on a request that cannot be repeated: see
+    /// ``Reconnection``. Can be called from any thread.
     public func restart() {
         restarts.restart()
     }
