@@ -188,17 +188,18 @@ final class GateBypass: Sendable {
     private let gate: ObjectIdentifier
     private let name: String
     private let isConstraint: Bool
-    private let pipeline: ObjectIdentifier
+    private let pipeline: ObjectIdentifier?
     private let outer: [GateBypass]
     private let isActive = Locked(false)
 
-    /// Creates a bypass of a gate for its work on a request. Bypasses that already apply to the request are kept.
-    init(from gate: any Gate & AnyObject, for request: RequestContext) {
+    /// Creates a bypass of a gate for its work on a request, or for work that the program has asked for. Bypasses that
+    /// already apply to the request, or to the current task, are kept.
+    init(from gate: any Gate & AnyObject, for request: RequestContext?) {
         self.gate = ObjectIdentifier(gate)
         name = gate.name
         isConstraint = gate is any ConstrainingGate
-        pipeline = ObjectIdentifier(request.client.pipeline)
-        outer = request.bypasses
+        pipeline = request.map { ObjectIdentifier($0.client.pipeline) }
+        outer = request?.bypasses ?? Self.current
     }
 
     /// Performs work of the gate. Its requests bypass the gate until it ends.

@@ -96,8 +96,7 @@ extension OAuth2 {
     ///   all the same, for as long as the program runs.
     public func signOut() async throws(SluiceError) {
         let endpoint = TokenEndpoint(tokenURL, grant, configuration, by: defaultClient)
-        let failure = await completing { [self] () -> OAuth2Error? in
-            let work = await beginExclusiveWork()
+        let failure = await exclusively { [self] work -> OAuth2Error? in
             defer { endExclusiveWork(work) }
             let clock = defaultClient.pipeline.clock
             var stored: Token?
@@ -138,8 +137,7 @@ extension OAuth2 {
         _ token: @escaping @Sendable (TokenEndpoint) async -> Result<Token, OAuth2Error>
     ) async throws(SluiceError) -> Token {
         let client = defaultClient
-        let outcome = await completing { [self] in
-            let work = await beginExclusiveWork()
+        let outcome = await exclusively { [self] work in
             let clock = client.pipeline.clock
             // Before the code is used up. Another process may be replacing the token, and would save it after this one.
             let result: Result<Token, OAuth2Error> =
@@ -158,9 +156,17 @@ extension OAuth2 {
         }
     }
 
-    /// Runs work to its end, even if the calling task is cancelled or its deadline passes.
-    private func completing<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
-        await Deadline.$current.withValue(nil) { Task(operation: work) }.value
+    /// Runs exclusive work to its end, even if the calling task is cancelled or its deadline passes. A store may send requests through
+    /// clients with this gate, which do not wait for the work.
+    private func exclusively<Value: Sendable>(
+        _ body: @escaping @Sendable (_ work: Int) async -> Value
+    ) async -> Value {
+        await Deadline.$current.withValue(nil) {
+            Task {
+                let work = await beginExclusiveWork()
+                return await GateBypass(from: self, for: nil).whileActive { await body(work) }
+            }
+        }.value
     }
 
     /// The client that sends requests to the authorization server where no request needs the token.

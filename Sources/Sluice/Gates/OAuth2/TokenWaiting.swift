@@ -136,7 +136,7 @@ extension OAuth2 {
 
     private func begin(_ work: Int, _ step: TokenState.Step, by client: APIClient, for request: RequestContext?) {
         // A store may send requests through the client. They must not wait for the token that they help to obtain.
-        let bypass = request.map { GateBypass(from: self, for: $0) }
+        let bypass = GateBypass(from: self, for: request)
         // A drain waits for the work also after its last waiter has left, as the server may have replaced the refresh token. It does not
         // cancel the work, which may serve other clients: only the last waiter does. A request for a token ends by its own time-out.
         let task = client.pipeline.running.start(isNeeded: true, isShared: true) { [self] in
@@ -145,11 +145,7 @@ extension OAuth2 {
             await Deadline.$current.withValue(nil) {
                 // Cancelled when the work ends.
                 async let _ = endWait(for: work, by: client.pipeline.clock)
-                if let bypass {
-                    _ = await bypass.whileActive { await run(work, step, by: client) }
-                } else {
-                    _ = await run(work, step, by: client)
-                }
+                _ = await bypass.whileActive { await run(work, step, by: client) }
             }
             await waitForSave(by: client.pipeline.running)
         }

@@ -160,8 +160,8 @@ final class OAuth2ConcurrencyTests: XCTestCase {
                 guard let client = client.read else { return nil }
                 return OAuth2.Token(accessToken: try await client.string.get("vault").sender().value)
             }
-            func save(_ token: OAuth2.Token) async throws {}
-            func delete() async throws {}
+            func save(_ token: OAuth2.Token) async throws { _ = try await load() }
+            func delete() async throws { _ = try await load() }
         }
         let guarded = try GuardedServer()
         guarded.server.on("/api/vault") { .text($0.headers[.authorization] ?? "kept") }
@@ -170,6 +170,20 @@ final class OAuth2ConcurrencyTests: XCTestCase {
         store.client.change { $0 = client }
         let carried = try await client.string.get("x").sender().value
         XCTAssertEqual(carried, "Bearer kept")
+
+        // Without a request that needs the token.
+        let oauth = guarded.gate { $0.store = store }
+        let other = guarded.client(oauth)
+        store.client.change { $0 = other }
+        let token = try await oauth.token()
+        XCTAssertEqual(token.accessToken, "kept")
+        try await oauth.signOut()
+        try await oauth.signIn(with: .init(accessToken: "new"))
+        let newest = try await other.string.get("x").sender().value
+        XCTAssertEqual(newest, "Bearer new")
+        let vault = guarded.server.requests(to: "/api/vault")
+        XCTAssertEqual(vault.count, 4)
+        XCTAssertTrue(vault.allSatisfy { $0.headers[.authorization] == nil })
     }
 
     func testRandomCancellationsEndEveryRequest() async throws {
