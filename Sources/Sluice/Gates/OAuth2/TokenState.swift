@@ -112,6 +112,8 @@ struct TokenState: Sendable {
     private(set) var waiting = 0
     private(set) var lastFailure: OAuth2Error?
     private var version = 0
+    /// The first version since the last sign-in or sign-out. Earlier tokens may be those of another user.
+    private var firstVersion = 0
     private var lastWork = 0
     /// The number of times that the token may have got another owner: sign-ins, sign-outs and tokens of other processes.
     private(set) var owner = 0
@@ -177,8 +179,10 @@ struct TokenState: Sendable {
 
     /// Handles the refusal of a credential by an API.
     ///
-    /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced.
+    /// - Returns: True if another token may be accepted: the refused token was not the newest, or it can be replaced. False
+    ///   after a sign-in or sign-out, because the request belongs to the user before.
     mutating func refused(version: Int, at moment: ClockReading) -> Bool {
+        if version < firstVersion { return false }
         guard case .token(var current) = status, current.credential.version == version, !current.isRefused else {
             return true
         }
@@ -216,9 +220,14 @@ extension TokenState {
         defer {
             status = .absent
             initialRefreshToken = nil
-            owner += 1
+            beginSession()
         }
         return (token?.access, token?.refresh ?? initialRefreshToken)
+    }
+
+    private mutating func beginSession() {
+        owner += 1
+        firstVersion = version + 1
     }
 
     func isWorking(_ id: Int) -> Bool { work?.id == id }
@@ -391,12 +400,18 @@ extension TokenState {
                 if initialRefreshToken == used { initialRefreshToken = nil }
             }
             token.scope = token.scope ?? rules.scope
+            if work?.isExclusive == true {
+                // Nothing could be done with it. The previous token may still be valid.
+                if token.refresh == nil, token.hasExpired(at: moment.date) {
+                    return fail(OAuth2Error(.expiredToken), at: moment.date)
+                }
+                // The token of a sign-in is used even if it cannot be saved.
+                beginSession()
+            }
             let isRefused = previous.map { $0.isRefused && $0.credential.token.accessToken == token.accessToken }
             setToken(token, isRefused: isRefused ?? false, isUnsaved: true, at: moment.date)
             work?.hasReceived = true
             work?.stage = .saving
-            // The token of a sign-in is used even if it cannot be saved.
-            if work?.isExclusive == true { owner += 1 }
             return .save(token)
         }
     }

@@ -113,6 +113,27 @@ final class OAuth2SignInTests: XCTestCase {
         } catch {
             XCTAssertEqual(error.authorizationError?.code, .expiredToken)
         }
+        XCTAssertEqual(store.token.read?.accessToken, "mine")
+        let afterwards = try await guarded.client(oauth).string.get("x").sender().value
+        XCTAssertEqual(afterwards, "Bearer mine")
+    }
+
+    func testRequestOfEarlierUserIsNotReplayedForNextUser() async throws {
+        let guarded = try GuardedServer()
+        let signal = LoopbackSignal()
+        guarded.server.on(.post, "/api/orders", .after(signal, .status(.unauthorized)))
+        let oauth = guarded.gate(GuardedServer.user(guarded))
+        let client = guarded.client(oauth)
+        try await oauth.signIn(with: .init(accessToken: "first"))
+        let order = Task { await client.string.post("orders").idempotent().sender().response.head?.status }
+        await guarded.server.waitForRequests(1)
+        try await oauth.signOut()
+        try await oauth.signIn(with: .init(accessToken: "second"))
+        signal.fire()
+        let status = await order.value
+        XCTAssertEqual(status, .unauthorized)
+        let orders = guarded.server.requests(to: "/api/orders").map { $0.headers[.authorization] }
+        XCTAssertEqual(orders, ["Bearer first"])
     }
 
     func testSignOutRevokesAndDeletesTokens() async throws {
