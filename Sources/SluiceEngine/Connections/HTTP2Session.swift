@@ -13,6 +13,8 @@ final class HTTP2Session {
     private static let maximumStreams = 1000
     /// The stream identifier from which a connection takes no more requests. The largest identifier is 2³¹ - 1.
     private static let lastIdentifier: UInt32 = 0x7fff_ff00
+    /// The limit on the measured round trip. A server that answers late would otherwise make slow readers count as fast.
+    private static let longestRoundTrip = Duration.seconds(1)
 
     private let raw: OpaquePointer
     private var streams: [Int32: HTTP2Stream] = [:]
@@ -411,6 +413,7 @@ final class HTTP2Session {
         case NGHTTP2_HEADERS.rawValue where unansweredResets > 0: unansweredResets -= 1
         case NGHTTP2_DATA.rawValue where header.length > 0 && !isPadded || ends:
             floodGuard.reward()
+        case NGHTTP2_RST_STREAM.rawValue where streams[header.stream_id]?.mayBeReset == true: break
         case NGHTTP2_WINDOW_UPDATE.rawValue:
             guard takeFloodToken({ $0.takeUpdate(at: now) }) else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
         default:
@@ -489,7 +492,7 @@ final class HTTP2Session {
     }
 
     private func measureRoundTrip() {
-        if let asked = roundTripStart.take() { roundTrip = now.since(asked) }
+        if let asked = roundTripStart.take() { roundTrip = min(now.since(asked), HTTP2Session.longestRoundTrip) }
     }
 
     private func receivedData(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {

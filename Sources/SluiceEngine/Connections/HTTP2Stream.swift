@@ -30,6 +30,8 @@ final class HTTP2Stream: Transaction {
     var isClosed = false
     /// True once the server has reset the stream.
     var wasReset = false
+    /// True until the server has ended the request. Its first reset is an answer, and not a frame without content.
+    var mayBeReset: Bool { !wasReset && !isClosed }
     /// The error code with which the stream was closed.
     var closeCode: UInt32 = 0
     /// The error that ends the stream.

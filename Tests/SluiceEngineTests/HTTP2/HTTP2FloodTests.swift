@@ -213,7 +213,7 @@ extension EngineTests {
                 guard frame.kind == .headers else { return }
                 for _ in 0..<3 { peer.reset(frame.stream, HTTP2Frame.Code.internalError) }
             }
-            for _ in 0..<300 {
+            for _ in 0..<450 {
                 #expect(await transport.failure(of: server.request(), .http2())?.code == .connectionLost)
             }
             #expect(transport.isQuiet)
