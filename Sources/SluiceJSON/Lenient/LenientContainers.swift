@@ -51,13 +51,15 @@ struct LenientKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// Returns the decoder for a superclass: the value of the key “super”, or null if there is none, as with
     /// `JSONDecoder`.
     func superDecoder() throws -> any Decoder {
-        let key = PathKey.member("super")
-        return decoder.partOfModel(under: key, else: .emptyObject) ?? decoder.absentChild(under: key)
+        superDecoder(under: PathKey.member("super"))
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        guard let node = decoder.member(key.stringValue) else { return decoder.absentChild(under: key) }
-        return decoder.child(at: node, under: key)
+        superDecoder(under: key)
+    }
+
+    private func superDecoder(under key: any CodingKey) -> LenientDecoder {
+        decoder.partOfModel(under: key, else: .emptyObject) ?? decoder.absentChild(under: key)
     }
 
     private func part(_ key: Key, else empty: JSONDocument) throws -> LenientDecoder {

@@ -225,6 +225,18 @@ import Testing
             #expect(dog.name == "Rex")
             #expect(dog.legs == 4)
         }
+        final class Cat: Animal {
+            enum Key: CodingKey { case animal }
+            required init() { super.init() }
+            required init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: Key.self)
+                try super.init(from: container.superDecoder(forKey: .animal))
+            }
+        }
+        for text in ["{}", #"{"animal":{}}"#, #"{"animal":null}"#] {
+            #expect(try decode(Cat.self, text).legs == 4)
+        }
+        #expect(try decode(Cat.self, #"{"animal":{"feet":3}}"#).legs == 3)
     }
 
     @Test func keysWithoutCasesHaveTheDefaultOfTheirName() throws {
