@@ -213,10 +213,27 @@ extension EngineTests {
                 guard frame.kind == .headers else { return }
                 for _ in 0..<3 { peer.reset(frame.stream, HTTP2Frame.Code.internalError) }
             }
-            for _ in 0..<450 {
+            for _ in 0..<300 {
                 #expect(await transport.failure(of: server.request(), .http2())?.code == .connectionLost)
             }
             #expect(transport.isQuiet)
+        }
+
+        /// The server has sent almost as many frames without content as it may.
+        @Test func resetsThatAnswerRequestsAreNoFlood() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers else { return }
+                if frame.stream == 1 {
+                    for _ in 0..<900 { peer.send(HTTP2Frame(type: 0xf0, flags: 0, stream: 1, payload: [])) }
+                }
+                peer.reset(frame.stream, HTTP2Frame.Code.internalError)
+            }
+            #expect(await transport.failure(of: server.request(), .http2())?.code == .connectionLost)
+            await withTaskGroup(of: SluiceError?.self) { [transport] group in
+                for _ in 0..<400 { group.addTask { await transport.failure(of: server.request(), .http2()) } }
+                for await error in group { #expect(error?.reason.contains("stream") == true, "\(error as Any)") }
+            }
+            #expect(server.connections == 1)
         }
 
         @Test func floodWithoutReadingEndsTheConnection() async throws {
