@@ -81,9 +81,7 @@ final class HTTPCache: Sendable {
     func remove(_ reception: CacheUpdate, of request: HTTPRequest, by ticket: FetchTicket) {
         if !reception.removing.isEmpty {
             let key = key(of: request)
-            for variant in reception.removing where ticket.isLatest(key, variant: variant) {
-                store.remove(CacheSelection(key, variant: variant))
-            }
+            for variant in reception.removing { store.remove(key, variant: variant, by: ticket) }
         }
         // A response to a request sent before the change is neither shared with later requests nor stored.
         for name in reception.invalidating {

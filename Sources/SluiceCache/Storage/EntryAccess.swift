@@ -392,6 +392,22 @@ extension CacheStore {
         return number
     }
 
+    /// Removes the entry that the response of a fetch makes invalid, unless that of a later fetch has been stored or has
+    /// removed it. Responses to earlier requests that arrive later are not stored in its place.
+    package nonisolated func remove(_ key: CacheKey, variant: String, by ticket: FetchTicket) {
+        let selection = CacheSelection(key, variant: variant)
+        let startsDraining = state.withLock { state in
+            guard state.removals.recordStore(EntryName(key: key, variant: variant), by: ticket.number) else {
+                return false
+            }
+            state.memory.remove(selection)
+            guard hasStorage else { return false }
+            _ = state.pending.remove(selection)
+            return state.beginDraining()
+        }
+        if startsDraining { startDraining() }
+    }
+
     /// Removes the selected entries from memory in steps, so that a cache hit waits for the lock only for microseconds.
     nonisolated func finishRemoval(_ sweep: MemoryTier.Sweep?, of selection: CacheSelection) {
         guard var sweep else { return }

@@ -454,11 +454,6 @@ package final class FetchTicket: Sendable {
         store.state.withLock { $0.removals.endFetch() }
     }
 
-    /// True if no response of a later fetch has been stored under this key and variant.
-    package func isLatest(_ key: CacheKey, variant: String) -> Bool {
-        store.state.withLock { $0.removals.isLatest(number, for: CacheStore.EntryName(key: key, variant: variant)) }
-    }
-
     /// True if a response with this key and these tags may be stored.
     package func isCurrent(_ key: CacheKey, tags: Set<String>) -> Bool {
         store.state.withLock { $0.isCurrent(self, key, tags: tags) }
@@ -495,7 +490,7 @@ struct RemovalLog {
     private var selections: [(number: Int, selection: CacheSelection)] = []
     /// The number of the last removal that outdates all earlier fetches.
     private var last = 0
-    /// The number of the last fetch whose response was stored under each name.
+    /// The number of the last fetch whose response was stored under each name, or has removed the entry.
     private var stored: [CacheStore.EntryName: Int] = [:]
 
     /// The number of recorded removals and stored entries.
@@ -544,7 +539,7 @@ struct RemovalLog {
     ///   - fetch: The fetch that has received it; nil for an entry that is newer than all fetches in progress.
     /// - Returns: True if the entry can be stored.
     mutating func recordStore(_ name: CacheStore.EntryName, by fetch: Int?) -> Bool {
-        if let fetch, !isLatest(fetch, for: name) { return false }
+        if let fetch, stored[name] ?? 0 > fetch { return false }
         // The entry outdates no fetch but its own.
         guard fetchCount > (fetch == nil ? 0 : 1) else { return true }
         if fetch == nil { counter += 1 }
@@ -552,9 +547,6 @@ struct RemovalLog {
         stored[name] = fetch ?? counter
         return true
     }
-
-    /// True if no entry of a later fetch has been stored under a name.
-    func isLatest(_ fetch: Int, for name: CacheStore.EntryName) -> Bool { stored[name] ?? 0 <= fetch }
 
     /// True if a removal that concerns a key and tags has been made since a fetch began.
     func isOutdated(_ fetch: Int, _ key: CacheKey, tags: Set<String>) -> Bool {

@@ -106,6 +106,34 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 3)
     }
 
+    /// Not even if the later response is not stored.
+    func testLate304DoesNotBringAResponseBack() async throws {
+        let fields: HTTPHeaders = ["Cache-Control": "max-age=1000", "ETag": "\"a\""]
+        for (index, status) in [HTTPStatus.notFound, .ok].enumerated() {
+            let (client, signal) = (try client(), LoopbackSignal())
+            server?.on(
+                "/page",
+                .text("a", headers: ["Cache-Control": "max-age=10", "ETag": "\"a\""]),
+                .after(signal, .status(.notModified, headers: fields)),
+                .text("gone", status: status, headers: ["Cache-Control": "no-store"]),
+                .text("b")
+            )
+            _ = try await read(client)
+            clock.advance(by: .seconds(20))
+            let late = client.string.get("page").sender()
+            async let lateText = late.value
+            await server?.waitForRequests(4 * index + 2)
+            let removed = try await read(client, ["Cache-Control": "no-cache"])
+            XCTAssertEqual(removed.head?.status, status)
+            signal.fire()
+            let text = try await lateText
+            XCTAssertEqual(text, "a")
+            let next = try await read(client)
+            XCTAssertEqual(try next.result.get(), "b")
+            XCTAssertEqual(server?.requests.count, 4 * index + 4)
+        }
+    }
+
     func testVarySelectsTheStoredResponse() async throws {
         let client = try client()
         server?.on("/page") { request in
