@@ -21,8 +21,9 @@ struct FleetClient: Sendable {
     /// - Throws: A ``RedisSeal/Failure``.
     init(upstream: String, redis socket: String, key: Secret, rules: FleetRules = FleetRules()) throws {
         var server = RedisServer(unixSocket: socket)
-        // Longer than the default, because a machine that runs the example may be busy with other programs.
-        server.commandTimeout = .milliseconds(500)
+        // Longer than the default, because a machine that runs the example may be busy with other programs. A killed Redis closes its
+        // connections, so nothing waits for that time.
+        server.commandTimeout = .seconds(5)
         // Shorter than the default, so that a short run shows the return of Redis.
         server.backoff.limit = .milliseconds(500)
         let redis = RedisClient(server)
