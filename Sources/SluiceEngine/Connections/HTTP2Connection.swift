@@ -177,13 +177,13 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if events & EPOLLOUT.rawValue != 0 { state.isBlocked = false }
         // The descriptor of a closed connection may belong to another one.
         if state.isOpen { state.stream.recordEvents(events) }
+        state.awaitsTurn = false
         for call in self.state.takeAbandoned() {
             guard let stream = state.session.stream(of: call) else { continue }
             state.liveness.requestCancelled(began: stream.submitted)
             fail(stream, .cancelled, &state, &effects, thread.now)
         }
         guard state.isOpen || state.session.count > 0 else { return }
-        state.awaitsTurn = false
         if bodiesHaveMore.exchange(false, ordering: .sequentiallyConsistent) {
             state.session.forEach { stream in
                 guard stream.isDeferred else { return }
