@@ -74,7 +74,7 @@ extension EngineTests {
             let (code, time) = await failure(of: "/hang", Timeouts(idle: .milliseconds(300)))
             #expect(code == .idleTimedOut)
             #expect(time >= .milliseconds(300))
-            #expect(time < .seconds(8), "\(time)")
+            #expect(time < .milliseconds(1800), "\(time)")
             try await expectNextRequestSucceeds()
         }
 
@@ -92,8 +92,7 @@ extension EngineTests {
             let (code, time) = await failure(of: "/slow", Timeouts(total: .milliseconds(2500)))
             #expect(code == .timedOut)
             #expect(time >= .milliseconds(2500))
-            // The whole head takes 17 seconds.
-            #expect(time < .seconds(9), "\(time)")
+            #expect(time < .milliseconds(4000), "\(time)")
             await server.waitForRequests(1)
             #expect(server.requests(to: "/slow").count == 1)
             try await expectNextRequestSucceeds()

@@ -106,7 +106,7 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(server?.requests.count, 3)
     }
 
-    /// Not even if the later response is not stored.
+    /// The later response removes the stored one, and is not stored itself.
     func testLate304DoesNotBringAResponseBack() async throws {
         let fields: HTTPHeaders = ["Cache-Control": "max-age=1000", "ETag": "\"a\""]
         for (index, status) in [HTTPStatus.notFound, .ok].enumerated() {

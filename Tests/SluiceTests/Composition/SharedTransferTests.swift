@@ -130,7 +130,7 @@ final class SharedTransferTests: XCTestCase {
         server.on("/hang", .hang)
         let codes = Shared<[SluiceError.Code?]>([])
         let client = client(server) { $0.plugins = [Noting(codes: codes)] }
-        _ = await Deadline.withDeadline(.milliseconds(50)) { await client.string.get("hang").sender().result }
+        _ = await Deadline.withDeadline(.seconds(1)) { await client.string.get("hang").sender().result }
         try await waitUntil("the plugin has the end of the request") { !codes.read.isEmpty }
         XCTAssertEqual(codes.read, [.timedOut])
     }
