@@ -192,8 +192,8 @@ final class GateBypass: Sendable {
     private let outer: [GateBypass]
     private let isActive = Locked(false)
 
-    /// Creates a bypass of a gate for its work on a request, or for work that the program has asked for. Bypasses that
-    /// already apply to the request, or to the current task, are kept.
+    /// Creates a bypass of a gate for its work on a request; nil for work that the program starts without a request.
+    /// Bypasses that already apply to the request or to the current task are kept.
     init(from gate: any Gate & AnyObject, for request: RequestContext?) {
         self.gate = ObjectIdentifier(gate)
         name = gate.name

@@ -66,7 +66,8 @@ extension OAuth2 {
     ///
     /// - Parameter token: A Bearer token.
     /// - Throws: A ``SluiceError`` with ``OAuth2Error/Code/storeFailed``, ``OAuth2Error/Code/expiredToken``, or
-    ///   ``OAuth2Error/Code/unsupported`` for an access token that is not visible ASCII.
+    ///   ``OAuth2Error/Code/unsupported`` for an access token that is not visible ASCII. An expired token without a
+    ///   refresh token does not replace the current one.
     public func signIn(with token: Token) async throws(SluiceError) {
         guard token.accessToken.isBearerToken else {
             throw SluiceError(OAuth2Error(.unsupported, "an access token must consist of visible ASCII characters"))
@@ -156,8 +157,8 @@ extension OAuth2 {
         }
     }
 
-    /// Runs exclusive work to its end, even if the calling task is cancelled or its deadline passes. A store may send requests through
-    /// clients with this gate, which do not wait for the work.
+    /// Runs exclusive work to its end, even if the calling task is cancelled or its deadline passes. A store may send
+    /// requests through a client with this gate. They bypass the gate.
     private func exclusively<Value: Sendable>(
         _ body: @escaping @Sendable (_ work: Int) async -> Value
     ) async -> Value {

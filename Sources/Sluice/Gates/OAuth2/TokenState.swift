@@ -401,7 +401,7 @@ extension TokenState {
             }
             token.scope = token.scope ?? rules.scope
             if work?.isExclusive == true {
-                // Nothing could be done with it. The previous token may still be valid.
+                // Such a token can neither be used nor refreshed. The previous one may still be valid.
                 if token.refresh == nil, token.hasExpired(at: moment.date) {
                     return fail(OAuth2Error(.expiredToken), at: moment.date)
                 }
