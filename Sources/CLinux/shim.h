@@ -4,6 +4,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -38,11 +39,23 @@ static inline int sluice_unacknowledged(int socket) {
     return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : 0;
 }
 
-// The milliseconds since the last acknowledgement of the peer of a TCP socket; 0 if it is unknown.
-static inline unsigned sluice_last_acknowledgement(int socket) {
-    struct tcp_info info;
-    socklen_t size = sizeof info;
-    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_last_ack_recv : 0;
+// The number of bytes that the peer of a TCP socket has acknowledged, and the milliseconds since its last acknowledgement. Both are 0 if
+// they are unknown.
+struct sluice_acknowledgements {
+    unsigned long long bytes;
+    unsigned milliseconds;
+};
+
+static inline struct sluice_acknowledgements sluice_acknowledgements(int socket) {
+    struct sluice_acknowledgements result = {0, 0};
+    // glibc declares only the first members of the kernel's structure. tcpi_bytes_acked is at offset 120.
+    union { struct tcp_info info; char bytes[128]; } buffer;
+    socklen_t size = sizeof buffer;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &buffer, &size) == 0 && size >= 128) {
+        memcpy(&result.bytes, buffer.bytes + 120, sizeof result.bytes);
+        result.milliseconds = buffer.info.tcpi_last_ack_recv;
+    }
+    return result;
 }
 
 // Sets the name of the calling thread for debuggers, cut to 15 bytes.

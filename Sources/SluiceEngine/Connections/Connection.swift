@@ -189,11 +189,10 @@ package final class Connection: LoopHandler, RequestCarrier {
             transaction.stopWaitingForContinue()
             return push(&state, transaction, now: now, limit: SocketStream.turnBytes, &effects)
         }
-        if transaction.unacknowledged > 0, transaction.call.deadline > now {
+        if transaction.hasLargeBody || state.isBlocked, transaction.call.deadline > now {
             // The server may have received what the kernel still had.
-            let left = state.stream.unacknowledged
-            if left < transaction.unacknowledged { transaction.lastActivity = now + state.stream.lastAcknowledgement }
-            transaction.unacknowledged = left
+            state.stream.updateAcknowledgement(at: now)
+            transaction.lastActivity = max(transaction.lastActivity, state.stream.lastAcknowledgement)
             if transaction.deadline(hasOutput: !state.output.isEmpty) > now { return }
         }
         let mayResend = transaction.resendReason != nil && transaction.call.deadline > now
@@ -244,13 +243,13 @@ package final class Connection: LoopHandler, RequestCarrier {
                 transaction.hasWritten = true
                 if transaction.sending == .sent, state.output.isEmpty {
                     transaction.recordSendEnd()
-                    if transaction.hasLargeBody { transaction.unacknowledged = state.stream.unacknowledged }
+                    if transaction.hasLargeBody { state.stream.updateAcknowledgement(at: now) }
                 }
                 transaction.lastActivity = now
                 left -= count
             case .wouldBlock:
                 state.isBlocked = true
-                transaction.unacknowledged = state.stream.unacknowledged
+                state.stream.updateAcknowledgement(at: now)
             case .end, .failed:
                 state.writeFailure = state.stream.lastFailure
                 state.output.removeAll()

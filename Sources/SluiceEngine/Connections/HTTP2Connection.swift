@@ -206,6 +206,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     private func push(_ state: inout State, limit: Int, now: MonotonicTime, _ effects: inout HTTP2Effects) {
         var left = limit
+        defer {
+            if limit - left >= Transaction.inlineBody { state.stream.updateAcknowledgement(at: now) }
+        }
         while state.isOpen, !state.isBlocked, state.writeFailure == nil {
             state.session.fill(&state.output, upTo: Transaction.inlineBody, at: now)
             if state.output.isEmpty { return }
@@ -298,7 +301,10 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 continue
             }
             switch stream.outcome() {
-            case .complete?: complete(stream, &state, &effects, now)
+            case .complete? where stream.resendReason != nil: repeatRequest(stream, &state, &effects, now)
+            case .complete?:
+                stream.finish(now: now, remoteAddress: remoteAddress)
+                deliver(stream, &state, &effects, now)
             case .failed(let error)?: fail(stream, error, &state, &effects, now)
             case .needsInput?, .blocked?, nil:
                 if stream.isClosed, !stream.hasEnded {
@@ -312,17 +318,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
     }
 
     // MARK: Ends of streams
-
-    private func complete(
-        _ stream: HTTP2Stream,
-        _ state: inout State,
-        _ effects: inout HTTP2Effects,
-        _ now: MonotonicTime
-    ) {
-        if stream.resendReason != nil { return repeatRequest(stream, &state, &effects, now) }
-        stream.finish(now: now, remoteAddress: remoteAddress)
-        deliver(stream, &state, &effects, now)
-    }
 
     /// Fails a request and resets its stream.
     private func fail(
@@ -447,10 +442,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             // The whole response has been received, and only waits to be decoded.
             if stream.hasEnded, stream.failure == nil, stream.hasUndecoded { continue }
             let failure = error ?? stream.earlyCloseError(goAway: state.session.goAwayReason)
-            let isUnanswered = stream.firstByte == nil && stream.failure == nil
-            let mayHaveBeenProcessed =
-                stream.hasWritten && (!stream.isReused || !stream.call.isIdempotent)
-            if isUnanswered, !mayHaveBeenProcessed, !isProtocolError || !stream.hasWritten {
+            if stream.mayBeRepeated(afterProtocolError: isProtocolError) {
                 resend(stream, after: failure, &state, &effects, now)
             } else {
                 fail(stream, stream.failure ?? failure, &state, &effects, now)
@@ -507,7 +499,10 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     private func expire(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
         let now = thread.now
+        if state.isOpen { state.stream.updateAcknowledgement(at: now) }
         for stream in state.session.activeStreams where stream.expiration <= now {
+            if state.isOpen { stream.recordAcknowledgement(on: state.stream) }
+            if stream.expiration > now { continue }
             if case .waitsForContinue = stream.sending, stream.call.deadline > now {
                 stream.stopWaitingForContinue()
                 state.session.resume(stream)
@@ -520,6 +515,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             fail(stream, stream.call.timeoutError(at: now), &state, &effects, now)
         }
         guard state.isOpen else { return }
+        state.liveness.recordAcknowledgement(on: state.stream)
         switch state.liveness.step(awaitsResponse: state.session.count > 0, at: now) {
         case .nothing: break
         case .ping: state.session.ping(at: now)

@@ -34,6 +34,8 @@ final class HTTP2Stream: Transaction {
     var mayBeReset: Bool { !wasReset && !isClosed }
     /// The error code with which the stream was closed.
     var closeCode: UInt32 = 0
+    /// The wait for the acknowledgement of the last written bytes of the body.
+    private var bodyWait = AcknowledgementWait()
     /// The error that ends the stream.
     var failure: SluiceError?
     /// True once the fields exceed twice a limit, so that the connection is closed instead of skipping them.
@@ -106,6 +108,7 @@ final class HTTP2Stream: Transaction {
         case .bytes(let count):
             countSent(count)
             lastActivity = now
+            bodyWait = AcknowledgementWait()
             if case .data = upload, sentBytes == upload.length { sending = .sent }
         case .wait:
             awaitsBody = true
@@ -114,6 +117,12 @@ final class HTTP2Stream: Transaction {
         case .failed: hasBodyFailed = true
         }
         return piece
+    }
+
+    /// Moves the idle time-out to the last acknowledgement while the send buffer may contain bytes of a large body.
+    func recordAcknowledgement(on socket: SocketStream) {
+        guard hasLargeBody, let time = socket.progress(of: &bodyWait) else { return }
+        lastActivity = max(lastActivity, time)
     }
 
     /// The time at which the request times out. The response of a closed stream only waits to be decoded, so that the idle time-out does
@@ -204,6 +213,13 @@ final class HTTP2Stream: Transaction {
         }
         if head != nil { return ResponseSyntaxError.closedInBody.error }
         return SluiceError(.connectionLost, "The server at \(host) closed the connection without sending a response.")
+    }
+
+    /// Returns true if the request can be sent again after the loss of its connection, because the server has not processed it or may
+    /// process it twice. After a protocol error, a request that was written is not sent again.
+    func mayBeRepeated(afterProtocolError: Bool) -> Bool {
+        guard firstByte == nil, failure == nil else { return false }
+        return !hasWritten || isReused && call.isIdempotent && !afterProtocolError
     }
 
     /// Returns the outcome once all received bytes are decoded, or nil before that.

@@ -60,9 +60,6 @@ class Transaction {
     /// True while the request body has no bytes available.
     @exclusivity(unchecked) var awaitsBody = false
     @exclusivity(unchecked) var lastActivity: MonotonicTime
-    /// The number of bytes that the server had not acknowledged after the last write of a large body, or when the send
-    /// buffer was full.
-    @exclusivity(unchecked) final var unacknowledged = 0
 
     /// The time at which the request received a connection, or began to wait for its own.
     final let began: MonotonicTime

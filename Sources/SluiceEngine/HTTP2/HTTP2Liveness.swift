@@ -11,7 +11,8 @@ import SluiceHTTP
 /// ```
 ///
 /// While a response is outstanding, a PING is sent after a time without input. The interval increases while only PING answers arrive,
-/// because some servers close a connection that sends too many PINGs.
+/// because some servers close a connection that sends too many PINGs. The time allowed for an answer begins when the PING has left the
+/// send buffer, which can take long behind a large request body.
 struct HTTP2Liveness {
     /// The next action.
     enum Step: Equatable {
@@ -28,8 +29,9 @@ struct HTTP2Liveness {
     private let interval: Duration
     /// The number of PINGs since the last input for a request.
     private var pings = 0
-    /// The time at which the unanswered PING was sent.
+    /// The time at which the unanswered PING was sent, or of a later acknowledgement.
     private var pingSent: MonotonicTime?
+    private var pingWait = AcknowledgementWait()
     /// The time of the last input.
     private(set) var lastInput: MonotonicTime
     /// True if a request was cancelled and nothing was received since it began.
@@ -67,6 +69,12 @@ struct HTTP2Liveness {
         pings = 0
     }
 
+    /// Begins the time for the answer again if the PING may have been in the send buffer until the last acknowledgement.
+    mutating func recordAcknowledgement(on socket: SocketStream) {
+        guard let sent = pingSent, let time = socket.progress(of: &pingWait) else { return }
+        pingSent = max(sent, time)
+    }
+
     /// Records the time-out of a request that began at the given time. Returns true if the connection became suspect.
     mutating func requestTimedOut(began: MonotonicTime) -> Bool {
         guard lastInput <= began, !isSuspect else { return false }
@@ -87,6 +95,7 @@ struct HTTP2Liveness {
         guard deadline(awaitsResponse: awaitsResponse) <= now else { return .nothing }
         if pingSent != nil { return .lost }
         pingSent = now
+        pingWait = AcknowledgementWait()
         pings += 1
         return .ping
     }

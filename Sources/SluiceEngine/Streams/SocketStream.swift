@@ -32,6 +32,10 @@ package struct SocketStream {
     var hasHungUp = false
     /// The error number of the last read or write that failed, or 0 for none.
     private var lastError: Int32 = 0
+    /// The number of bytes that the server had acknowledged at the last update.
+    private var acknowledged: UInt64 = 0
+    /// The time of the last acknowledgement at the last update.
+    private(set) var lastAcknowledgement = MonotonicTime(nanoseconds: 0)
 
     package init(_ descriptor: Int32, _ tls: TLSStream?, hasHungUp: Bool = false) {
         self.descriptor = descriptor
@@ -134,16 +138,35 @@ package struct SocketStream {
         return withUnsafeMutableBytes(of: &byte) { tls.read(into: $0) } == .wantsRead
     }
 
-    /// The number of written bytes that the server has not acknowledged; 0 if it is unknown.
-    var unacknowledged: Int { Int(sluice_unacknowledged(descriptor)) }
+    /// Sets ``lastAcknowledgement`` if the server has acknowledged bytes since the last call.
+    mutating func updateAcknowledgement(at now: MonotonicTime) {
+        let acknowledgements = sluice_acknowledgements(descriptor)
+        guard acknowledgements.bytes > acknowledged else { return }
+        acknowledged = acknowledgements.bytes
+        lastAcknowledgement = now + .milliseconds(-Int(acknowledgements.milliseconds))
+    }
 
-    /// The time of the server's last acknowledgement relative to now, at most 0; 0 if it is unknown.
-    var lastAcknowledgement: Duration { .milliseconds(-Int(sluice_last_acknowledgement(descriptor))) }
+    /// Returns the time of the last acknowledgement while the send buffer may contain bytes that were written before the wait began.
+    func progress(of wait: inout AcknowledgementWait) -> MonotonicTime? {
+        if wait.isOver { return nil }
+        let end = wait.end ?? acknowledged + UInt64(sluice_unacknowledged(descriptor))
+        wait.end = end
+        wait.isOver = acknowledged >= end
+        return lastAcknowledgement
+    }
 
     /// The message for the last failed read or write, for the end of a sentence about the connection.
     var lastFailure: String {
         tls?.failureDetail ?? (lastError == 0 ? "the server closed it" : SystemError(number: lastError).message)
     }
+}
+
+/// A wait for the acknowledgement of written bytes. Acknowledgements are progress until the server has received them all.
+struct AcknowledgementWait {
+    /// The number of bytes of the connection up to the last awaited one, or more. Nil before the first check.
+    fileprivate var end: UInt64?
+    /// True if all awaited bytes had been acknowledged at the last check.
+    fileprivate var isOver = false
 }
 
 /// An error number of the system: the underlying error of a failed connection attempt.

@@ -39,6 +39,49 @@ extension EngineTests {
             #expect(time < .seconds(5), "\(time)")
         }
 
+        /// While the server reads megabytes from the send buffer, it cannot see the ping behind them, and sends nothing.
+        ///
+        /// If acknowledgements did not count, each run would fail. A delay of the machine is not in each run.
+        @Test func serverThatReadsTheSendBufferSlowlyIsAlive() async throws {
+            let length = 6 << 20
+            let settings = [HTTP2Frame.Setting.initialWindow: UInt32(length)]
+            let server = try ScriptedHTTP2Server(settings: settings, receiveBuffer: 64 << 10) { peer, frame in
+                if frame.kind == .headers {
+                    peer.send(HTTP2Frame(.windowUpdate, HTTP2Frame.bytes(of: UInt32(length))))
+                }
+                // The pace of a slow network.
+                if frame.kind == .data { usleep(10_000) }
+                if frame.endsStream { peer.answer(frame.stream, "ok") }
+            }
+            let transport = SocketTransport { $0.pingInterval = .milliseconds(500) }
+            let request = server.request(method: .post, body: .data(Data(count: length)))
+            var start = ContinuousClock.now
+            var results: [Result<ReadResponse, SluiceError>] = []
+            while results.isEmpty || results.last?.error != nil, results.count < 3 {
+                start = ContinuousClock.now
+                results.append(await transport.result(of: request, .http2(Timeouts(idle: .seconds(1)))))
+            }
+            #expect(try results.last?.get().text == "ok", "\(results)")
+            #expect(ContinuousClock.now - start > .seconds(3))
+        }
+
+        @Test func serverThatReadsNothingMoreTimesOut() async throws {
+            let end = DispatchSemaphore(value: 0)
+            defer { end.signal() }
+            let settings = [HTTP2Frame.Setting.initialWindow: UInt32(6 << 20)]
+            let server = try ScriptedHTTP2Server(settings: settings, receiveBuffer: 64 << 10) { peer, frame in
+                guard frame.kind == .headers else { return }
+                peer.send(HTTP2Frame(.windowUpdate, HTTP2Frame.bytes(of: UInt32(6 << 20))))
+                end.wait()
+            }
+            let request = server.request(method: .post, body: .data(Data(count: 6 << 20)))
+            let slow = SocketTransport { $0.pingInterval = .seconds(60) }
+            let context = TransferContext.http2(Timeouts(idle: .milliseconds(300)))
+            #expect(await slow.result(of: request, context).error?.code == .idleTimedOut)
+            end.signal()
+            #expect(await transport.result(of: request, .http2()).error?.code == .connectionLost)
+        }
+
         @Test func unansweredPingFailsTheConnection() async throws {
             let server = try ScriptedHTTP2Server(answersPings: false)
             let task = send(server.request(method: .post))

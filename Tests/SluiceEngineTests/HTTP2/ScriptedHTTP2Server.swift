@@ -22,17 +22,23 @@ final class ScriptedHTTP2Server: Sendable {
     ///   - settings: The initial settings of each connection; nil to send none.
     ///   - acknowledges: True to acknowledge the client's settings.
     ///   - answersPings: True to answer the client's pings.
+    ///   - receiveBuffer: The size of the receive buffer in bytes; nil for the system's.
     ///   - reaction: Called for each frame of a client.
     /// - Throws: An error if there is no free port.
     init(
         settings: [UInt16: UInt32]? = [:],
         acknowledges: Bool = true,
         answersPings: Bool = true,
+        receiveBuffer: Int32? = nil,
         _ reaction: Reaction? = nil
     ) throws {
         let accepted = Locked<[HTTP2Peer]>([])
         self.accepted = accepted
         listener = try TestListener { descriptor in
+            if var receiveBuffer {
+                let size = socklen_t(MemoryLayout<Int32>.size)
+                setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, size)
+            }
             let peer = HTTP2Peer(descriptor)
             if let settings { peer.settings(settings) }
             accepted.withLock { $0.append(peer) }
