@@ -90,9 +90,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         let isBegun = state.withLock { state in
             guard state.isOpen, !state.isRetired, !state.liveness.isSuspect, state.session.hasRoom else { return false }
             let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
-            guard !life.isOver(at: now, isFresh: isFresh),
-                state.session.count > 0 || isFresh || !state.stream.isClosed()
-            else {
+            // The loop may not have seen that the server has closed an idle connection.
+            let input = state.session.count > 0 || isFresh ? .none : state.stream.unreadInput()
+            guard !life.isOver(at: now, isFresh: isFresh), input != .end else {
                 retire(&state, &effects)
                 return false
             }
@@ -122,7 +122,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             }
             if case .stream = call.upload { call.withAttempt { $0.sender = self } }
             if state.session.count == 1 { state.liveness.begin(at: now) }
-            if thread == nil, state.session.count <= HTTP2Connection.directStreams {
+            if thread == nil, input == .none, state.session.count <= HTTP2Connection.directStreams {
                 push(&state, limit: Transaction.inlineBody, now: now, &effects)
                 // A stream may have failed before its head was sent.
                 if state.session.hasTouched { effects.wantsTurn = true }

@@ -15,11 +15,34 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         var capacity: Int
         var streams = 0
         /// True after the connection refused a request, until one of its requests ends.
-        var isFull = false
+        private var isFull = false
+        /// True if the connection refused the last request although it carried no other.
+        private var hasRefusedFirst = false
         /// The time since which the connection has carried no request.
         var since: MonotonicTime
 
         var hasRoom: Bool { streams < capacity && !isFull }
+
+        init(connection: Connection, capacity: Int, since: MonotonicTime) {
+            self.connection = connection
+            self.capacity = capacity
+            self.since = since
+        }
+
+        /// Records that a request has ended or was refused.
+        ///
+        /// The requests that filled the connection may have ended before the refusal is recorded. No later end would then show that it has
+        /// room, so it is tried once more.
+        mutating func recordEnd(isRefused: Bool) {
+            streams -= 1
+            isFull = isRefused && (streams > 0 || hasRefusedFirst)
+            hasRefusedFirst = isRefused && streams == 0
+        }
+
+        mutating func recordRoom() {
+            isFull = false
+            hasRefusedFirst = false
+        }
     }
 
     /// The use of an open connection.

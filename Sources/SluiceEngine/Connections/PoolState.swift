@@ -150,8 +150,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         at now: MonotonicTime
     ) -> Acquisition {
         if let left = leaving ?? refusing, let index = sharedIndex(of: left, in: group) {
-            groups[group]?.shared[index].streams -= 1
-            groups[group]?.shared[index].isFull = refusing != nil
+            groups[group]?.shared[index].recordEnd(isRefused: refusing != nil)
         }
         let found = fresh ? groups[group]?.takeStream() : groups[group]?.takeConnection()
         if let found { return .connection(found) }
@@ -262,8 +261,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     ) -> [Action] {
         var actions: [Action] = []
         if let index = sharedIndex(of: connection, in: group), var shared = groups[group]?.shared[index] {
-            shared.streams -= 1
-            shared.isFull = false
+            shared.recordEnd(isRefused: false)
             shared.since = now
             groups[group]?.shared[index] = shared
             serve(group, &actions)
@@ -289,7 +287,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         var actions: [Action] = []
         groups[group]?.shared[index].capacity = capacity
         if capacity > 0 { groups[group]?.knownCapacity = capacity }
-        groups[group]?.shared[index].isFull = false
+        groups[group]?.shared[index].recordRoom()
         serve(group, &actions)
         connectOthers(of: group, since: now, &actions)
         return actions

@@ -19,6 +19,13 @@ package struct SocketStream {
         case failed(Int32)
     }
 
+    /// The unread input of a socket.
+    enum UnreadInput {
+        case none, bytes
+        /// The server has closed its side, or the connection has failed.
+        case end
+    }
+
     /// The maximum number of bytes that one turn reads, writes or decodes, about a tenth of a millisecond of work.
     static let turnBytes = 256 << 10
     /// The number of bytes that a read counts as at least.
@@ -121,21 +128,23 @@ package struct SocketStream {
         return (filled, .bytes(filled))
     }
 
-    /// Returns true if the server has closed its side, without consuming input.
-    func isClosed() -> Bool {
+    /// Returns the unread input of the socket, without consuming it.
+    func unreadInput() -> UnreadInput {
         var byte: UInt8 = 0
         let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-        return count == 0 || count < 0 && errno != EAGAIN && errno != EINTR
+        return count > 0 ? .bytes : count < 0 && (errno == EAGAIN || errno == EINTR) ? .none : .end
     }
 
     /// Returns true if nothing has been received since the last response. Such bytes would be parsed as the next response.
     func hasNoInput() -> Bool {
-        var byte: UInt8 = 0
-        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-        if count < 0, errno == EAGAIN { return tls?.hasPendingInput != true }
-        guard count > 0, let tls else { return false }
-        // The input may be a TLS ticket.
-        return withUnsafeMutableBytes(of: &byte) { tls.read(into: $0) } == .wantsRead
+        switch unreadInput() {
+        case .none: return tls?.hasPendingInput != true
+        case .end: return false
+        case .bytes:
+            // The input may be a TLS ticket.
+            var byte: UInt8 = 0
+            return withUnsafeMutableBytes(of: &byte) { tls?.read(into: $0) } == .wantsRead
+        }
     }
 
     /// Sets ``lastAcknowledgement`` if the server has acknowledged bytes since the last call.

@@ -126,6 +126,28 @@ import Testing
         )
     }
 
+    /// The request that filled the connection ends before the refusal is recorded.
+    @Test mutating func refusalByAConnectionThatIsIdleMeanwhileIsTriedAgainOnce() {
+        let calls = Self.calls(2)
+        let (group, dial) = dial(for: calls)
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 100)
+        _ = state.setCapacity(1, of: connection, in: group, at: now)
+        _ = state.releaseStream(of: connection, in: group, at: now)
+        for expected in ["use c", "dial"] {
+            let again = state.reacquire(
+                calls[1],
+                in: group,
+                fresh: false,
+                refusing: connection,
+                total: .distantFuture,
+                connectTimeout: nil,
+                at: now
+            )
+            #expect(again.text == expected)
+        }
+    }
+
     @Test mutating func requestCanReacquireItsConnection() {
         let calls = Self.calls(1)
         let (group, dial) = dial(for: calls)

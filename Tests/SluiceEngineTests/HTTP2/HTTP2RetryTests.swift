@@ -81,6 +81,30 @@ extension EngineTests {
             #expect(try await first.value.get().text == "first")
         }
 
+        /// A server may close an idle connection without GOAWAY, after other bytes. The loop sees the close only after the next request.
+        @Test func closeWithoutGoAwayIsFoundBeforeTheNextRequest() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                let engine = try Engine.withOneLoop()
+                let server = try ScriptedHTTP2Server.answering()
+                let transport = SocketTransport()
+                _ = try await transport.exchange(server.request(), .http2())
+                let gate = LoopGate(engine)
+                try await waitUntil("the loop is blocked") { gate.isClosed }
+                let peer = try await server.peer()
+                peer.send(HTTP2Frame(.ping, [1, 2, 3, 4, 5, 6, 7, 8]))
+                peer.close()
+                try await waitUntil("the connection is closed") { peer.isClosed }
+                let request = server.request(method: .post)
+                let task = Task { await transport.result(of: request, .http2()) }
+                try await waitUntil("the request has begun") { !transport.hasIdle }
+                gate.open()
+                let text = try await task.value.get().text
+                try #require(text == "ok")
+                try #require(server.connections == 2)
+                exit(7)
+            }
+        }
+
         @Test func goAwayClosesAnIdleConnection() async throws {
             let server = try ScriptedHTTP2Server.answering()
             _ = try await send(server.request()).value.get()
