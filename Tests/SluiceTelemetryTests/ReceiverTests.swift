@@ -82,7 +82,8 @@ struct ReceiverTests {
         #expect(metric["histogram"]["aggregationTemporality"].stringValue == "AGGREGATION_TEMPORALITY_CUMULATIVE")
         let point = metric["histogram"]["dataPoints"][0]
         #expect(point["explicitBounds"].arrayValue.count == 14)
-        #expect(point["bucketCounts"].arrayValue.map(\.stringValue).compactMap(Int.init).reduce(0, +) == 1)
+        let counts = point["bucketCounts"].arrayValue.compactMap { Int($0.stringValue) }
+        #expect(counts.reduce(0, +) == 1)
         #expect(Self.attributes(point)["url.template"] == "users/{id}")
         #expect(Self.attributes(point)["http.response.status_code"] == "200")
         #expect(telemetry.statistics.exportedSpans == 2)
@@ -106,11 +107,8 @@ struct ReceiverTests {
         let attempts = spans.filter {
             Self.attributes($0)["error.type"] == "500" && $0["kind"].stringValue == "SPAN_KIND_CLIENT"
         }
-        #expect(
-            attempts.map { Self.attributes($0)["http.request.resend_count"] }.sorted { ($0 ?? "") < ($1 ?? "") } == [
-                nil, "1",
-            ]
-        )
+        let resends: [String] = attempts.map { Self.attributes($0)["http.request.resend_count"] ?? "none" }
+        #expect(Set(resends) == ["none", "1"] && resends.count == 2)
         #expect(attempts.allSatisfy { $0["status"]["code"].stringValue == "STATUS_CODE_ERROR" })
         let whole = try #require(spans.first { Self.events($0).contains("retry") })
         #expect(Self.attributes(whole)["error.type"] == "500")
