@@ -88,7 +88,7 @@ package final class Call: Sendable {
         self.started = started
         self.completion = completion
         self.credentials = credentials
-        cookies = RequestCookies(context.cookies, for: request)
+        cookies = RequestCookies(context.cookies, for: request, by: plan)
         deadline = context.timeouts.total.map { started + $0 } ?? .distantFuture
         let authentication = CallAuthentication(request, upload, credentials, plan.proxy)
         hasCredentials = authentication != nil

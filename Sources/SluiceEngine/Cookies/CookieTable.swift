@@ -281,8 +281,10 @@ package struct RequestCookies: Sendable {
     /// Finds the store of a jar. Returns nil if there is no jar, or if the request has its own `Cookie` field.
     ///
     /// The first request of a jar creates its store, so this must not run on the thread of a loop.
-    package init?(_ jar: CookieJar?, for request: HTTPRequest) {
-        guard let jar, !request.headers.contains(.cookie), let origin = CookieOrigin(request),
+    package init?(_ jar: CookieJar?, for request: HTTPRequest, by plan: ConnectionPlan) {
+        let isDirect = plan.proxy == nil && plan.hostAddresses.allSatisfy(\.isLoopback)
+        guard let jar, !request.headers.contains(.cookie),
+            let origin = CookieOrigin(request, isDirect: isDirect),
             let store = jar.store(made: { CookieStore($0) })
         else { return nil }
         self.jar = jar

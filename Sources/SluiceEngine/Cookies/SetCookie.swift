@@ -107,7 +107,7 @@ package struct CookieOrigin: Sendable, Hashable {
     package let isAddress: Bool
     /// The path without the query.
     package let path: [UInt8]
-    /// True for https, and for http to the local host, as in browsers.
+    /// True for https, and for http to this computer, as in browsers.
     package let isSecure: Bool
 
     /// The maximum length of a DNS name (RFC 1035 §2.3.4).
@@ -117,13 +117,18 @@ package struct CookieOrigin: Sendable, Hashable {
     ///
     /// A `Host` field of the request takes precedence over the URL, because it names the site that the server answers for. It does not
     /// affect `isSecure`.
-    package init?(_ request: HTTPRequest) {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - isDirect: False if the connection leads elsewhere than to the host, such as to a proxy.
+    package init?(_ request: HTTPRequest, isDirect: Bool = true) {
         let hostField = request.headers.values(for: .host).first
         guard let host = CookieOrigin.host(of: hostField ?? request.authority) else { return nil }
         self.init(
             host: host,
             path: Array(request.path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }),
-            isSecure: request.scheme == "https" || hostField == nil && HostPattern.isLoopback(normalized: host)
+            isSecure: request.scheme == "https"
+                || isDirect && hostField == nil && HostPattern.isLoopback(normalized: host)
         )
     }
 

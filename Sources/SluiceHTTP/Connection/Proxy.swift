@@ -123,7 +123,8 @@ public struct Proxy: Sendable, Hashable {
     package var problem: String? {
         // The text may contain a password, so the message omits it.
         if address == nil {
-            return "The proxy's address is not valid. Write the host and the port, as in proxy.example:3128."
+            let hint = "Write the host and the port, as in proxy.example:3128, and an international name in Punycode."
+            return "The proxy's address is not valid. \(hint)"
         }
         guard let credentials else { return nil }
         let isControl = { (byte: UInt8) in byte < 0x20 || byte == 0x7F }
@@ -236,14 +237,13 @@ extension Proxy {
         return port
     }
 
-    /// Returns true if a text is a host name. Non-ASCII bytes are allowed; the engine encodes them.
+    /// Returns true if a text is a host name. An international name is written in Punycode, as in URLs.
     private static func isName(_ text: Substring) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                    0x80...:
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
                     true
                 default: false
                 }

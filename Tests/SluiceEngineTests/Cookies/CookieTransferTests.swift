@@ -110,6 +110,27 @@ extension EngineTests {
             #expect(sent() == [["__Host-s=1"]])
         }
 
+        /// The proxy may be on another computer, so the path to it is not secure.
+        @Test func loopbackHostBehindAProxyGetsNoSecureCookiesOverHTTP() async throws {
+            let heads = Locked<[String]>([])
+            let fields = "Set-Cookie: __Host-s=2; Secure; Path=/\r\nSet-Cookie: a=1\r\nContent-Length: 0"
+            let proxy = try TestProxy { client in
+                while let head = client.readHead() {
+                    heads.withLock { $0.append(head) }
+                    client.write("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n")
+                }
+            }
+            var context = context
+            context.connection.proxy = .always(.http(proxy.address))
+            server.on("/secure", .text("", headers: ["Set-Cookie": "__Host-s=1; Secure; Path=/"]))
+            _ = try await transport.exchange(server.request("/secure"), self.context)
+            for _ in 0..<2 { _ = try await transport.exchange(server.request("/ok"), context) }
+            #expect(heads.withLock { $0.map { $0.contains("__Host-s") } } == [false, false])
+            #expect(heads.withLock { $0.last?.contains("Cookie: a=1\r\n") } == true)
+            _ = try await transport.exchange(server.request("/ok"), self.context)
+            #expect(sent().last?.first?.contains("__Host-s=1") == true)
+        }
+
         @Test func twoTransportsShareAJar() async throws {
             _ = try await SocketTransport().exchange(server.request("/set"), context)
             _ = try await transport.exchange(server.request("/ok"), context)

@@ -35,7 +35,7 @@ import Testing
         "proxy.example:80:80", "::1", "[::1", "[::1]80", "[1.2.3.4]:80", "[proxy.example]", "http://proxy.example/path",
         "http://proxy.example?query", "proxy example", "proxy.example\n", "http://ada:%zz@proxy.example",
         "http://ada:s3cret@", "http://a%3Ab:s3cret@proxy.example", "http://ada:s3cret%0A@proxy.example",
-        "//proxy.example",
+        "//proxy.example", "http://bücher.example:3128",
         "socks5://\(String(repeating: "x", count: 256)):s3cret@proxy.example",
     ])
     func malformedURLFailsWithoutShowingThePassword(text: String) {
