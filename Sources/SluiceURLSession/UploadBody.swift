@@ -50,10 +50,7 @@ enum UploadBody: Sendable {
             return .stream(stream, length: body.length)
         case .file(let url):
             // Opened only to check the file. The session opens it again.
-            let file = try await TimedWork.outcome(within: limit) { () async throws(SluiceError) in
-                try await FileReader.open(url)
-            }
-            return .file(url, length: file.length)
+            return .file(url, length: try await body.prepared(within: limit).length ?? 0)
         case .deferred, .encoded:
             // A prepared body needs no further preparation.
             return try await open(body.prepared(within: limit), within: limit)

@@ -86,6 +86,11 @@ extension TransportConformance {
             // The server has processed everything sent before the check that the transport still works.
             try trial.expectEqual(trial.server.log.counts.heads, 1, "The number of heads that reached the server")
         },
+        Case("A file of /proc, which has contents but no length, fails with bodyUnavailable") { trial in
+            let url = URL(filePath: "/proc/self/status")
+            guard FileManager.default.fileExists(atPath: url.path) else { return }
+            try await trial.expectBodyFailure(.bodyUnavailable, .file(url))
+        },
         Case("A directory in place of a file fails with bodyUnavailable") { trial in
             try await trial.expectBodyFailure(.bodyUnavailable, .file(FileManager.default.temporaryDirectory))
         },
