@@ -44,7 +44,8 @@ public func expectError<Value>(
     line: UInt = #line,
     _ body: () async throws -> Value
 ) async throws -> SluiceError {
-    let found = try await failure(SluiceError.self, "\(code)", fileID, line, body)
+    let hint = "It contains no SluiceError, so expect it by its type or value"
+    let found = try await failure(SluiceError.self, "\(code)", hint: hint, fileID, line, body)
     if found.code == code { return found }
     throw ExpectationFailure("Expected the error \(code), but caught \(found.code): \(found)", fileID, line)
 }
@@ -109,6 +110,7 @@ public func expectError<Failure: Error, Value>(
 private func failure<Failure: Error, Value>(
     _ type: Failure.Type,
     _ expected: String,
+    hint: String? = nil,
     _ fileID: StaticString,
     _ line: UInt,
     isolation: isolated (any Actor)? = #isolation,
@@ -119,7 +121,11 @@ private func failure<Failure: Error, Value>(
         value = try await body()
     } catch {
         if let found = firstError(type, in: error, depth: 3) { return found }
-        throw ExpectationFailure("Expected the error \(expected), but caught \(error).", fileID, line)
+        let text = "\(error)"
+        let kind = Swift.type(of: error)
+        let caught = text.hasSuffix(".") ? "\(kind): \(text)" : "\(kind): \(text)."
+        let reason = "Expected the error \(expected), but caught \(caught)\(hint.map { " \($0)." } ?? "")"
+        throw ExpectationFailure(reason, fileID, line)
     }
     throw ExpectationFailure(
         "Expected the error \(expected), but no error was thrown and the value is \(value).",

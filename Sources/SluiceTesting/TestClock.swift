@@ -10,6 +10,14 @@ import SluiceHTTP
 /// await clock.waitForSleepers(1)       // the retry waits
 /// clock.advance(by: .seconds(3600))    // the retry is sent
 /// ```
+///
+/// Pauses of retries, gates, event streams and stubs sleep on the clock, and so do time-outs: a request with a total time-out has a sleeper
+/// until it ends. To wait for a pause of such a request, count only the sleeps that end soon:
+///
+/// ```swift
+/// await clock.waitForSleepers(1, within: .seconds(1))
+/// clock.advance(by: .seconds(1))
+/// ```
 public final class TestClock: SluiceClock {
     private struct Sleeper {
         let end: ContinuousClock.Instant
@@ -18,20 +26,37 @@ public final class TestClock: SluiceClock {
         let waiter: Waiter<Bool>
     }
 
+    /// A caller that waits for a number of sleeps.
+    private struct Watcher {
+        let count: Int
+        /// The time within which the sleeps end; nil for any time.
+        let duration: Duration?
+        let waiter: Waiter<Void>
+    }
+
     private struct State {
         var elapsed = Duration.zero
         var sleepers: [Int: Sleeper] = [:]
-        var watchers: [(count: Int, waiter: Waiter<Void>)] = []
+        var watchers: [Watcher] = []
+        let start = ContinuousClock.now
 
-        /// Removes and returns the watchers that wait for at most the current number of sleepers.
+        var now: ContinuousClock.Instant { start + elapsed }
+
+        /// Returns true if as many sleeps are pending as a watcher waits for.
+        func satisfies(_ watcher: Watcher) -> Bool {
+            sleepers.values.count { sleeper in
+                watcher.duration.map { sleeper.end <= now + $0 } ?? true
+            } >= watcher.count
+        }
+
+        /// Removes and returns the watchers that need not wait any longer.
         mutating func satisfiedWatchers() -> [Waiter<Void>] {
-            let count = sleepers.count
-            defer { watchers.removeAll { $0.count <= count } }
-            return watchers.filter { $0.count <= count }.map(\.waiter)
+            let satisfied = watchers.filter(satisfies)
+            if !satisfied.isEmpty { watchers.removeAll(where: satisfies) }
+            return satisfied.map(\.waiter)
         }
     }
 
-    private let start = ContinuousClock.now
     private let startDate: Date
     private let state = Locked(State())
 
@@ -45,7 +70,7 @@ public final class TestClock: SluiceClock {
     /// The total time by which the clock has been advanced.
     public var elapsed: Duration { state.withLock { $0.elapsed } }
     /// The current instant of the monotonic clock.
-    public var now: ContinuousClock.Instant { start + elapsed }
+    public var now: ContinuousClock.Instant { state.withLock { $0.now } }
     /// The current date.
     public var date: Date { startDate + elapsed / .seconds(1) }
     /// The durations of the current sleeps, each measured from its start, in ascending order.
@@ -53,14 +78,14 @@ public final class TestClock: SluiceClock {
 
     /// Advances the clock and resumes the sleeps that are due, in the order of their ends.
     public func advance(by duration: Duration) {
-        let woken = state.withLock { state in
+        let (woken, watchers) = state.withLock { state in
             state.elapsed += duration
-            let now = start + state.elapsed
-            let due = state.sleepers.filter { $0.value.end <= now }.sorted { $0.value.end < $1.value.end }
+            let due = state.sleepers.filter { $0.value.end <= state.now }.sorted { $0.value.end < $1.value.end }
             for (id, _) in due { state.sleepers[id] = nil }
-            return due.map(\.value.waiter)
+            return (due.map(\.value.waiter), state.satisfiedWatchers())
         }
         for waiter in woken { waiter.resume(returning: true) }
+        for watcher in watchers { watcher.resume() }
     }
 
     /// Suspends until the clock has been advanced by the duration. Throws `CancellationError` if the task is cancelled.
@@ -70,8 +95,7 @@ public final class TestClock: SluiceClock {
         let hasElapsed = await state.wait(cancelled: false) { waiter in
             let (isCancelled, watchers) = state.withLock { state in
                 if Task.isCancelled { return (true, [Waiter<Void>]()) }
-                let end = start + state.elapsed + duration
-                state.sleepers[waiter.id] = Sleeper(end: end, duration: duration, waiter: waiter)
+                state.sleepers[waiter.id] = Sleeper(end: state.now + duration, duration: duration, waiter: waiter)
                 return (false, state.satisfiedWatchers())
             }
             if isCancelled { waiter.resume(returning: false) }
@@ -82,12 +106,18 @@ public final class TestClock: SluiceClock {
         if !hasElapsed { throw CancellationError() }
     }
 
-    /// Waits until at least `count` sleeps are pending, without a time limit. Also returns if the task is cancelled.
-    public func waitForSleepers(_ count: Int) async {
+    /// Waits until a number of sleeps are pending, without a time limit. Also returns if the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - count: The minimum number of sleeps.
+    ///   - duration: Counts only sleeps that end within this time, as ``advance(by:)`` would end them, and thus no longer time-outs. Nil, the
+    ///     default, counts all.
+    public func waitForSleepers(_ count: Int, within duration: Duration? = nil) async {
         await state.wait(cancelled: ()) { waiter in
             let isOver = state.withLock { state in
-                if state.sleepers.count >= count || Task.isCancelled { return true }
-                state.watchers.append((count, waiter))
+                let watcher = Watcher(count: count, duration: duration, waiter: waiter)
+                if state.satisfies(watcher) || Task.isCancelled { return true }
+                state.watchers.append(watcher)
                 return false
             }
             if isOver { waiter.resume() }

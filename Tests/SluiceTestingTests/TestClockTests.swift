@@ -1,7 +1,49 @@
+import Sluice
 import SluiceTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct TestClockTests {
+    /// The total time-out is a sleeper as long as the request runs.
+    @Test func pausesOfARequestWithATotalTimeoutCanBeWaitedFor() async throws {
+        let clock = TestClock()
+        let stubs = StubTransport(clock: clock)
+        stubs.on(.get("/a"), .sequence([.status(.serviceUnavailable), .status(.serviceUnavailable), .text("ok")]))
+        let client = APIClient(baseURL: "https://a.example") {
+            $0.transport = stubs
+            $0.clock = clock
+            $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(.seconds(1)))
+            $0.timeouts.total = .seconds(60)
+        }
+        let text = Task { await client.string.get("a").sender().result }
+        for attempt in 1...2 {
+            await clock.waitForSleepers(1, within: .seconds(1))
+            #expect(clock.pendingSleeps == [.seconds(1), .seconds(60)])
+            #expect(stubs.requests.count == attempt)
+            clock.advance(by: .seconds(1))
+        }
+        let value = try await text.value.get()
+        #expect(value == "ok")
+    }
+
+    @Test func waitWithinATimeEndsOnceTheClockIsCloseToTheEndOfTheSleep() async {
+        let clock = TestClock()
+        let sleeping = Task { try? await clock.sleep(for: .seconds(60)) }
+        await clock.waitForSleepers(1)
+        await clock.waitForSleepers(1, within: .seconds(60))
+        let hasEnded = Locked(false)
+        let waiting = Task {
+            await clock.waitForSleepers(1, within: .seconds(1))
+            hasEnded.withLock { $0 = true }
+        }
+        clock.advance(by: .milliseconds(58_999))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!hasEnded.withLock { $0 })
+        clock.advance(by: .milliseconds(1))
+        await waiting.value
+        clock.advance(by: .seconds(1))
+        await sleeping.value
+    }
+
     @Test func cancellationEndsTheWaitForSleepers() async {
         let clock = TestClock()
         let waiting = Task { await clock.waitForSleepers(2) }

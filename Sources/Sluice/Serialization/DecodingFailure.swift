@@ -227,12 +227,17 @@ struct DecodingReason {
         } else {
             let format = context.debugDescription.utf8.count <= 128 ? Self.formats[context.debugDescription] : nil
             text = format.map { "expected \($0)" } ?? "the data is not valid"
+            if context.debugDescription.utf8.elementsEqual(Self.dateWithoutKey.utf8) {
+                path = Self.datePath(type, body) ?? path
+            }
         }
     }
 
+    /// The description of an error of `JSONDecoder` whose path does not contain the key of the date.
+    private static let dateWithoutKey = "Expected date string to be ISO8601-formatted."
     /// The formats that the decoders of Foundation and Sluice expect, by their descriptions.
     private static let formats = [
-        "Expected date string to be ISO8601-formatted.": "a date in ISO 8601 format",
+        dateWithoutKey: "a date in ISO 8601 format",
         "Expected a date and time in ISO 8601 format.": "a date and time in ISO 8601 format",
         "Date string does not match format expected by formatter.": "a date in the formatter's format",
         "Expected a date in the formatter's format.": "a date in the formatter's format",
@@ -274,6 +279,26 @@ struct DecodingReason {
             if case DecodingError.typeMismatch(let type, _) = error, type is any Numeric.Type {
                 let reason = DecodingReason(error, type, body: body)
                 return reason.text.hasSuffix(misfit) ? reason : nil
+            }
+        }
+        return nil
+    }
+
+    /// Decodes again with a decoder that reports the path of a date that is not in ISO 8601 format.
+    private static func datePath(_ type: Any.Type, _ body: Data) -> [any CodingKey]? {
+        guard let type = type as? any Decodable.Type else { return nil }
+        for keys: JSONDecoder.KeyDecodingStrategy in [.useDefaultKeys, .convertFromSnakeCase] {
+            var decoder = LenientJSONDecoder(convertsTypes: false)
+            decoder.keyDecodingStrategy = keys
+            decoder.dateDecodingStrategy = .iso8601
+            do {
+                _ = try decoder.decode(type, from: body)
+            } catch DecodingError.dataCorrupted(let context)
+                where context.debugDescription.utf8.elementsEqual("Expected a date and time in ISO 8601 format.".utf8)
+            {
+                return context.codingPath
+            } catch {
+                // The model's decoder has other strategies.
             }
         }
         return nil

@@ -275,11 +275,15 @@ public struct UnmatchedRequest: LocalizedError, Sendable, CustomStringConvertibl
 
     /// Returns the error for the request. Its message contains neither query, headers nor body.
     func error(of request: HTTPRequest) -> SluiceError {
-        let rules = misses.count == 1 ? "the only rule" : "none of the \(misses.count) rules"
-        let reason =
-            misses.isEmpty
-            ? "The stub transport has no rules, so it cannot respond."
-            : "No stub matches this request: \(rules) \(misses.count == 1 ? "does not match" : "matches") it. See the underlying error."
+        var reason = "The stub transport has no rules, so it cannot respond."
+        if let closest = misses.first {
+            let rule = SecretRules.usual.text(closest.rule)
+            let rules =
+                misses.count == 1
+                ? "the only rule, “\(rule)”, does not match it"
+                : "none of the \(misses.count) rules matches it, and the closest is “\(rule)”"
+            reason = "No stub matches this request: \(rules). See the underlying error."
+        }
         return SluiceError(.requestUnmatched, reason, request: request, underlyingError: self)
     }
 }

@@ -30,6 +30,19 @@ import Testing
         }
     }
 
+    /// An error model without an error of the library has no code.
+    @Test func failureNamesTheTypeOfAnErrorWithoutACode() async {
+        let failure = await #expect(throws: ExpectationFailure.self) {
+            try await expectError(.timedOut) { throw WeatherError.unknownCity }
+        }
+        let hint = "It contains no SluiceError, so expect it by its type or value."
+        #expect(failure?.reason == "Expected the error timedOut, but caught WeatherError: unknownCity. \(hint)")
+        let ended = await #expect(throws: ExpectationFailure.self) {
+            try await expectError(WeatherError.self) { throw SluiceError(.cancelled, "Gone.") }
+        }
+        #expect(ended?.reason == "Expected the error WeatherError, but caught SluiceError: Gone.")
+    }
+
     private enum WeatherError: Error, Equatable {
         case unknownCity, quotaExceeded(retryAfter: Int)
     }

@@ -63,7 +63,7 @@ import Testing
         stubs.on(.get("/user"), .status(.ok), times: 0)
         let error = try await expectError(.requestUnmatched) { try await send(stubs, .post, "/users?token=s3cret") }
         #expect(!error.description.contains("s3cret"))
-        #expect(error.reason.contains("none of the 3 rules"))
+        #expect(error.reason.contains("none of the 3 rules matches it, and the closest is “GET /users”."))
         let unmatched = try #require(error.underlyingError as? UnmatchedRequest)
         #expect(unmatched.misses.map(\.rule).first == "GET /users")
         #expect(unmatched.misses.first?.reasons == ["the method is POST"])

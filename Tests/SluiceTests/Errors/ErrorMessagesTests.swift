@@ -86,6 +86,24 @@ final class ErrorMessagesTests: XCTestCase {
         XCTAssertEqual(error?.error.reason, "The response could not be decoded as Level: \(reason)")
     }
 
+    /// The path that a `JSONDecoder` reports lacks the key of the date.
+    func testPathOfDateIsShown() async throws {
+        struct Issue: Decodable {
+            let openedAt: Date
+        }
+        let server = try LoopbackServer()
+        server.on("/x", .json(#"[{"opened_at":"2026-01-02T03:04:05Z"},{"opened_at":"yesterday"}]"#))
+        let client = APIClient(baseURL: server.url) {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            decoder.dateDecodingStrategy = .iso8601
+            $0.modelDecoder = decoder
+        }
+        let error = await client.get("x", as: [Issue].self).sender().result.failure
+        let reason = "at “[1].openedAt”, expected a date in ISO 8601 format."
+        XCTAssertEqual(error?.error.reason, "The response could not be decoded as Array<Issue>: \(reason)")
+    }
+
     func testUnknownEnumValueIsShown() async throws {
         let long = String(repeating: "x", count: 100)
         let cases = [
