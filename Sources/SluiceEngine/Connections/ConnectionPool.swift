@@ -166,9 +166,17 @@ package final class ConnectionPool: LoopHandler {
         }
     }
 
-    /// Sets the maximum number of concurrent requests on a shared connection.
-    func setCapacity(_ capacity: Int, of connection: HTTP2Connection, on thread: LoopThread?) {
-        change(on: thread) { $0.setCapacity(capacity, of: .http2(connection), in: connection.group, at: .now) }
+    /// Sets the maximum number of concurrent requests on a shared connection. It is zero for a suspect one, whose server does not respond.
+    func setCapacity(_ capacity: Int, of connection: HTTP2Connection, isSuspect: Bool, on thread: LoopThread?) {
+        change(on: thread) {
+            $0.setCapacity(
+                capacity,
+                of: .http2(connection),
+                in: connection.group,
+                isSuspect: isSuspect,
+                at: .now
+            )
+        }
     }
 
     /// Removes a connection that has closed or is about to, so that it takes no further requests.

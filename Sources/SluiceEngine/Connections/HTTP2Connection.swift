@@ -387,7 +387,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     /// Sends a request again, on this connection or another. Fails it after too many attempts.
     ///
-    /// The error is nil if the server has refused the request, which it may do often while it processes others.
+    /// The error is nil if the server has refused the request, which it may do often while it processes others, or before it was written.
     private func resend(
         _ stream: HTTP2Stream,
         after error: SluiceError? = nil,
@@ -395,7 +395,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ effects: inout HTTP2Effects,
         _ now: MonotonicTime
     ) {
-        let makesProgress = error == nil && state.session.hasProcessedRequests
+        let makesProgress = error == nil && (state.session.hasProcessedRequests || !stream.hasWritten)
         let mayRepeat = stream.call.withAttempt { attempt in
             if makesProgress { attempt.refusals += 1 } else { attempt.resends += 1 }
             return attempt.refusals <= 30 && attempt.resends <= 3
@@ -510,7 +510,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             }
             if !state.isRetired, state.liveness.requestTimedOut(began: stream.submitted) {
                 // Nothing has been received since the request was sent. Do not send others until the server responds.
-                effects.capacity = 0
+                (effects.capacity, effects.isSuspect) = (0, true)
             }
             fail(stream, stream.call.timeoutError(at: now), &state, &effects, now)
         }
@@ -563,7 +563,9 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if effects.isClosed { pool.closed(.http2(self), on: thread) }
         if effects.wantsTurn { registration.runAgain(self, on: thread) }
         if effects.leavesPool { pool.remove(.http2(self), on: thread) }
-        if let capacity = effects.capacity { pool.setCapacity(capacity, of: self, on: thread) }
+        if let capacity = effects.capacity {
+            pool.setCapacity(capacity, of: self, isSuspect: effects.isSuspect, on: thread)
+        }
         if effects.released > 0 { pool.releaseStreams(effects.released, of: self, on: thread) }
         for call in effects.resends { pool.resend(call, leaving: .http2(self), in: group, on: thread) }
         for call in effects.downgrades { call.resendOverHTTP1() }

@@ -283,14 +283,19 @@ final class HTTP2Session {
 
     /// Returns the error of a stream that was closed before its response was complete.
     func error(ofClosed stream: HTTP2Stream) -> SluiceError {
+        let (host, name) = (stream.call.serverName, HTTP2Session.name(of: stream.closeCode))
+        let isEarly = stream.closeCode == NGHTTP2_NO_ERROR.rawValue && stream.head != nil
         if !stream.wasReset {
             // nghttp2 has reset the stream, because its response is malformed.
-            let isShort = stream.head?.bodyLength(of: stream.call.request.method).map { stream.receivedEncoded < $0 }
-            if isShort == true { return ResponseSyntaxError.closedInBody.error }
-            return HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, lastErrorMessage)
+            let length = stream.head?.bodyLength(of: stream.call.request.method) ?? 0
+            if stream.dataLength > length, stream.receivedEncoded < length {
+                return SluiceError(.invalidResponse, "The response's body is longer than its Content-Length.")
+            }
+            if stream.receivedEncoded >= length {
+                return HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, lastErrorMessage)
+            }
         }
-        let (host, name) = (stream.call.serverName, HTTP2Session.name(of: stream.closeCode))
-        if stream.closeCode == NGHTTP2_NO_ERROR.rawValue, stream.head != nil {
+        if isEarly || !stream.wasReset {
             let reason = "The server at \(host) ended the request's stream before the complete body was received."
             return SluiceError(.truncatedBody, reason)
         }
@@ -408,6 +413,9 @@ final class HTTP2Session {
         let ends = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         // The frame may contain only padding.
         let isPadded = header.flags & UInt8(NGHTTP2_FLAG_PADDED.rawValue) != 0
+        if UInt32(header.type) == NGHTTP2_DATA.rawValue, !isPadded {
+            streams[header.stream_id]?.dataLength += Int64(header.length)
+        }
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue where streams[header.stream_id] != nil: floodGuard.reward()
         case NGHTTP2_HEADERS.rawValue where unansweredResets > 0: unansweredResets -= 1
@@ -541,6 +549,8 @@ struct HTTP2Effects {
     var downgrades: [Call] = []
     /// A changed maximum number of concurrent requests, to pass to the pool.
     var capacity: Int?
+    /// True if the capacity is zero because the server does not respond.
+    var isSuspect = false
     /// True to remove the connection from the pool.
     var leavesPool = false
     /// True if the socket was closed in this turn.

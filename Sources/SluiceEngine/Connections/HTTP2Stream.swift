@@ -32,6 +32,8 @@ final class HTTP2Stream: Transaction {
     var wasReset = false
     /// True until the server has ended the request. Its first reset is an answer, and not a frame without content.
     var mayBeReset: Bool { !wasReset && !isClosed }
+    /// The number of body bytes in all frames without padding, including those of a frame that has begun.
+    var dataLength: Int64 = 0
     /// The error code with which the stream was closed.
     var closeCode: UInt32 = 0
     /// The wait for the acknowledgement of the last written bytes of the body.

@@ -35,6 +35,38 @@ extension PoolState {
         return actions
     }
 
+    /// Sets the maximum number of concurrent requests on a shared connection.
+    ///
+    /// - Parameters:
+    ///   - capacity: The number. If the server allows none on two connections, further ones are dialed after a pause only.
+    ///   - connection: The connection.
+    ///   - group: The group of the connection.
+    ///   - isSuspect: True for a capacity of zero because the server does not respond.
+    ///   - now: The current time.
+    /// - Returns: The actions to perform.
+    package mutating func setCapacity(
+        _ capacity: Int,
+        of connection: Connection,
+        in group: GroupID,
+        isSuspect: Bool = false,
+        at now: MonotonicTime
+    ) -> [Action] {
+        guard let index = sharedIndex(of: connection, in: group) else { return [] }
+        var actions: [Action] = []
+        groups[group]?.shared[index].capacity = capacity
+        if capacity > 0 { groups[group]?.knownCapacity = capacity }
+        if capacity == 0, !isSuspect, groups[group]?.shared.count(where: { $0.capacity == 0 }) ?? 0 > 1 {
+            groups[group]?.failedToGrow = now
+        }
+        groups[group]?.shared[index].recordRoom()
+        serve(group, &actions)
+        connectOthers(of: group, since: now, &actions)
+        return actions
+    }
+
+    /// Returns the last known maximum number of concurrent requests on a connection of a group, or nil if it is unknown.
+    package func knownCapacity(of group: GroupID) -> Int? { groups[safe: group]??.knownCapacity }
+
     /// The time since which the least recently used connection has been idle.
     package var oldestIdle: MonotonicTime? {
         groups.lazy.compactMap { $0?.oldestIdle }.min()
@@ -64,11 +96,21 @@ extension PoolState {
     ///
     /// - Parameters:
     ///   - group: The group.
-    ///   - now: The current time, from which the connect time-outs of the requests count again, or nil if they continue.
+    ///   - now: The current time, from which the ages of the dials and the connect time-outs of the requests count, or nil if both continue.
+    ///   - keepsTimeouts: True if the connect time-outs continue. The requests have waited for a dial, and not for a connection in use.
     ///   - actions: The actions, to which the dials are added.
-    mutating func connectOthers(of group: GroupID, since now: MonotonicTime? = nil, _ actions: inout [Action]) {
+    mutating func connectOthers(
+        of group: GroupID,
+        since now: MonotonicTime? = nil,
+        keepsTimeouts: Bool = false,
+        _ actions: inout [Action]
+    ) {
         while groups[safe: group]??.needsDial == true, let call = requestWithoutDial(in: group) {
-            if let now { restartConnectTimeout(of: call, at: now) }
+            if let now, keepsTimeouts {
+                pending[ObjectIdentifier(call)]?.since = now
+            } else if let now {
+                restartConnectTimeout(of: call, at: now)
+            }
             reserveDial(ObjectIdentifier(call), in: group)
             actions.append(.dial(call, group))
         }
@@ -115,7 +157,7 @@ extension PoolState {
         at now: MonotonicTime
     ) -> [Action] {
         guard groups.indices.contains(group), groups[group]?.open.removeValue(forKey: connection.id) != nil,
-            groups[group]?.maximumConnections != .max
+            groups[group]?.isLimited == true
         else { return [] }
         var actions: [Action] = []
         restartConnectTimeouts(in: group, at: now)

@@ -88,13 +88,17 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     var dials = 0
     /// The dials without an owner, in the order in which they lost it.
     var unownedDials: [ObjectIdentifier] = []
-    /// The time at which a dial failed while other connections existed. Requests then wait for these connections.
+    /// The time at which a dial failed while other connections existed, or led to a connection without streams. Requests then wait for the
+    /// connections that exist.
     var failedToGrow: MonotonicTime?
     /// The number of requests and dials that keep the group alive.
     var users = 0
 
     /// The number of connections that count towards the maximum. A connection of HTTP/2 that takes no further requests does not.
     private var counted: Int { sharing == .multiplexed ? shared.count : open.count }
+
+    /// True if requests may wait for the end of another one, because of the maximum number of connections.
+    var isLimited: Bool { maximumConnections != .max }
 
     /// The number of connections that may be added.
     var room: Int { maximumConnections - counted - dials }

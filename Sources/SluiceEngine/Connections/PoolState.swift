@@ -182,11 +182,12 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
                 if isLate, isStuck(dial, after: pending.connectTimeout, at: now) {
                     actions.append(.cancel(dial))
                     _ = remove(dial)
-                    connectOthers(of: pending.group, since: now, &actions)
+                    let isLimited = groups[pending.group]?.isLimited == true
+                    connectOthers(of: pending.group, since: now, keepsTimeouts: !isLimited, &actions)
                     releaseUse(of: pending.group)
                 } else if let successor = requestWithoutDial(in: pending.group) {
                     assign(dial, to: successor)
-                    restartConnectTimeout(of: successor, at: now)
+                    if groups[pending.group]?.isLimited == true { restartConnectTimeout(of: successor, at: now) }
                 } else if let deadline = dials[ObjectIdentifier(dial)]?.deadline {
                     detachOwner(of: dial, until: deadline)
                 } else {
@@ -275,26 +276,6 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         releaseSlot(of: group, at: now, &actions)
         return actions
     }
-
-    /// Sets the maximum number of concurrent requests on a shared connection.
-    package mutating func setCapacity(
-        _ capacity: Int,
-        of connection: Connection,
-        in group: GroupID,
-        at now: MonotonicTime
-    ) -> [Action] {
-        guard let index = sharedIndex(of: connection, in: group) else { return [] }
-        var actions: [Action] = []
-        groups[group]?.shared[index].capacity = capacity
-        if capacity > 0 { groups[group]?.knownCapacity = capacity }
-        groups[group]?.shared[index].recordRoom()
-        serve(group, &actions)
-        connectOthers(of: group, since: now, &actions)
-        return actions
-    }
-
-    /// Returns the last known maximum number of concurrent requests on a connection of a group, or nil if it is unknown.
-    package func knownCapacity(of group: GroupID) -> Int? { groups[safe: group]??.knownCapacity }
 
     // MARK: Dials
 
@@ -388,7 +369,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
             actions += others
         }
         // At the limit of connections, other requests have waited for this dial.
-        if groups[group]?.maximumConnections != .max { connectOthers(of: group, since: now, &actions) }
+        if groups[group]?.isLimited == true { connectOthers(of: group, since: now, &actions) }
         return actions
     }
 
@@ -482,7 +463,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     }
 
     /// Starts waiting requests on shared connections with room.
-    private mutating func serve(_ group: GroupID, _ actions: inout [Action]) {
+    mutating func serve(_ group: GroupID, _ actions: inout [Action]) {
         while let index = groups[safe: group]??.shared.firstIndex(where: \.hasRoom),
             let served = takeOldestConnecting(of: group, isUsed: false), let shared = groups[group]?.shared[index]
         {

@@ -104,6 +104,37 @@ import Testing
         expect(state.setCapacity(2, of: connection, in: group, at: now).map(\.text), ["start 2 by c"])
     }
 
+    /// A server that takes no requests now would otherwise get a connection for each request.
+    @Test(arguments: [false, true])
+    mutating func secondCapacityOfZeroDelaysFurtherDials(_ isSuspect: Bool) {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connections = [PoolItem("c"), PoolItem("d")]
+        _ = succeed(dial, connections[0], capacity: 100)
+        expect(state.setCapacity(0, of: connections[0], in: group, isSuspect: isSuspect, at: now).isEmpty, true)
+        let second = (call: PoolItem("2"), dial: PoolItem("second"))
+        expect(acquire(second.call).outcome, "dial")
+        expect(state.dialStarted(second.dial, for: second.call, in: group), true)
+        expect(succeed(second.dial, connections[1], capacity: 100), ["start 2 by d"])
+        expect(state.setCapacity(0, of: connections[1], in: group, isSuspect: isSuspect, at: now).isEmpty, true)
+        expect(acquire(PoolItem("3")).outcome, isSuspect ? "dial" : "wait")
+        guard !isSuspect else { return }
+        let again = state.reacquire(
+            second.call,
+            in: group,
+            fresh: false,
+            leaving: connections[1],
+            total: .distantFuture,
+            connectTimeout: nil,
+            at: now
+        )
+        #expect(again.text == "wait")
+        expect(acquire(PoolItem("4"), at: Self.time(1)).outcome, "dial")
+        expect(
+            state.setCapacity(3, of: connections[0], in: group, at: now).map(\.text),
+            ["start 3 by c", "start 2 by c"]
+        )
+    }
+
     @Test mutating func refusedRequestDialsOrWaitsForAStreamToEnd() {
         let calls = Self.calls(3)
         let (group, dial) = dial(for: calls)
@@ -321,6 +352,21 @@ import Testing
         expect(state.expire(at: Self.time(5)).map(\.text), ["fail 1: connectTimedOut"])
         expect(state.expire(at: Self.time(6)).map(\.text), ["fail 2: connectTimedOut"])
         #expect(state.active == 0)
+    }
+
+    /// The next dial is for the requests that still have time. It is not restarted for each of them.
+    @Test mutating func connectTimeoutContinuesAfterTheDialOfAnotherRequest() {
+        let calls = Self.calls(3)
+        let group = acquire(calls[0], connect: .seconds(5)).group
+        expect(state.dialStarted(PoolItem("first"), for: calls[0], in: group), true)
+        expect(acquire(calls[1], connect: .seconds(5), at: Self.time(3)).outcome, "wait")
+        let actions = state.expire(at: Self.time(5)).map(\.text)
+        #expect(actions == ["cancel first", "dial 2", "fail 1: connectTimedOut"])
+        expect(state.dialStarted(PoolItem("second"), for: calls[1], in: group), true)
+        expect(acquire(calls[2], connect: .seconds(5), at: Self.time(6)).outcome, "wait")
+        expect(state.expire(at: Self.time(8)).map(\.text), ["fail 2: connectTimedOut"])
+        expect(state.expire(at: Self.time(11)).map(\.text), ["cancel second", "fail 3: connectTimedOut"])
+        #expect(state.dialCount == 0 && state.active == 0)
     }
 
     @Test mutating func manyRequestsDialSeveralConnections() {

@@ -60,6 +60,34 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// The requests wait for a stream, without further connections.
+        @Test func requestsToAServerThatAllowsNoStreamYetAreAnsweredLater() async throws {
+            let isOpen = Locked(false)
+            let settings = [HTTP2Frame.Setting.maximumStreams: UInt32(0)]
+            let server = try ScriptedHTTP2Server(settings: settings) { peer, frame in
+                guard frame.endsStream else { return }
+                if isOpen.withLock({ $0 }) {
+                    peer.answer(frame.stream, "ok")
+                } else {
+                    peer.reset(frame.stream, HTTP2Frame.Code.refusedStream)
+                }
+            }
+            let tasks = (0..<30).map { index in
+                send(server.request("/\(index)", method: .post, body: .data(Data(count: 100))), Timeouts(total: .seconds(30)))
+            }
+            _ = try await server.peer(1)
+            for peer in server.peers { try await peer.synchronize() }
+            // Any more requests wait as well.
+            let later = send(server.request("/later"))
+            try await waitUntil("it waits") { transport.pool?.load.connecting == 31 }
+            #expect(server.connections == 2)
+            isOpen.withLock { $0 = true }
+            for peer in server.peers { peer.settings([HTTP2Frame.Setting.maximumStreams: 100]) }
+            for task in tasks + [later] { #expect(try await task.value.get().text == "ok") }
+            #expect(server.connections == 2)
+            #expect(transport.isQuiet)
+        }
+
         /// Those that were not written when the settings arrived go to other connections, however long the first ones take.
         @Test func requestsBeforeTheSettingsDoNotWaitForEachOther() async throws {
             let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 1])

@@ -116,6 +116,18 @@ extension EngineTests {
             Case("a frame that is too large", [HTTP2Frame(.data, stream: 1, [UInt8](repeating: 0, count: 20_000))]),
         ]
 
+        @Test(arguments: [(2, SluiceError.Code.invalidResponse), (4, .truncatedBody)])
+        func errorSaysHowABodyDiffersFromItsLength(_ length: Int, _ code: SluiceError.Code) async throws {
+            let field = HTTP2Field("content-length", "\(length)")
+            let head = Self.head([":status: 200", field], ends: false)
+            let (error, peer, other) = try await result(of: [head, Self.data("abc")])
+            #expect(error?.code == code)
+            let words = length == 2 ? "longer than its Content-Length" : "ended the request's stream before"
+            #expect(error?.reason.contains(words) == true, "\(String(describing: error))")
+            peer.answer(3, "second")
+            #expect(try await other.value.get().text == "second")
+        }
+
         /// Sends a request while another one waits, and lets the server send the frames.
         private func result(of frames: [HTTP2Frame]) async throws -> (
             SluiceError?, HTTP2Peer, Task<Result<ReadResponse, SluiceError>, Never>
