@@ -39,6 +39,8 @@ struct SharedPoolModel {
         var isKnown = true
         /// True after it refused a request, until one of its requests ends.
         var isFull = false
+        /// True after it refused a request although it carried no other. It is then tried once more.
+        var hasRefusedFirst = false
 
         var hasRoom: Bool { isKnown && streams < capacity ?? 1 && !isFull }
     }
@@ -179,7 +181,7 @@ struct SharedPoolModel {
     private mutating func finish(_ choice: Int, keepsConnection: Bool) throws {
         guard let index = running(choice), let item = requests[index].connection else { return }
         let request = requests.remove(at: index)
-        let isShared = leave(item, isFull: false)
+        let isShared = leave(item, isRefused: false)
         if isShared {
             overtaken.remove(request.group)
             try perform(state.releaseStream(of: item, in: request.group, at: time))
@@ -194,7 +196,7 @@ struct SharedPoolModel {
         guard let index = running(choice), let item = requests[index].connection else { return }
         let request = requests[index]
         requests[index].connection = nil
-        let isShared = leave(item, isFull: isRefused)
+        let isShared = leave(item, isRefused: isRefused)
         if !isShared { connections.removeAll { $0.item === item } }
         overtaken.insert(request.group)
         let acquisition = state.reacquire(
@@ -217,6 +219,7 @@ struct SharedPoolModel {
         let (item, group) = (connections[index].item, connections[index].group)
         connections[index].capacity = capacity
         connections[index].isFull = false
+        connections[index].hasRefusedFirst = false
         overtaken.remove(group)
         try perform(state.setCapacity(capacity, of: item, in: group, at: time))
     }
@@ -309,11 +312,13 @@ struct SharedPoolModel {
     }
 
     /// Removes a request from its connection. Returns true for an HTTP/2 connection.
-    private mutating func leave(_ item: PoolItem, isFull: Bool) -> Bool {
+    private mutating func leave(_ item: PoolItem, isRefused: Bool) -> Bool {
         guard let index = connections.firstIndex(where: { $0.item === item }) else { return false }
         connections[index].streams -= 1
         guard connections[index].capacity != nil else { return false }
-        connections[index].isFull = isFull
+        let isFirst = isRefused && connections[index].streams == 0
+        connections[index].isFull = isRefused && (!isFirst || connections[index].hasRefusedFirst)
+        connections[index].hasRefusedFirst = isFirst
         if !connections[index].isKnown, connections[index].streams == 0 { connections.remove(at: index) }
         return true
     }
