@@ -81,11 +81,11 @@ extension OAuth2 {
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url)\".")
     public convenience init(_ grant: Grant, tokenEndpoint: URL) { self.init(grant, tokenURL: "") }
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url) { $0.store = FileTokenStore(file) }\".")
-    public convenience init(_ grant: Grant, tokenURL: String, store: some TokenStore) {
+    public convenience init(_ grant: Grant, tokenURL: String, store: any TokenStore) {
         self.init(grant, tokenURL: tokenURL)
     }
     @available(*, unavailable, message: "Write \"OAuth2(grant, tokenURL: url) { $0.store = FileTokenStore(file) }\".")
-    public convenience init(_ grant: Grant, tokenURL: URL, store: some TokenStore) {
+    public convenience init(_ grant: Grant, tokenURL: URL, store: any TokenStore) {
         self.init(grant, tokenURL: tokenURL)
     }
 }

@@ -131,9 +131,14 @@ extension Stub {
         }
     }
 
-    /// Responds with plain text in UTF-8.
-    public static func text(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> Stub {
-        .data(Data(text.utf8), contentType: "text/plain; charset=utf-8", status: status, headers: headers)
+    /// Responds with text in UTF-8.
+    public static func text(
+        _ text: String,
+        contentType: String = "text/plain; charset=utf-8",
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = [:]
+    ) -> Stub {
+        .data(Data(text.utf8), contentType: contentType, status: status, headers: headers)
     }
 
     /// Responds with bytes.

@@ -281,6 +281,11 @@ func oauth5() {
     show(OAuth2(.refreshToken("a", id: "b"), tokenURL: "https://a.example") { $0.store = .file(URL(filePath: "/a")) })
 }
 
+// error: has no member 'clock'
+func oauthOption() {
+    show(OAuth2(.refreshToken("a", id: "b"), tokenURL: "https://a.example") { $0.clock = 1 })
+}
+
 // error: Write ".clientCredentials(id: id, secret: secret)".
 func oauth6() {
     show(OAuth2(.clientCredentials(clientID: "a", clientSecret: "b"), tokenURL: "https://a.example"))

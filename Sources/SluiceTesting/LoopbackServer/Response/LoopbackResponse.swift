@@ -56,9 +56,14 @@ extension LoopbackResponse {
         }
     }
 
-    /// Sends plain text in UTF-8.
-    public static func text(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> LoopbackResponse {
-        .data(Data(text.utf8), contentType: "text/plain; charset=utf-8", status: status, headers: headers)
+    /// Sends text in UTF-8.
+    public static func text(
+        _ text: String,
+        contentType: String = "text/plain; charset=utf-8",
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = [:]
+    ) -> LoopbackResponse {
+        .data(Data(text.utf8), contentType: contentType, status: status, headers: headers)
     }
 
     /// Sends bytes with a `Content-Length`.
