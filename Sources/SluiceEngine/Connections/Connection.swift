@@ -381,6 +381,7 @@ package final class Connection: LoopHandler, RequestCarrier {
         let isReusable =
             transaction.parser.isReusable && transaction.sending == .sent && state.output.isEmpty && state.rest.isEmpty
             && !state.stream.hasHungUp && !life.isOver(at: now)
+            && (state.stream.tls?.hasPendingInput != true || state.stream.hasNoInput())
             && !transaction.call.request.headers.connectionOptions.contains("close")
         if transaction.resendReason != nil {
             guard isReusable, state.stream.hasNoInput() else { return resend(&state, transaction, &effects) }

@@ -96,6 +96,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 retire(&state, &effects)
                 return false
             }
+            if input == .bytes { state.stream.mayRead = true }
             guard call.begin(on: self) else {
                 // The request was cancelled before it started.
                 effects.released = 1
@@ -122,7 +123,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             }
             if case .stream = call.upload { call.withAttempt { $0.sender = self } }
             if state.session.count == 1 { state.liveness.begin(at: now) }
-            if thread == nil, input == .none, state.session.count <= HTTP2Connection.directStreams {
+            let isDirect = thread == nil && input == .none && !state.awaitsTurn
+            if isDirect, state.session.count <= HTTP2Connection.directStreams {
                 push(&state, limit: Transaction.inlineBody, now: now, &effects)
                 // A stream may have failed before its head was sent.
                 if state.session.hasTouched { effects.wantsTurn = true }
@@ -499,10 +501,11 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     private func expire(_ state: inout State, _ effects: inout HTTP2Effects, on thread: LoopThread) {
         let now = thread.now
-        if state.isOpen { state.stream.updateAcknowledgement(at: now) }
+        if state.isOpen {
+            state.stream.updateAcknowledgement(at: now)
+            state.session.forEach { $0.recordAcknowledgement(on: state.stream) }
+        }
         for stream in state.session.activeStreams where stream.expiration <= now {
-            if state.isOpen { stream.recordAcknowledgement(on: state.stream) }
-            if stream.expiration > now { continue }
             if case .waitsForContinue = stream.sending, stream.call.deadline > now {
                 stream.stopWaitingForContinue()
                 state.session.resume(stream)

@@ -38,7 +38,7 @@ extension PoolState {
     /// Sets the maximum number of concurrent requests on a shared connection.
     ///
     /// - Parameters:
-    ///   - capacity: The number. If the server allows none on two connections, further ones are dialed after a pause only.
+    ///   - capacity: The number. If the server allows none on two connections, another one is dialed after a pause, and replaces one of them.
     ///   - connection: The connection.
     ///   - group: The group of the connection.
     ///   - isSuspect: True for a capacity of zero because the server does not respond.
@@ -54,14 +54,41 @@ extension PoolState {
         guard let index = sharedIndex(of: connection, in: group) else { return [] }
         var actions: [Action] = []
         groups[group]?.shared[index].capacity = capacity
+        groups[group]?.shared[index].isSuspect = isSuspect
         if capacity > 0 { groups[group]?.knownCapacity = capacity }
-        if capacity == 0, !isSuspect, groups[group]?.shared.count(where: { $0.capacity == 0 }) ?? 0 > 1 {
-            groups[group]?.failedToGrow = now
+        let barren = groups[group]?.shared.indices.filter { groups[group]?.shared[$0].allowsNone == true } ?? []
+        if capacity == 0, !isSuspect, barren.count > 1 {
+            recordFailedGrowth(of: group, at: now)
+            // Further ones replace each other.
+            let old = barren.first { groups[group]?.shared[$0].streams == 0 && $0 != index }
+            if barren.count > 2, let old, let surplus = groups[group]?.shared.remove(at: old) {
+                actions.append(.discard(surplus.connection))
+                return actions
+            }
         }
         groups[group]?.shared[index].recordRoom()
         serve(group, &actions)
         connectOthers(of: group, since: now, &actions)
         return actions
+    }
+
+    /// Records that a dial has failed, or has led to a connection without streams, while other connections exist. Requests that still wait
+    /// after a pause dial again.
+    mutating func recordFailedGrowth(of group: GroupID, at now: MonotonicTime) {
+        guard (groups[safe: group] ?? nil) != nil else { return }
+        groups[group]?.failedToGrow = now
+        let end = now + PoolGroup<Call, Connection>.growthPause
+        if let timer = groups[group]?.growthTimer, timers.move(timer.id, to: end) { return }
+        let key = GrowthKey()
+        growing[ObjectIdentifier(key)] = group
+        groups[group]?.growthTimer = (key, timers.insert(ObjectIdentifier(key), at: end))
+    }
+
+    /// Dials for the requests that have waited for the end of the pause.
+    mutating func endGrowthPause(of group: GroupID, at now: MonotonicTime, _ actions: inout [Action]) {
+        groups[group]?.growthTimer = nil
+        guard groups[group]?.retryGrowth(at: now) == true else { return }
+        connectOthers(of: group, since: now, keepsTimeouts: true, &actions)
     }
 
     /// Returns the last known maximum number of concurrent requests on a connection of a group, or nil if it is unknown.

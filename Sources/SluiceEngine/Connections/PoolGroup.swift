@@ -13,6 +13,8 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         let connection: Connection
         /// The maximum number of concurrent requests.
         var capacity: Int
+        /// True if the capacity is zero because the server does not respond.
+        var isSuspect = false
         var streams = 0
         /// True after the connection refused a request, until one of its requests ends.
         private var isFull = false
@@ -22,6 +24,8 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         var since: MonotonicTime
 
         var hasRoom: Bool { streams < capacity && !isFull }
+        /// True if the server allows no streams.
+        var allowsNone: Bool { capacity == 0 && !isSuspect }
 
         init(connection: Connection, capacity: Int, since: MonotonicTime) {
             self.connection = connection
@@ -70,7 +74,7 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     /// The usual limit of servers on concurrent requests.
     private static var usualCapacity: Int { 100 }
     /// The time after which a group that has failed to grow dials again.
-    private static var growthPause: Duration { .seconds(1) }
+    static var growthPause: Duration { .seconds(1) }
 
     var sharing: Sharing
     /// The maximum number of connections, including those that are being established.
@@ -91,6 +95,8 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
     /// The time at which a dial failed while other connections existed, or led to a connection without streams. Requests then wait for the
     /// connections that exist.
     var failedToGrow: MonotonicTime?
+    /// The timer that ends the pause after that.
+    var growthTimer: (key: GrowthKey, id: TimerHeap<ObjectIdentifier>.ID)?
     /// The number of requests and dials that keep the group alive.
     var users = 0
 
@@ -189,6 +195,9 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         return shared[index].connection
     }
 }
+
+/// The identity of a group in the pool's timers.
+final class GrowthKey: Sendable {}
 
 // MARK: - Requests and dials of groups
 

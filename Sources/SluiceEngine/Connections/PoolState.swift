@@ -55,6 +55,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     private var freeGroups: [GroupID] = []
     var pending: [ObjectIdentifier: Pending] = [:]
     var dials: [ObjectIdentifier: Dialing] = [:]
+    /// The groups in a pause after a failed dial, by their keys.
+    var growing: [ObjectIdentifier: GroupID] = [:]
     var timers = TimerHeap<ObjectIdentifier>()
 
     /// The maximum number of connections to an origin, for each group.
@@ -214,6 +216,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
                 connectOthers(of: dialing.group, &actions)
                 releaseUse(of: dialing.group)
             }
+            if let group = growing.removeValue(forKey: id) { endGrowthPause(of: group, at: now, &actions) }
             pending[id]?.timer = nil
             guard let expired = pending[id] else { continue }
             if expired.isConnecting, expired.total > now, awaitsOthers(expired) {
@@ -221,7 +224,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
                 if let dial = expired.dial, isStuck(dial, after: expired.connectTimeout, at: now) {
                     actions.append(.cancel(dial))
                     _ = remove(dial)
-                    groups[expired.group]?.failedToGrow = now
+                    recordFailedGrowth(of: expired.group, at: now)
                     releaseUse(of: expired.group)
                 } else {
                     _ = groups[expired.group]?.retryGrowth(at: now)
@@ -353,7 +356,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
         guard let (owner, group) = remove(dial) else { return [] }
         defer { releaseUse(of: group) }
         if groups[group]?.shared.isEmpty == false {
-            groups[group]?.failedToGrow = now
+            recordFailedGrowth(of: group, at: now)
             return []
         }
         var failed = owner.map { [$0] } ?? []
@@ -422,6 +425,10 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
 
     mutating func removeIfUnused(_ id: GroupID) {
         guard let group = groups[safe: id] ?? nil, group.isUnused else { return }
+        if let timer = group.growthTimer {
+            growing[ObjectIdentifier(timer.key)] = nil
+            timers.remove(timer.id)
+        }
         groups[id] = nil
         freeGroups.append(id)
         if recent?.group == id { recent = nil }

@@ -41,6 +41,8 @@ package struct SocketStream {
     private var lastError: Int32 = 0
     /// The number of bytes that the server had acknowledged at the last update.
     private var acknowledged: UInt64 = 0
+    /// The number of bytes in the send buffer at the last update, for a socket that does not count acknowledged ones.
+    private var unacknowledged = 0
     /// The time of the last acknowledgement at the last update.
     private(set) var lastAcknowledgement = MonotonicTime(nanoseconds: 0)
 
@@ -137,19 +139,24 @@ package struct SocketStream {
 
     /// Returns true if nothing has been received since the last response. Such bytes would be parsed as the next response.
     func hasNoInput() -> Bool {
-        switch unreadInput() {
-        case .none: return tls?.hasPendingInput != true
-        case .end: return false
-        case .bytes:
-            // The input may be a TLS ticket.
-            var byte: UInt8 = 0
-            return withUnsafeMutableBytes(of: &byte) { tls?.read(into: $0) } == .wantsRead
-        }
+        let input = unreadInput()
+        guard input != .end, let tls else { return input == .none }
+        if input == .none, !tls.hasPendingInput { return true }
+        if tls.hasDecryptedInput { return false }
+        // The input may be a TLS ticket.
+        var byte: UInt8 = 0
+        return withUnsafeMutableBytes(of: &byte) { tls.read(into: $0) } == .wantsRead
     }
 
     /// Sets ``lastAcknowledgement`` if the server has acknowledged bytes since the last call.
     mutating func updateAcknowledgement(at now: MonotonicTime) {
         let acknowledgements = sluice_acknowledgements(descriptor)
+        if acknowledgements.bytes == 0 {
+            // A unix-domain socket has only a send buffer.
+            let left = Int(sluice_unacknowledged(descriptor))
+            if left < unacknowledged { lastAcknowledgement = now }
+            unacknowledged = left
+        }
         guard acknowledgements.bytes > acknowledged else { return }
         acknowledged = acknowledgements.bytes
         lastAcknowledgement = now + .milliseconds(-Int(acknowledgements.milliseconds))

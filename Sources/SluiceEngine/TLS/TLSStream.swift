@@ -375,6 +375,9 @@ package final class TLSStream {
         end != nil || SSL_has_pending(connection) == 1 || outer?.hasPendingInput == true
     }
 
+    /// True if decrypted bytes have not been read.
+    var hasDecryptedInput: Bool { SSL_pending(connection) > 0 }
+
     /// The protocol that the server selected (RFC 7301), or nil for none.
     package var negotiatedProtocol: String? {
         var start: UnsafePointer<UInt8>?

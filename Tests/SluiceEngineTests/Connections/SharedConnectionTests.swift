@@ -128,11 +128,47 @@ import Testing
             at: now
         )
         #expect(again.text == "wait")
-        expect(acquire(PoolItem("4"), at: Self.time(1)).outcome, "dial")
+        // After the pause, another connection is tried. It replaces one of the others.
+        #expect(state.nextDeadline == Self.time(1))
+        expect(state.expire(at: Self.time(1)).map(\.text), ["dial 3"])
+        let third = (dial: PoolItem("third"), connection: PoolItem("e"))
+        expect(state.dialStarted(third.dial, for: PoolItem("3"), in: group), true)
+        expect(succeed(third.dial, third.connection, capacity: 100), ["start 3 by e", "start 2 by e"])
         expect(
-            state.setCapacity(3, of: connections[0], in: group, at: now).map(\.text),
-            ["start 3 by c", "start 2 by c"]
+            state.setCapacity(0, of: third.connection, in: group, at: Self.time(1)).map(\.text),
+            ["discard d"]
         )
+        expect(acquire(PoolItem("4"), at: Self.time(1)).outcome, "wait")
+        expect(
+            state.setCapacity(3, of: connections[0], in: group, at: Self.time(1)).map(\.text),
+            ["start 4 by c"]
+        )
+        #expect(state.nextDeadline == Self.time(2))
+    }
+
+    /// The last connection that another request could end is closed before the pause is over.
+    @Test mutating func requestDialsAgainAfterThePauseWithoutATimeout() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 1)
+        expect(acquire(PoolItem("2")).outcome, "dial")
+        let other = PoolItem("other")
+        expect(state.dialStarted(other, for: PoolItem("2"), in: group), true)
+        expect(state.dialFailed(other, with: error, at: now).isEmpty, true)
+        expect(state.expire(at: Self.time(1)).map(\.text), ["dial 2"])
+    }
+
+    @Test mutating func suspectConnectionDoesNotCountAsOneWithoutStreams() {
+        let (group, dial) = dial(for: Self.calls(1))
+        let connections = [PoolItem("c"), PoolItem("d")]
+        _ = succeed(dial, connections[0], capacity: 100)
+        _ = state.setCapacity(0, of: connections[0], in: group, isSuspect: true, at: now)
+        let second = (call: PoolItem("2"), dial: PoolItem("second"))
+        expect(acquire(second.call).outcome, "dial")
+        expect(state.dialStarted(second.dial, for: second.call, in: group), true)
+        _ = succeed(second.dial, connections[1], capacity: 100)
+        _ = state.setCapacity(0, of: connections[1], in: group, at: now)
+        expect(acquire(PoolItem("3")).outcome, "dial")
     }
 
     @Test mutating func refusedRequestDialsOrWaitsForAStreamToEnd() {

@@ -65,6 +65,37 @@ extension EngineTests {
             #expect(ContinuousClock.now - start > .seconds(2))
         }
 
+        /// A socket of this kind does not count the bytes that were acknowledged.
+        @Test func slowReaderOfAUnixSocketIsNotIdle() async throws {
+            let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let length = 400 << 10
+            let path = folder.appending(path: "s").path
+            try UnixListener.serve(path) { descriptor in
+                guard TestListener.readHead(descriptor) != nil else { return }
+                var bytes = [UInt8](repeating: 0, count: 16 << 10)
+                var left = length
+                while left > 0 {
+                    // The buffer accepts more only when most of it has been read.
+                    usleep(150_000)
+                    let count = recv(descriptor, &bytes, bytes.count, 0)
+                    guard count > 0 else { return }
+                    left -= count
+                }
+                TestListener.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", to: descriptor)
+            }
+            var context = TransferContext(timeouts: Timeouts(idle: .seconds(1)))
+            context.connection.unixSocket = path
+            let body = RequestBody.data(Data(count: length))
+            let request = HTTPRequest(method: .post, scheme: "http", authority: "a.test", path: "/", body: body)
+            var results: [Result<ReadResponse, SluiceError>] = []
+            while results.isEmpty || results.last?.error?.code == .idleTimedOut, results.count < 3 {
+                results.append(await SocketTransport().result(of: request, context))
+            }
+            #expect(try results.last?.get().text == "ok", "\(results)")
+        }
+
         @Test func serverThatReadsNothingMoreIsIdle() async throws {
             let server = try TestListener { descriptor in
                 guard TestListener.readHead(descriptor) != nil else { return }
@@ -75,6 +106,33 @@ extension EngineTests {
             let request = server.request(method: .post, body: body)
             let context = TransferContext(timeouts: Timeouts(idle: .milliseconds(300)))
             #expect(await SocketTransport().failure(of: request, context)?.code == .idleTimedOut)
+        }
+    }
+}
+
+/// A server on a unix-domain socket.
+private enum UnixListener {
+    /// Serves each connection on a thread of its own, until the process ends.
+    static func serve(_ path: String, _ service: @escaping @Sendable (Int32) -> Void) throws {
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let isListening = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 && listen(listener, 8) == 0
+            }
+        }
+        guard isListening else { throw TestCertificate.Failure(reason: "no socket at \(path)") }
+        Thread.detachNewThread {
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                guard descriptor >= 0 else { return }
+                Thread.detachNewThread {
+                    service(descriptor)
+                    Foundation.close(descriptor)
+                }
+            }
         }
     }
 }

@@ -56,6 +56,27 @@ extension EngineTests {
             #expect(server.resumptions == [false, true, true])
         }
 
+        /// One segment contains the response and close_notify. The server leaves the TCP connection open.
+        @Test func closeNotifyAfterAResponseClosesTheConnection() async throws {
+            let tls = try TestTLSServer(certificates.right)
+            let server = try TestListener { descriptor in
+                tls.serve(descriptor) { connection in
+                    guard connection.isOpen, connection.read() != nil else { return }
+                    var on: Int32 = 1
+                    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CORK, &on, socklen_t(MemoryLayout<Int32>.size))
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                    connection.shutdown()
+                    on = 0
+                    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CORK, &on, socklen_t(MemoryLayout<Int32>.size))
+                    TestListener.discardInput(descriptor)
+                }
+            }
+            let request = HTTPRequest(scheme: "https", authority: "127.0.0.1:\(server.port)", path: "/")
+            #expect(try await transport.exchange(request, trusting()).text == "ok")
+            try await waitUntil("the connection is closed") { server.openConnections == 0 }
+            #expect(!transport.hasIdle)
+        }
+
         @Test func mebibyteIsSentAndReceived() async throws {
             let server = try TestHTTPSServer(certificates.right)
             let content = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
