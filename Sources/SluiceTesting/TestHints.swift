@@ -19,6 +19,25 @@ extension LoopbackServer {
     public func on(_ matcher: RequestMatcher, _ response: LoopbackResponse) {}
 }
 
+extension LoopbackServer {
+    @available(*, unavailable, message: "A server listens as soon as it is created.")
+    public func start() throws {}
+}
+
+extension LoopbackRequest {
+    @available(*, unavailable, message: "Write \"try JSONDecoder().decode(User.self, from: body)\".")
+    public func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
+        throw ExpectationFailure("", #fileID, #line)
+    }
+    @available(*, unavailable, message: "Write \"query\".")
+    public var queryItems: [URLQueryItem] { [] }
+}
+
+extension TestClock {
+    @available(*, unavailable, message: "Write \"pendingSleeps\".")
+    public var sleepers: [Duration] { [] }
+}
+
 extension LoopbackResponse {
     @available(*, unavailable, message: "Write \".json(encoding: user)\".")
     public static func json(_ value: some Encodable, status: HTTPStatus = .ok) -> LoopbackResponse { .status(status) }
@@ -40,6 +59,10 @@ extension StubTransport {
     public func requests(to path: String) -> [RecordedRequest] { [] }
     @available(*, unavailable, message: "Write \"requests.last\".")
     public var lastRequest: RecordedRequest? { nil }
+    @available(*, unavailable, message: "Write \"on(.get(\"/users\"), stub)\".")
+    public func stub(_ matcher: RequestMatcher, _ stub: Stub) {}
+    @available(*, unavailable, message: "Write \"on(.get(\"/users\"), stub)\".")
+    public func when(_ matcher: RequestMatcher, _ stub: Stub) {}
     @available(*, unavailable, message: "Write \"requests.count\", or \"count(of: .get(\"/users\"))\".")
     public var requestCount: Int { 0 }
     @available(*, unavailable, message: "Call \"try stubs.verify()\": it throws the first unmatched request.")

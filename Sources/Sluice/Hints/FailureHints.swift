@@ -34,6 +34,12 @@ extension APIError {
     public var headers: HTTPHeaders { [:] }
     @available(*, unavailable, message: "Write \"error.step\".")
     public var step: SluiceError.Step { error.step }
+    @available(*, unavailable, message: "Read the header: \"response?.headers[.retryAfter]\".")
+    public var retryAfter: Duration? { nil }
+    @available(*, unavailable, message: "Write \"String(decoding: body, as: UTF8.self)\".")
+    public var text: String { "" }
+    @available(*, unavailable, message: "Write \"try decoded(as: JSON.self)\".")
+    public var json: JSON? { nil }
 }
 
 extension RequestFailure {
@@ -56,6 +62,12 @@ extension RequestFailure {
     public var isCancellation: Bool { error.isCancellation }
     @available(*, unavailable, message: "Write \"error.underlyingError\".")
     public var underlyingError: (any Error)? { error.underlyingError }
+    @available(*, unavailable, message: "Read the header: \"response?.headers[.retryAfter]\".")
+    public var retryAfter: Duration? { nil }
+    @available(*, unavailable, message: "Write \"String(decoding: body, as: UTF8.self)\".")
+    public var text: String { "" }
+    @available(*, unavailable, message: "Write \"try decoded(as: JSON.self)\".")
+    public var json: JSON? { nil }
 }
 
 extension SluiceError {

@@ -7,6 +7,10 @@ import SluiceHTTP
 
 extension RateLimit {
     @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
+    public convenience init(_ count: Int, every seconds: Double, _ hint: Void = ()) {
+        self.init(count, every: .seconds(seconds))
+    }
+    @available(*, unavailable, message: "Write \"RateLimit(10, every: .seconds(1))\".")
     public convenience init(perSecond: Int, _ hint: Void = ()) {
         self.init(perSecond, every: .seconds(1))
     }

@@ -103,6 +103,30 @@ extension ModifiableRequest {
     public func onProgress(_ show: (TransferProgress) -> Void) -> Self { self }
 }
 
+extension RequestSender {
+    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
+    public nonisolated func downloadProgress(_ show: (TransferProgress) -> Void) {}
+    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.uploadProgress\".")
+    public nonisolated func uploadProgress(_ show: (TransferProgress) -> Void) {}
+}
+
+extension DownloadRequestSender {
+    @available(*, unavailable, message: "Read it in another task: \"for await progress in sender.downloadProgress\".")
+    public nonisolated func downloadProgress(_ show: (TransferProgress) -> Void) {}
+}
+
+extension Pages {
+    @available(*, unavailable, message: "Write \"try await pages.reduce(into: []) { $0.append($1) }\".")
+    public func collect() async throws -> [Model] { [] }
+}
+
+extension APIClient {
+    @available(*, unavailable, message: "Nothing to shut down: the connections of a client close with it.")
+    public func shutdown() async throws {}
+    @available(*, unavailable, message: "Nothing to shut down: the connections of a client close with it.")
+    public func syncShutdown() throws {}
+}
+
 extension DownloadRequestSender where Model == DownloadedFile {
     @available(*, unavailable, message: "Write \"value.url\".")
     public var value: URL { get async throws { try await value.url } }

@@ -9,7 +9,8 @@ final class TestingGuideTests: XCTestCase {
         case other
 
         init(_ failure: RequestFailure) {
-            self = failure.status == .tooManyRequests ? .exceeded(retryAfter: 60) : .other
+            let seconds = failure.response?.headers[.retryAfter].flatMap { Int($0) } ?? 60
+            self = failure.status == .tooManyRequests ? .exceeded(retryAfter: seconds) : .other
         }
     }
 
@@ -130,7 +131,8 @@ final class TestingGuideTests: XCTestCase {
 
     func testErrorsOfOnesOwn() async throws {
         let shop = APIClient(baseURL: "https://shop.example")
-        let forecast = shop.get("forecast", as: User.self, error: QuotaError.self).stub(.status(.tooManyRequests))
+        let forecast = shop.get("forecast", as: User.self, error: QuotaError.self)
+            .stub(.status(.tooManyRequests, headers: ["Retry-After": "60"]))
         try await expectError(QuotaError.exceeded(retryAfter: 60)) { try await forecast.sender().value }
         let error = try await expectError(QuotaError.self) { try await forecast.sender().value }
         XCTAssertEqual(error, .exceeded(retryAfter: 60))

@@ -258,3 +258,45 @@ func requestWithoutClient(user: User) {
 func stubByLabels() {
     show(Stub(status: .ok, headers: [:], body: "{}"))
 }
+
+// error: Read it in another task
+func senderProgress() {
+    let sender = shop.data.get("film").sender()
+    sender.downloadProgress { print($0.fraction ?? 0) }
+}
+
+// error: Write "try await pages.reduce(into: []) { $0.append($1) }".
+func pagesCollect() async throws {
+    let pages = shop.get("users", as: [User].self).pages(by: .link)
+    print(try await pages.collect())
+}
+
+// error: Nothing to shut down
+func clientShutdown() async throws {
+    try await shop.shutdown()
+}
+
+// error: Nothing to shut down
+func clientSyncShutdown() throws {
+    try shop.syncShutdown()
+}
+
+// error: Write "RateLimit(10, every: .seconds(1))".
+func rateLimitSeconds() {
+    show(RateLimit(10, every: 1))
+}
+
+// error: Read the header
+func errorRetryAfter() async {
+    do { _ = try await shop.data.get("a").sender().value } catch { print(error.retryAfter ?? .zero) }
+}
+
+// error: Write "String(decoding: body, as: UTF8.self)".
+func failureText(_ failure: RequestFailure) {
+    print(failure.text)
+}
+
+// error: Write "try decoded(as: JSON.self)".
+func failureJSON(_ failure: RequestFailure) {
+    print(failure.json ?? .null)
+}

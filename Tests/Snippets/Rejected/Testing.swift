@@ -159,3 +159,36 @@ func waitUntilTimeout() async throws {
 func waitUntilTimeoutWithDescription() async throws {
     try await waitUntil("the file exists", timeout: .seconds(5)) { true }
 }
+
+// error: Write "on(.get("/users"), stub)".
+func stubTransportStub() {
+    StubTransport().stub(.get("/users/1"), .json("{}"))
+}
+
+// error: Write "on(.get("/users"), stub)".
+func stubTransportWhen() {
+    StubTransport().when(.get("/users/1"), .json("{}"))
+}
+
+// error: A server listens as soon as it is created.
+func loopbackServerStart() throws {
+    try LoopbackServer().start()
+}
+
+// error: Write "try JSONDecoder().decode(User.self, from: body)".
+func loopbackRequestModel() throws {
+    let server = try LoopbackServer()
+    server.on(.post, "/users") { request in
+        .json(encoding: try request.decoded(as: User.self))
+    }
+}
+
+// error: Write "query".
+func loopbackRequestQuery() throws {
+    print(try LoopbackServer().requests[0].queryItems)
+}
+
+// error: Write "pendingSleeps".
+func testClockSleepers() {
+    print(TestClock().sleepers)
+}
