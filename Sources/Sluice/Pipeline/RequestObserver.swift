@@ -135,8 +135,8 @@ final class ObserverMailbox: Sendable {
             case .withoutBodies:
                 state.waiting.append(Waiting(message: message.withoutBodies(cost), cost: cost.withoutBodies))
             case .dropped:
+                // Reported even if no other event follows.
                 state.dropped += 1
-                return false
             }
             defer { state.isDelivering = true }
             return !state.isDelivering

@@ -270,6 +270,9 @@ extension DocumentRedactor {
     private static func decoded(_ data: Data, _ type: ContentType?) -> String? {
         if let mark = ByteOrderMark(of: data) { return try? mark.charset.decode(data, from: mark.length) }
         if let label = type?.charset, let charset = Charset(label: label), charset != .utf8 {
+            let isWide = charset == .utf16LittleEndian || charset == .utf16BigEndian
+            // A wrong label: a document in UTF-16 has names in ASCII, and thus zeros.
+            if isWide, !data.contains(0), let text = String(validating: data, as: UTF8.self) { return text }
             return try? charset.decode(data, from: 0)
         }
         if type?.isText == true, let text = wideText(of: data) { return text }

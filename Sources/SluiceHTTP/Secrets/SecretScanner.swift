@@ -385,8 +385,10 @@ package struct SecretScanner {
     /// Redacts the token after an authentication scheme, unless it is a plain word or a parameter (RFC 9110 §11.4).
     private mutating func credentials() {
         let start = bytes[position...].firstIndex { !$0.isBlank } ?? bytes.count
+        // Checked first: a text without blanks, such as “basic+basic+…”, would be searched to its end for each name.
+        guard start > position else { return }
         let token = bytes[start...].prefix { Self.isNameByte($0) || "+/~=".utf8.contains($0) }
-        guard start > position, !token.isEmpty else { return }
+        guard !token.isEmpty else { return }
         let isWord = token.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || ".,".utf8.contains($0) }
         let isParameter =
             token.last == UInt8(ascii: "=") && token.endIndex < bytes.count

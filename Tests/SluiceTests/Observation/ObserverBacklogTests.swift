@@ -179,6 +179,22 @@ import Testing
         }
     }
 
+    /// The last event of a request finds the limits of all exhausted, and its observer idle.
+    @Test func eventThatIsDroppedAloneIsReported() async throws {
+        final class Counter: RequestObserver {
+            let dropped = Shared(0)
+
+            func observe(_ event: RequestEvent, of request: ObservedRequest) {}
+            func didDrop(_ count: Int) { dropped.change { $0 += count } }
+        }
+        let (counter, shared) = (Counter(), Locked(ObserverBacklog()))
+        _ = shared.withLock { $0.add(Cost(other: ObserverBacklog.otherLimit)) }
+        let mailbox = ObserverMailbox(counter, sharing: shared)
+        var message: ObserverMailbox.Message?
+        mailbox.post(.began(Self.request), ObservedRequest(id: RequestID(rawValue: 1)), &message)
+        try await waitUntil("the event is reported") { counter.dropped.read == 1 }
+    }
+
     @Test func logAndArchiveTellTheLengthOfOmittedBodies() {
         let observed = ObservedRequest(id: RequestID(rawValue: 1))
         func event(_ event: RequestEvent) -> (RequestEvent, ObservedRequest) {

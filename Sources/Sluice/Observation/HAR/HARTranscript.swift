@@ -61,7 +61,8 @@ struct HARTranscript {
             .flatMap { $0.name == .cookie ? HAR.Cookie.sent($0.value, isHidden: $0.value != $1.value) : [] }
         result.queryString = HAR.Parameter.query(of: url)
         result.bodySize = request.body.length.map { Int(clamping: $0) }
-        result.postData = postData(request.body, request.headers)
+        let shown = redaction.headers(request.headers, secretHeaders: secret)[.contentType]
+        result.postData = postData(request.body, request.headers, shownType: shown)
         return result
     }
 
@@ -83,7 +84,8 @@ struct HARTranscript {
         result.cookies = zip(head.headers, headers)
             .compactMap { field, shown in
                 guard field.name == .setCookie else { return nil }
-                return HAR.Cookie(set: field.value, isHidden: field.value != shown.value, received: received)
+                let isHidden = field.value != shown.value
+                return HAR.Cookie(set: field.value, isHidden: isHidden, received: received, redaction: redaction)
             }
         result.redirectURL = headers.values(for: .location).first ?? ""
         if response.metrics.total > .zero { result.bodySize = Int(clamping: response.metrics.bytesReceived) }
@@ -94,7 +96,7 @@ struct HARTranscript {
         } else {
             result.content.size = response.body.count
         }
-        result.content.mimeType = head.headers[.contentType] ?? ""
+        result.content.mimeType = headers[.contentType] ?? ""
         if head.headers.contains(.contentEncoding), let bodySize = result.bodySize, bodySize < response.body.count {
             result.content.compression = response.body.count - bodySize
         }
@@ -107,9 +109,9 @@ struct HARTranscript {
         return result
     }
 
-    private func postData(_ body: RequestBody, _ headers: HTTPHeaders) -> HAR.PostData? {
+    private func postData(_ body: RequestBody, _ headers: HTTPHeaders, shownType: String?) -> HAR.PostData? {
         let contentType = headers[.contentType]
-        var result = HAR.PostData(mimeType: contentType ?? "")
+        var result = HAR.PostData(mimeType: shownType ?? "")
         switch body.source {
         case .none: return nil
         case .file: result.comment = "A file, which is not kept."
@@ -205,7 +207,8 @@ extension HAR.Cookie {
     ///   - field: The field's value.
     ///   - isHidden: True if the cookie's value is secret.
     ///   - received: The time from which `Max-Age` counts.
-    init?(set field: String, isHidden: Bool, received: Date) {
+    ///   - redaction: The redaction of path and domain.
+    init?(set field: String, isHidden: Bool, received: Date, redaction: Redaction = .none) {
         var pairs = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
         guard let first = pairs.popFirst() else { return nil }
         let (name, value) = HAR.Cookie.parts(of: first)
@@ -214,9 +217,9 @@ extension HAR.Cookie {
         var maxAge: Int64?
         for pair in pairs {
             let (name, value) = HAR.Cookie.parts(of: pair)
-            switch name.lowercased() {
-            case "path": path = value
-            case "domain": domain = value
+            switch name.asWord {
+            case "path": path = value.map(redaction.url)
+            case "domain": domain = value.map(redaction.text)
             case "expires": expires = value.flatMap(Self.expiry) ?? expires
             case "max-age": maxAge = value.flatMap(Self.age) ?? maxAge
             case "httponly": httpOnly = true

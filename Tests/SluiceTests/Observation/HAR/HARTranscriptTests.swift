@@ -137,6 +137,31 @@ import Testing
         #expect(entry.serverIPAddress == host && entry.connection == port)
     }
 
+    @Test func copiesOfFieldsAreRedactedToo() throws {
+        let type = "text/plain; access_token=s3cret"
+        var request = HTTPRequest(method: .post, scheme: "http", authority: "a", path: "/")
+        request.headers = ["Content-Type": type]
+        request.body = .data(Data("x".utf8))
+        let head = HTTPResponse(
+            status: .ok,
+            headers: ["Content-Type": type, "Set-Cookie": "sid=1; Path=/reset?token=s3cret; Domain=token=s3cret"]
+        )
+        let response = ServerResponse(request: request, head: head, body: Data("x".utf8))
+        let entry = HARTranscript(redaction: .standard, maximumBodyBytes: 100)
+            .entry(request, .success(response), [], received: Self.received)
+        #expect(entry.request.postData?.mimeType.hasPrefix("text/plain") == true)
+        #expect(entry.response.cookies.first?.path?.hasPrefix("/reset?token=") == true)
+        let text = String(decoding: try JSONEncoder().encode(entry), as: UTF8.self)
+        #expect(!text.contains("s3cret"), "\(text)")
+    }
+
+    /// A comparison of such characters takes quadratic time.
+    @Test func attributeOfCombiningCharactersTakesLinearTime() {
+        let marks = String(repeating: "\u{301}\u{323}", count: 240_000)
+        let cookie = HAR.Cookie(set: "a=1; \(marks)=x; Path=/", isHidden: false, received: Self.received)
+        #expect(cookie?.path == "/")
+    }
+
     @Test(arguments: ["", ";", "=x", "; Path=/", "name", " ; ;", "\u{301}=;"])
     func ignoresInvalidSetCookie(_ field: String) {
         let cookie = HAR.Cookie(set: field, isHidden: false, received: Self.received)

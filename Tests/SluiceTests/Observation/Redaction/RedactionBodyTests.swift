@@ -35,6 +35,14 @@ import Testing
         #expect(Redaction.none.body(Data(text.utf8), contentType: nil) == .text(text))
     }
 
+    /// ASCII of even length is also valid UTF-16, without any name.
+    @Test(arguments: ["utf-16", "utf-16le", "utf-16be"])
+    func bodyWithAWrongLabelIsRedacted(_ label: String) {
+        let text = "<r><password>s3cr</password></r>"
+        #expect(text.utf8.count % 2 == 0)
+        #expect(redact(text, "text/xml; charset=\(label)") == .text("<r><password>REDACTED</password></r>"))
+    }
+
     @Test(
         arguments: [
             ("user=ada&password=s3&a", "user=ada&password=REDACTED&a"),

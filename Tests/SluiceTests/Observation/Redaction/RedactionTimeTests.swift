@@ -58,6 +58,15 @@ import Testing
         #expect(Redaction.standard.text("a%20b&password=\(marks)") == "a%20b&password=REDACTED")
     }
 
+    /// Names of authentication schemes, each of which a token may follow.
+    @Test(arguments: ["ntlm/", "basic+", "hoba=", "bearer~"])
+    func redactsSchemesWithoutTokensInLinearTime(_ piece: String) {
+        let text = String(repeating: piece, count: (128 << 10) / piece.utf8.count)
+        #expect(Redaction.standard.text(text).utf8.count > 0)
+        let body = Redaction.standard.body(Data(text.utf8), contentType: "text/plain")
+        if case .binary = body { Issue.record("The body is a text.") }
+    }
+
     @Test func doesNotReadBodyOver64Megabytes() {
         let data = Data(repeating: UInt8(ascii: "["), count: 64 << 20)
         #expect(Redaction.standard.body(data, contentType: "application/json") == .tooLong)
