@@ -110,8 +110,8 @@ public final class TestClock: SluiceClock {
     ///
     /// - Parameters:
     ///   - count: The minimum number of sleeps.
-    ///   - duration: Counts only sleeps that end within this time, as ``advance(by:)`` would end them, and thus no longer time-outs. Nil, the
-    ///     default, counts all.
+    ///   - duration: Counts only the sleeps that ``advance(by:)`` with this duration would end. Nil, the default, counts all, including
+    ///     those of time-outs.
     public func waitForSleepers(_ count: Int, within duration: Duration? = nil) async {
         await state.wait(cancelled: ()) { waiter in
             let isOver = state.withLock { state in

@@ -17,9 +17,6 @@ extension StubTransport {
 extension LoopbackServer {
     @available(*, unavailable, message: "Write \"on(.get, \"/users\", response)\".")
     public func on(_ matcher: RequestMatcher, _ response: LoopbackResponse) {}
-}
-
-extension LoopbackServer {
     @available(*, unavailable, message: "A server listens as soon as it is created.")
     public func start() throws {}
 }

@@ -271,7 +271,7 @@ extension DocumentRedactor {
         if let mark = ByteOrderMark(of: data) { return try? mark.charset.decode(data, from: mark.length) }
         if let label = type?.charset, let charset = Charset(label: label), charset != .utf8 {
             let isWide = charset == .utf16LittleEndian || charset == .utf16BigEndian
-            // A wrong label: a document in UTF-16 has names in ASCII, and thus zeros.
+            // Names in ASCII contain zeros in UTF-16, so that the label of a document without zeros is wrong.
             if isWide, !data.contains(0), let text = String(validating: data, as: UTF8.self) { return text }
             return try? charset.decode(data, from: 0)
         }

@@ -61,8 +61,7 @@ struct HARTranscript {
             .flatMap { $0.name == .cookie ? HAR.Cookie.sent($0.value, isHidden: $0.value != $1.value) : [] }
         result.queryString = HAR.Parameter.query(of: url)
         result.bodySize = request.body.length.map { Int(clamping: $0) }
-        let shown = redaction.headers(request.headers, secretHeaders: secret)[.contentType]
-        result.postData = postData(request.body, request.headers, shownType: shown)
+        result.postData = postData(request.body, request.headers, shownType: headers[.contentType])
         return result
     }
 
