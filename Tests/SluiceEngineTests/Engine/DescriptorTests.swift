@@ -18,11 +18,13 @@ extension EngineTests {
             }
         }
 
-        @Test func lastDescriptorsAreLeftToTheProgram() async {
+        /// The process inherits descriptors that other tests have open. The limit is well above their numbers.
+        @Test(.enabled(if: maximumDescriptors() >= 4096, "The hard limit on descriptors is below 4,096."))
+        func lastDescriptorsAreLeftToTheProgram() async {
             await #expect(processExitsWith: .exitCode(7)) {
                 // The runtime opens its own descriptors for the first timer.
                 try await Task.sleep(for: .nanoseconds(1))
-                try #require(setDescriptorLimit(64))
+                try #require(setDescriptorLimit(4096))
                 let budget = DescriptorBudget()
                 var sockets: [Int32] = []
                 var socket = budget.socket(AF_INET)
@@ -30,8 +32,8 @@ extension EngineTests {
                     sockets.append(socket)
                     socket = budget.socket(AF_INET)
                 }
-                try #require(errno == EMFILE && budget.count == sockets.count && sockets.count > 32)
-                for _ in 0..<4 { try #require(open("/dev/null", O_RDONLY) >= 0) }
+                try #require(errno == EMFILE && budget.count == sockets.count && sockets.count > 2048)
+                for _ in 0..<16 { try #require(open("/dev/null", O_RDONLY) >= 0) }
                 exit(7)
             }
         }
