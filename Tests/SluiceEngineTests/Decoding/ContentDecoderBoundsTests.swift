@@ -9,8 +9,8 @@ import Testing
 
     /// 1 GiB of zeros in at most about 1 MiB.
     static let bombs: [ContentDecoderTests.Sample] = [
-        .init(codings: [.gzip], body: Data(repeatElement(CodingSamples.gzip(zeros), count: 64).joined())),
-        .init(codings: [.zstd], body: Data(repeatElement(CodingSamples.zstd(zeros), count: 64).joined())),
+        .init(codings: [.gzip], body: CodingSamples.repetitions(of: CodingSamples.gzip(zeros), 64)),
+        .init(codings: [.zstd], body: CodingSamples.repetitions(of: CodingSamples.zstd(zeros), 64)),
         .init(codings: [.br], body: CodingSamples.brBomb),
     ]
 
@@ -55,7 +55,7 @@ import Testing
         let part: Data
         var testDescription: String { name }
 
-        var body: Data { start + Data(repeatElement(part, count: (1 << 20) / part.count).joined()) }
+        var body: Data { start + CodingSamples.repetitions(of: part, (1 << 20) / part.count) }
     }
 
     private static let gzipHeader: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
@@ -182,7 +182,7 @@ import Testing
         // A last raw block of one byte.
         let body = Data([0x28, 0xB5, 0x2F, 0xFD] + header + [0x09, 0, 0, 0x61])
         for (frames, size) in [(0, Int.max), (0, 1), (1, .max), (1, 3)] {
-            let earlier = Data(repeatElement(CodingSamples.zstd, count: frames).joined())
+            let earlier = CodingSamples.repetitions(of: CodingSamples.zstd, frames)
             let decoding = try #require(Decoding([.zstd], earlier + body, piecesOf: size))
             #expect(decoding.flaw == flaw, "after \(frames) frames, in pieces of \(size)")
             #expect(decoding.output.count == frames * CodingSamples.text.count + (flaw == nil ? 1 : 0))

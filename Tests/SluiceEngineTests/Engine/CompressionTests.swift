@@ -63,8 +63,8 @@ extension EngineTests {
             let coding = inner + (isEncodedTwice ? ", gzip" : "")
             let limits = ResponseLimits(decompressionRatio: nil)
             for (length, isRefused) in [(100_000, false), (3 << 20, true)] {
-                let barren = Array(repeatElement(unit, count: length / unit.count).joined())
-                let once = Data(isPadding ? end + barren : barren + end)
+                let barren = CodingSamples.repetitions(of: Data(unit), length / unit.count)
+                let once = isPadding ? Data(end) + barren : barren + Data(end)
                 let data = isEncodedTwice ? CodingSamples.gzip(once) : once
                 let response = LoopbackResponse.data(data, headers: ["Content-Encoding": coding])
                 do {

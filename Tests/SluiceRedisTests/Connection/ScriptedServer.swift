@@ -46,6 +46,9 @@ final class ScriptedServer: Sendable {
                 let descriptor = accept(listener, nil, nil)
                 if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 guard descriptor >= 0 else { return }
+                // The second of two short writes is not held back until the client acknowledges the first.
+                var on: Int32 = 1
+                setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
                 let number = accepted.withLock { count in
                     count += 1
                     return count - 1
