@@ -328,7 +328,7 @@ package final class ConnectionPool: LoopHandler {
     }
 
     /// The time since which the least recently used connection has been idle, or the distant future if none is idle.
-    var oldestIdle: MonotonicTime { state.withLockUnchecked { $0.oldestIdle } ?? .distantFuture }
+    var oldestIdle: MonotonicTime { state.withLockUnchecked { $0.oldestIdleTime() } ?? .distantFuture }
 
     /// Closes the connection that has been idle for the longest time. Returns false if none is idle.
     func closeOldestIdle() -> Bool {

@@ -94,21 +94,47 @@ extension PoolState {
     /// Returns the last known maximum number of concurrent requests on a connection of a group, or nil if it is unknown.
     package func knownCapacity(of group: GroupID) -> Int? { groups[safe: group]??.knownCapacity }
 
-    /// The time since which the least recently used connection has been idle.
-    package var oldestIdle: MonotonicTime? {
-        groups.lazy.compactMap { $0?.oldestIdle }.min()
-    }
+    /// Returns the time since which the least recently used connection has been idle.
+    package mutating func oldestIdleTime() -> MonotonicTime? { indexOfOldestIdle().map { unused[$0].since } }
 
     /// Removes the connection that has been idle for the longest time.
     package mutating func popOldestIdle() -> Connection? {
-        var oldest: (group: GroupID, since: MonotonicTime)?
-        for (id, group) in groups.enumerated() {
-            guard let since = group?.oldestIdle, oldest.map({ since < $0.since }) ?? true else { continue }
-            oldest = (id, since)
-        }
-        guard let oldest, let connection = groups[oldest.group]?.popOldestIdle() else { return nil }
+        guard let index = indexOfOldestIdle() else { return nil }
+        let oldest = unused.remove(at: index)
+        let connection = groups[oldest.group]?.removeIdle(oldest.connection)
         removeIfUnused(oldest.group)
         return connection
+    }
+
+    /// Finds the connection that has been idle for the longest time.
+    ///
+    /// Each connection that becomes idle later is more recent than those of the last search. The pool is therefore searched again only
+    /// once none of them is idle.
+    private mutating func indexOfOldestIdle() -> Int? {
+        indexOfLastIdle() ?? {
+            findUnused()
+            return indexOfLastIdle()
+        }()
+    }
+
+    /// Returns the index of the last connection of ``unused`` that is idle. Removes those that have been used since the search.
+    private mutating func indexOfLastIdle() -> Int? {
+        for index in unused.indices.reversed() {
+            let entry = unused[index]
+            switch groups[safe: entry.group]??.isIdle(entry) {
+            case true?: return index
+            // It counts as idle again once no request waits for it.
+            case false?: continue
+            case nil: unused.remove(at: index)
+            }
+        }
+        return nil
+    }
+
+    private mutating func findUnused() {
+        unused.removeAll()
+        for id in groups.indices { groups[id]?.appendUnused(of: id, to: &unused) }
+        unused.sort { $0.since > $1.since }
     }
 
     package mutating func removeAllIdle() -> [Connection] {

@@ -8,6 +8,13 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         let since: MonotonicTime
     }
 
+    /// A connection without requests.
+    struct Unused {
+        let group: Int
+        let connection: Connection.ID
+        let since: MonotonicTime
+    }
+
     /// A connection with concurrent requests.
     struct Shared {
         let connection: Connection
@@ -168,19 +175,27 @@ struct PoolGroup<Call: AnyObject, Connection: Identifiable> {
         return uses
     }
 
-    /// The time since which the least recently used connection has been idle.
-    var oldestIdle: MonotonicTime? {
-        let unused = mayCloseShared ? shared.lazy.filter { $0.streams == 0 }.map(\.since).min() : nil
-        guard let first = idle.first?.since else { return unused }
-        return unused.map { min($0, first) } ?? first
+    /// Appends the connections without requests, also those that do not count as idle while requests wait.
+    func appendUnused(of group: Int, to all: inout [Unused]) {
+        for entry in idle { all.append(Unused(group: group, connection: entry.connection.id, since: entry.since)) }
+        for entry in shared where entry.streams == 0 {
+            all.append(Unused(group: group, connection: entry.connection.id, since: entry.since))
+        }
     }
 
-    /// Removes the connection that has been idle for the longest time.
-    mutating func popOldestIdle() -> Connection? {
-        guard let since = oldestIdle else { return nil }
-        if idle.first?.since == since { return idle.removeFirst().connection }
-        guard let index = shared.firstIndex(where: { $0.streams == 0 && $0.since == since }) else { return nil }
-        return shared.remove(at: index).connection
+    /// Returns true if a connection counts as idle, false if it will once no request waits, and nil if it has been used or removed.
+    func isIdle(_ entry: Unused) -> Bool? {
+        if idle.contains(where: { $0.connection.id == entry.connection && $0.since == entry.since }) { return true }
+        let isUnused = shared.contains {
+            $0.connection.id == entry.connection && $0.since == entry.since && $0.streams == 0
+        }
+        return isUnused ? mayCloseShared : nil
+    }
+
+    /// Removes a connection without requests.
+    mutating func removeIdle(_ id: Connection.ID) -> Connection? {
+        if let index = idle.firstIndex(where: { $0.connection.id == id }) { return idle.remove(at: index).connection }
+        return shared.firstIndex { $0.connection.id == id }.map { shared.remove(at: $0).connection }
     }
 
     /// Takes the most recently used idle connection, or a stream of a shared one.

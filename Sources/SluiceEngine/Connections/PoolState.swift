@@ -58,6 +58,8 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     /// The groups in a pause after a failed dial, by their keys.
     var growing: [ObjectIdentifier: GroupID] = [:]
     var timers = TimerHeap<ObjectIdentifier>()
+    /// The connections that the last search found without requests, the least recently used last.
+    var unused: [Group.Unused] = []
 
     /// The maximum number of connections to an origin, for each group.
     private let connectionLimits: [HostPattern: Int]

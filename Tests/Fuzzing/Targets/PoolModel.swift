@@ -531,7 +531,7 @@ struct PoolModel {
     }
 
     /// Checks the pool against the model between two operations.
-    func check() throws {
+    mutating func check() throws {
         let waiting = requests.count { $0.isWaiting }
         let active = requests.count - waiting
         try require(state.active == active && active <= limit, "\(state.active) requests have a slot, not \(active).")
@@ -545,7 +545,8 @@ struct PoolModel {
         let isIgnored = requests.contains { $0.isWaiting && canStart($0.route.origin) }
         try require(!isIgnored, "A request waits although a slot is free.")
         try require(state.idleCount == idle.count, "\(state.idleCount) connections are idle, not \(idle.count).")
-        try require(state.oldestIdle == idle.first?.since, "The age of the oldest idle connection is wrong.")
+        let oldest = state.oldestIdleTime()
+        try require(oldest == idle.first?.since, "The age of the oldest idle connection is wrong.")
         try require(state.dialCount == dials.count, "\(state.dialCount) dials are in progress, not \(dials.count).")
         let deadline = requests.filter { $0.connection == nil }.map(\.deadline).min() ?? .distantFuture
         // A dial whose request has another connection ends at the request's deadline.

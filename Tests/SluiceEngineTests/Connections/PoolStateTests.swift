@@ -21,6 +21,7 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
 
     private static let a = HTTPOrigin(scheme: "http", authority: "a")
     private static let b = HTTPOrigin(scheme: "http", authority: "b")
+    private static let c = HTTPOrigin(scheme: "http", authority: "c")
 
     private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
@@ -212,10 +213,44 @@ final class PoolItem: CustomStringConvertible, Identifiable, Sendable {
         let (older, newer) = (PoolItem("older"), PoolItem("newer"))
         _ = state.release(older, of: second, at: Self.time(1))
         _ = state.release(newer, of: first, at: Self.time(2))
-        #expect(state.oldestIdle == Self.time(1))
+        let oldest = state.oldestIdleTime()
+        #expect(oldest == Self.time(1))
         expect(state.popOldestIdle()?.description, "older")
         expect(state.popOldestIdle()?.description, "newer")
         expect(state.popOldestIdle()?.description, nil)
+    }
+
+    /// The first search finds all three. Then one of them is used again.
+    @Test mutating func connectionThatIsUsedAgainIsNotTheOldest() {
+        let connections = (0..<3).map { PoolItem("c\($0)") }
+        for (index, origin) in [Self.a, Self.b, Self.c].enumerated() {
+            let call = PoolItem("\(index)")
+            let group = acquire(call, origin).group
+            _ = connect(call, connections[index], group)
+            _ = state.release(connections[index], of: group, at: Self.time(Int64(index)))
+        }
+        let oldest = state.oldestIdleTime()
+        #expect(oldest == Self.time(0))
+        let (group, outcome) = acquire(PoolItem("3"), Self.a)
+        expect(outcome, "use c0")
+        expect(state.popOldestIdle()?.description, "c1")
+        _ = state.release(connections[0], of: group, at: Self.time(3))
+        expect(state.popOldestIdle()?.description, "c2")
+        expect(state.popOldestIdle()?.description, "c0")
+    }
+
+    /// If each removal searched all groups, this would take minutes.
+    @Test(.timeLimit(.minutes(1))) mutating func idleConnectionsOfManyOriginsAreRemovedInOrder() {
+        state = State(limit: .max, limitPerHost: 6, maximumWaiting: 0)
+        let count = 20_000
+        for index in 0..<count {
+            let call = PoolItem("\(index)")
+            let group = acquire(call, HTTPOrigin(scheme: "http", authority: "h\(index)")).group
+            _ = connect(call, PoolItem("c"), group)
+            _ = state.release(PoolItem("\(index)"), of: group, at: Self.time(Int64(index)))
+        }
+        for index in 0..<count / 2 { expect(state.popOldestIdle()?.description, "\(index)") }
+        #expect(state.removeAllIdle().map(\.description) == (count / 2..<count).map { "\($0)" })
     }
 
     @Test mutating func unusedOriginsAreRemoved() {
