@@ -40,7 +40,7 @@ struct Download: Sendable {
     let progress: DownloadProgress
 
     /// The number of times that the resource may change during the download.
-    private static let restarts = 3
+    static let restarts = 3
 
     func run() async -> Outcome {
         var request: HTTPRequest?
@@ -49,7 +49,7 @@ struct Download: Sendable {
         do throws(SluiceError) {
             let built = try draft.build(for: pipeline)
             request = built
-            key = DownloadKey(of: built, pipeline.configuration.connection)
+            key = DownloadKey(of: built, draft, pipeline.configuration)
             try options.validate()
             part = try await PartialDownload.open(
                 key: key.text,
@@ -249,9 +249,15 @@ struct DownloadKey {
     /// True if a later send can resume the download. Only a GET without a body is repeatable.
     let isRepeatable: Bool
 
-    init(of request: HTTPRequest, _ connection: ConnectionOptions) {
+    init(of request: HTTPRequest, _ connection: ConnectionOptions, partition: String) {
         isRepeatable = request.method == .get && request.body.isNone
-        text = "\(request.method) \(request.url)" + connection.selection(of: request)
+        let owner = partition.isEmpty ? "" : "\npartition: \(partition)"
+        text = "\(request.method) \(request.url)" + connection.selection(of: request) + owner
+    }
+
+    init(of request: HTTPRequest, _ draft: RequestDraft, _ configuration: APIClient.Configuration) {
+        let caching = draft.options.caching.applied(to: configuration.caching)
+        self.init(of: request, configuration.connection, partition: caching.partition)
     }
 }
 

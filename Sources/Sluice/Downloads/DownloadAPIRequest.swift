@@ -43,7 +43,7 @@ public struct DownloadAPIRequest<Model: Sendable, ErrorModel: ErrorSerializable>
     public func discardPartialFile() async throws(ErrorModel) {
         do throws(SluiceError) {
             let pipeline = client.pipeline
-            let key = DownloadKey(of: try draft.build(for: pipeline), pipeline.configuration.connection)
+            let key = DownloadKey(of: try draft.build(for: pipeline), draft, pipeline.configuration)
             guard key.isRepeatable else { return }
             // An existing file with the final name is not an error here.
             let destination = DownloadDestination(

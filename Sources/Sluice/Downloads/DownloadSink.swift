@@ -113,10 +113,11 @@ final class DownloadSink: ResponseSink {
                 first: state.isRanged ? state.next : nil,
                 end: state.end,
                 resource: state.isRanged ? part.resource.flatMap { $0.validator == nil ? nil : $0 } : nil,
-                completed: state.isRanged ? part.completed.count : 0
+                completed: state.isRanged ? part.completed.count : 0,
+                hasReceived: part.hasReceived
             )
         }
-        let answer = RangeAnswer(response.head, to: requested, by: request)
+        let answer = RangeAnswer(response.head, to: requested, by: request, pipeline.steps.secretHeaders)
         if answer.hasBytes, let refusal = refusal(of: response.head) {
             // The bytes that are there are kept, and the body becomes that of the error.
             state.withLock { $0.refusal = refusal.with(request: request, response: response.head) }
@@ -133,11 +134,13 @@ final class DownloadSink: ResponseSink {
         case .complete:
             if part.resource?.length == nil { setLength(requested.completed) }
         case .whole(let resource):
+            let isChanged = part.resource.map { $0.validator != resource.validator } ?? false
             state.withLock { state in
                 state.next = 0
                 state.end = nil
                 state.isRanged = false
                 if state.hasReceived { state.limit.beginAnew() }
+                if isChanged { state.limit.beginOther() }
             }
             try await begin(resource)
             try await write(response.body, until: resource.length)
@@ -267,6 +270,7 @@ struct ResumptionLimit: Sendable, Equatable {
     private var stalls = 0
     private var hasProgressed = false
     private var hasBegunAnew = false
+    private var versions = 0
 
     /// Creates a limit.
     ///
@@ -282,6 +286,13 @@ struct ResumptionLimit: Sendable, Equatable {
     /// Records that the server sends the received bytes again, from the start.
     mutating func beginAnew() {
         hasBegunAnew = true
+    }
+
+    /// Records that the server sends another version, of which there are no bytes yet. A few such versions count.
+    mutating func beginOther() {
+        guard versions < Download.restarts else { return }
+        versions += 1
+        (furthest, start) = (0, 0)
     }
 
     /// Records that the bytes before a position have been received. Returns true if no attempt has reached it before.

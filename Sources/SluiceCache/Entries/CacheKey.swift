@@ -120,7 +120,7 @@ extension String {
 // MARK: - Vary field
 
 /// The request header fields that select a response (RFC 9110 §12.5.5).
-enum VaryField: Sendable, Hashable {
+package enum VaryField: Sendable, Hashable {
     /// No header field.
     case nothing
     /// `*`: no other request matches.
@@ -128,7 +128,7 @@ enum VaryField: Sendable, Hashable {
     /// These fields in lowercase, sorted, without duplicates.
     case fields([String])
 
-    init(_ headers: HTTPHeaders) {
+    package init(_ headers: HTTPHeaders) {
         guard headers.contains(.vary) else {
             self = .nothing
             return
@@ -178,7 +178,8 @@ enum VaryField: Sendable, Hashable {
         }
     }
 
-    private static func digest(of names: [String], in headers: HTTPHeaders) -> String? {
+    /// Returns a digest of the values of fields; nil if there is no hash function.
+    package static func digest(of names: [String], in headers: HTTPHeaders) -> String? {
         var bytes: [UInt8] = []
         for name in names {
             let field = HTTPHeaderName(name)

@@ -81,6 +81,57 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.ranges, [nil, nil, "bytes=300000-", "bytes=300000-"])
     }
 
+    /// The resource has one date for all users and honours If-Range, so that nothing in its answers tells the users apart.
+    func testFileOfAnotherUserIsNotContinued() async throws {
+        let fixture = try DownloadFixture()
+        let date = Date(timeIntervalSince1970: 1_700_000_000)
+        let others = Data(fixture.contents.reversed())
+        let interrupts = Shared(true)
+        fixture.server.on("/file") { [contents = fixture.contents] request in
+            let isFirst = request.headers["Authorization"] == "Bearer a"
+            let response = LoopbackResource(isFirst ? contents : others, lastModified: date).response(to: request)
+            let isInterrupted = interrupts.change { value in
+                defer { value = false }
+                return value
+            }
+            return isInterrupted ? response.interrupted(after: 400_000) : response
+        }
+        let users = ["a", "b"].map { token in
+            APIClient(baseURL: fixture.server.url) { $0.requestInterceptors = [BearerToken(token)] }
+        }
+        let failed = await fixture.download(by: users[0]).maximumResumptions(0).sender().response
+        XCTAssertEqual(failed.failure?.code, .truncatedBody)
+        let file = try await fixture.download(by: users[1]).sender().value
+        XCTAssertEqual(file.resumedBytes, 0)
+        XCTAssertEqual(fixture.saved, others)
+        try FileManager.default.removeItem(at: fixture.file)
+
+        interrupts.change { $0 = true }
+        _ = await fixture.download(by: users[0]).maximumResumptions(0).sender().response
+        let own = try await fixture.download(by: users[0]).sender().value
+        XCTAssertEqual(own.resumedBytes, 400_000)
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
+
+    /// Each attempt after the change brings new bytes, though none as many as before the change.
+    func testProgressIsCountedAnewAfterTheResourceChanged() async throws {
+        let fixture = try DownloadFixture()
+        let other = LoopbackResource(Data(fixture.contents.reversed()), eTag: "\"2\"")
+        let attempts = Shared(0)
+        fixture.server.on("/file") { [resource = fixture.resource] request in
+            let attempt = attempts.change { count in
+                count += 1
+                return count
+            }
+            if attempt == 1 { return resource.response(to: request).interrupted(after: 950_000) }
+            return attempt < 12
+                ? other.response(to: request).interrupted(after: 80_000) : other.response(to: request)
+        }
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, other.data)
+        XCTAssertEqual(attempts.read, 12)
+    }
+
     func testDiscardingWithoutAFolderDoesNothing() async throws {
         let fixture = try DownloadFixture()
         let file = fixture.folder.appending(path: "missing/file.bin")

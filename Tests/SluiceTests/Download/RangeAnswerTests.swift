@@ -311,6 +311,50 @@ import Testing
         #expect(RemoteResource(HTTPResponse(status: .ok), by: request).url == "http://h/f.bin")
     }
 
+    /// The representations for two users can have the same date. Entity tags differ (RFC 9110 §8.8.3.3).
+    @Test(
+        arguments: [
+            ("authorization", "b", ""), ("cookie", "b", ""), ("x-api-key", "b", ""), ("accept", "b", "Accept-Language, Accept"),
+            ("x", "a", "*"),
+        ] as [(HTTPHeaderName, String, String)]
+    )
+    func dateOfAnotherRepresentationIsNotResumed(_ field: HTTPHeaderName, _ other: String, _ vary: String) {
+        for (name, validator) in [(HTTPHeaderName.eTag, "\"1\""), (.lastModified, "Mon, 23 Nov 2026 10:00:00 GMT")] {
+            var headers: HTTPHeaders = ["Content-Length": "100", "Date": "Mon, 23 Nov 2026 12:00:00 GMT"]
+            headers[name] = validator
+            if !vary.isEmpty { headers[.vary] = vary }
+            var first = Self.request
+            first.headers[field] = "a"
+            var second = Self.request
+            second.headers[field] = other
+            second.headers[.range] = "bytes=50-"
+            let resource = RemoteResource(HTTPResponse(status: .ok, headers: headers), by: first, ["X-API-Key"])
+            headers["Content-Range"] = "bytes 50-99/100"
+            let part = HTTPResponse(status: .partialContent, headers: headers)
+            for hasReceived in [false, true] {
+                let requested = RangeAnswer.RequestedRange(
+                    first: 50,
+                    resource: resource,
+                    completed: 50,
+                    hasReceived: hasReceived
+                )
+                let answer = RangeAnswer(part, to: requested, by: second, ["X-API-Key"])
+                #expect(answer.hasBytes == (name == .eTag || hasReceived))
+                let unmatched = HTTPResponse(status: 416, headers: ["Content-Range": "bytes */50"])
+                var whole = requested
+                whole.resource?.length = 50
+                let isComplete = RangeAnswer(unmatched, to: whole, by: second, ["X-API-Key"]) == .complete
+                #expect(isComplete == (name == .eTag || hasReceived))
+                if vary != "*" { #expect(RangeAnswer(part, to: requested, by: first, ["X-API-Key"]).hasBytes) }
+            }
+        }
+    }
+
+    @Test func partitionSelectsAnotherPartialFile() {
+        let keys = ["", "a", "b"].map { DownloadKey(of: Self.request, ConnectionOptions(), partition: $0).text }
+        #expect(Set(keys).count == 3)
+    }
+
     @Test func hostAndServerSelectAnotherPartialFile() {
         var requests = [Self.request, Self.request, Self.request]
         requests[1].headers["Host"] = "a"
@@ -318,7 +362,7 @@ import Testing
         var options = [ConnectionOptions(), ConnectionOptions(), ConnectionOptions()]
         options[1].unixSocket = "/run/a.sock"
         options[2].hostAddresses["h"] = [IPAddress(192, 0, 2, 1)]
-        let keys = requests.flatMap { request in options.map { DownloadKey(of: request, $0).text } }
+        let keys = requests.flatMap { request in options.map { DownloadKey(of: request, $0, partition: "").text } }
         #expect(Set(keys).count == 9)
     }
 }

@@ -9,6 +9,8 @@ import Testing
     struct Attempt: Sendable {
         let end: Int64
         var isAnew = false
+        /// True if they are of another version.
+        var isOther = false
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -47,6 +49,19 @@ import Testing
             testDescription: "the server sends more bytes again",
             attempts: [Attempt(end: 10), Attempt(end: 11, isAnew: true), Attempt(end: 12, isAnew: true)],
             pauses: [.zero, .backoff(1), .backoff(1)]
+        ),
+        Case(
+            testDescription: "another version is transferred from its start",
+            attempts: [
+                Attempt(end: 10), Attempt(end: 2, isAnew: true, isOther: true), Attempt(end: 4), Attempt(end: 6),
+                Attempt(end: 8),
+            ],
+            pauses: [.zero, .backoff(1), .zero, .zero, .zero]
+        ),
+        Case(
+            testDescription: "each attempt receives another version",
+            attempts: [Attempt(end: 10)] + Array(repeating: Attempt(end: 2, isAnew: true, isOther: true), count: 6),
+            pauses: [.zero, .backoff(1), .backoff(1), .backoff(1), .backoff(1), .backoff(2), nil]
         ),
         Case(
             testDescription: "an attempt that gets further ends the row",
@@ -103,6 +118,7 @@ import Testing
 
     private static func pause(after attempt: Attempt, _ limit: inout ResumptionLimit) -> ResumptionLimit.Pause? {
         if attempt.isAnew { limit.beginAnew() }
+        if attempt.isOther { limit.beginOther() }
         for position in stride(from: attempt.end / 2, through: attempt.end, by: 1) { _ = limit.reach(position) }
         return limit.pause()
     }
