@@ -1,6 +1,10 @@
 import SluiceFoundation
 import SluiceHTTP
 
+#if os(Linux)
+import SluiceEngine
+#endif
+
 /// The HTTP cache of a client (RFC 9111), between interceptors and transport: step 4.
 final class HTTPCache: Sendable {
     let store: CacheStore
@@ -11,6 +15,8 @@ final class HTTPCache: Sendable {
     private let partition: String
     private let tags: Set<String>
     private let storesInMemoryOnly: Bool
+    /// True if the bodies of encoded responses are stored as they are, and not decoded.
+    private let storesEncoded: Bool
     /// True if a model decoded from a response in memory is reused.
     let reusesModels: Bool
 
@@ -26,6 +32,11 @@ final class HTTPCache: Sendable {
         partition = caching.partition
         tags = caching.tags
         storesInMemoryOnly = caching.storesInMemoryOnly
+        #if os(Linux)
+        storesEncoded = (configuration.transport as? SocketTransport)?.decompressesResponses == false
+        #else
+        storesEncoded = false
+        #endif
     }
 
     /// Returns the cache key of a request's resource.
@@ -35,7 +46,8 @@ final class HTTPCache: Sendable {
     private func key(_ name: String, for request: HTTPRequest) -> CacheKey {
         // No URL and no field contains a line feed, so that another server cannot fill the entries of this one.
         let server = connection.replacedServer(of: request)
-        return CacheKey(server.map { "\(name)\nserver: \($0)" } ?? name, in: .http, partition: partition)
+        let resource = server.map { "\(name)\nserver: \($0)" } ?? name
+        return CacheKey(storesEncoded ? "\(resource)\nencoded" : resource, in: .http, partition: partition)
     }
 
     /// Returns the digest of the credentials that the response to a request is for; nil for anyone in the partition.

@@ -12,7 +12,7 @@ public struct SocketTransport: Transport {
 
     /// Closes the connections when the last copy of the transport is released.
     private final class Client: Sendable {
-        private let configuration: Configuration
+        fileprivate let configuration: Configuration
         private let resolver: Resolver
         /// The connections, or nil if the engine could not start.
         private let first: ConnectionPool?
@@ -43,6 +43,8 @@ public struct SocketTransport: Transport {
 
     /// The connections, or nil if the engine could not start.
     var pool: ConnectionPool? { try? client.pool.get() }
+
+    package var decompressesResponses: Bool { client.configuration.decompressesResponses }
 
     /// Creates a transport with a resolver of its own.
     init(configuration: Configuration = Configuration(), resolver: Resolver) {

@@ -37,13 +37,15 @@ public final class CookieJar: Sendable {
         /// The cookies that a new store starts with.
         var initialCookies = CookieList()
         var lastSnapshot = 0
+        var id = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
     }
 
     private let state = Locked(State())
     let file: CookieFile?
 
-    /// A random identifier, unique across processes.
-    package let id = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+    /// A random identifier, unique across processes. The program's removal of cookies changes it, because the next ones may be those of
+    /// another user.
+    package var id: (UInt64, UInt64) { state.withLock { $0.id } }
 
     /// Creates an empty jar in memory.
     public init() {
@@ -91,6 +93,10 @@ public final class CookieJar: Sendable {
 
     private func changed(_ change: CookieChange) -> [any CookieStorage] {
         state.withLock { state in
+            switch change {
+            case .remove, .removeAll: state.id = State().id
+            default: break
+            }
             if case .remove(let removed) = change, !state.stores.isEmpty {
                 // A store may have replaced these cookies, so that they have older values here.
                 state.initialCookies.apply(.add(removed.map(\.expired)))

@@ -8,6 +8,8 @@ package struct PrivateFile: Sendable {
         package let description: String
     }
 
+    private static let temporarySuffix = ".sluicetmp"
+
     package let path: String
     /// The contents as error texts name them: `a token`.
     private let contentName: String
@@ -26,6 +28,7 @@ package struct PrivateFile: Sendable {
     /// Returns the contents; nil if the file does not exist.
     package func read() throws(Failure) -> Data? {
         try check()
+        removeUnfinished()
         let descriptor = SystemFile.openToRead(path)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -60,7 +63,7 @@ package struct PrivateFile: Sendable {
     package func replace(with contents: Data) throws(Failure) {
         try check()
         let name = UInt64.random(in: .min ... .max)
-        let temporary = "\(path).\(String(name, radix: 36)).tmp"
+        let temporary = "\(path).\(String(name, radix: 36))\(Self.temporarySuffix)"
         let error = SystemFile.replace(path, with: contents, by: temporary, isSynced: true)
         guard error == 0 else { throw failure("be written", error) }
     }
@@ -68,6 +71,7 @@ package struct PrivateFile: Sendable {
     /// Removes the file if it exists.
     package func remove() throws(Failure) {
         try check()
+        removeUnfinished()
         guard unlink(path) == 0 || errno == ENOENT else { throw failure("be removed", errno) }
     }
 
@@ -80,6 +84,26 @@ package struct PrivateFile: Sendable {
         case .taken(let lock): return lock
         case .busy: return nil
         case .failed(let error): throw failure("be locked", error)
+        }
+    }
+
+    /// Removes the temporary files of processes that ended while they replaced the file, because these hold secrets, too.
+    private func removeUnfinished() {
+        let folder = SystemFile.folder(of: path)
+        let bytes = path.utf8
+        let start = bytes[(bytes.lastIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) ?? bytes.startIndex)...]
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where name.hasSuffix(Self.temporarySuffix) && name.utf8.starts(with: start) {
+            let temporary = "\(folder)/\(name)"
+            var status = stat()
+            // A younger one may be in use.
+            guard lstat(temporary, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            #if canImport(Darwin)
+            let modified = status.st_mtimespec.tv_sec
+            #else
+            let modified = status.st_mtim.tv_sec
+            #endif
+            if time(nil) - modified > 60 { unlink(temporary) }
         }
     }
 

@@ -307,6 +307,49 @@ final class CachePrivacyTests: XCTestCase {
         }
     }
 
+    func testRemovalOfCookiesSeparatesUsersOfAJar() async throws {
+        let server = try server()
+        for mode in [CacheMode.private, .shared] {
+            let jar = CookieJar()
+            let client = APIClient(baseURL: server.url) {
+                $0.cache = store
+                $0.caching.mode = mode
+                $0.cookies = jar
+            }
+            for (user, removal) in [("ada", 0), ("grace", 1), ("joan", 2)] {
+                if removal == 1 { await jar.removeAll() }
+                if removal == 2 { await jar.removeAll { $0.name == "sid" } }
+                try await jar.set(Cookie(name: "sid", value: user, domain: "127.0.0.1"))
+                for _ in 0..<2 {
+                    let text = try await client.string.get("me").sender().value
+                    XCTAssertEqual(text, "sid=\(user)")
+                }
+            }
+        }
+    }
+
+    /// Clients that get encoded bodies have their own entries.
+    func testEncodedBodiesAreNotSharedWithClientsThatDecodeThem() async throws {
+        let encoded = Data(base64Encoded: "H4sIAAAAAAACA8tIzcnJBwCGphA2BQAAAA==") ?? Data()
+        let server = try LoopbackServer()
+        let fields: HTTPHeaders = ["Content-Encoding": "gzip", "Cache-Control": "max-age=3600"]
+        server.on("/text", .data(encoded, headers: fields))
+        var options = SocketTransport.Configuration()
+        options.decompressesResponses = false
+        let raw = APIClient(baseURL: server.url) { [options] in
+            $0.cache = store
+            $0.transport = SocketTransport(configuration: options)
+        }
+        let plain = APIClient(baseURL: server.url) { $0.cache = store }
+        for _ in 0..<2 {
+            let bytes = try await raw.data.get("text").sender().value
+            XCTAssertEqual(bytes, encoded)
+            let text = try await plain.data.get("text").sender().value
+            XCTAssertEqual(text.count, 5)
+        }
+        XCTAssertEqual(server.requestCount, 2)
+    }
+
     func testDataSourceEntriesAreSeparatedByCredentials() async throws {
         let server = try server()
         let client = APIClient(baseURL: server.url) {

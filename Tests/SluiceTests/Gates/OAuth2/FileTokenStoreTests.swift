@@ -45,6 +45,24 @@ private final class Folder {
         #expect(error.map { "\($0)" }?.contains("belongs to another user") == true, "\(String(describing: error))")
     }
 
+    /// A process that is killed while it saves leaves a file with the token.
+    @Test func unfinishedFilesAreRemoved() async throws {
+        let folder = try Folder()
+        let store = FileTokenStore(folder.file)
+        let (old, new) = ("token.json.1a2b.sluicetmp", "token.json.2b3c.sluicetmp")
+        let others = ["other.json.1a2b.sluicetmp", "token.json.old"]
+        for removes in [false, true] {
+            for name in [old, new] + others {
+                let file = folder.url.appending(path: name)
+                try Data("secret".utf8).write(to: file)
+                let date = name == new ? Date.now : Date.now - 61
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
+            }
+            if removes { try await store.delete() } else { _ = try await store.load() }
+            #expect(folder.names == (others + [new]).sorted())
+        }
+    }
+
     @Test func savesLoadsAndDeletesToken() async throws {
         let folder = try Folder()
         let store = FileTokenStore(folder.file)
