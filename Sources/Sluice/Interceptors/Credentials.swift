@@ -11,8 +11,8 @@ import SluiceHTTP
 ///
 /// If a server requires Digest authentication, or must send a challenge first, use the client's
 /// ``ChallengeCredentials``.
-public struct BasicCredentials: RequestAdapter {
-    private let field: CredentialField
+public struct BasicCredentials: RequestAdapter, FieldBearing {
+    let field: CredentialField
     private let value: Result<Secret, SluiceError>
 
     /// Creates an adapter.
@@ -60,8 +60,9 @@ public struct BasicCredentials: RequestAdapter {
 ///
 /// The token is sent only to the origins of its scope. Use ``SuppliedToken`` for a token that must be fetched first,
 /// and an ``OAuth2`` gate for one that expires.
-public struct BearerToken: RequestAdapter, TokenSupplying {
+public struct BearerToken: RequestAdapter, FieldBearing, TokenSupplying {
     private let token: CustomToken
+    var field: CredentialField { token.field }
     var suppliesTokens: Bool { token.suppliesTokens }
 
     /// Creates an adapter for a constant token.
@@ -112,8 +113,8 @@ public struct BearerToken: RequestAdapter, TokenSupplying {
 /// ```
 ///
 /// The header is treated as one of the client's secret headers: a redirect does not send it to another origin.
-public struct CustomToken: RequestAdapter, SecretBearing, TokenSupplying {
-    private let field: CredentialField
+public struct CustomToken: RequestAdapter, FieldBearing, SecretBearing, TokenSupplying {
+    let field: CredentialField
     private let value: @Sendable (RequestContext) -> Secret?
     let suppliesTokens: Bool
 
@@ -184,8 +185,8 @@ public struct CustomToken: RequestAdapter, SecretBearing, TokenSupplying {
 ///
 /// The closure is called for each request that gets the token, and its result is not stored. If many requests should
 /// wait for the same result, use a ``Constraint``.
-public struct SuppliedToken: RequestInterceptor, SecretBearing, TokenSupplying {
-    private let field: CredentialField
+public struct SuppliedToken: RequestInterceptor, FieldBearing, SecretBearing, TokenSupplying {
+    let field: CredentialField
     private let scheme: String?
     private let token: @Sendable (RequestContext) async throws -> (any SecretConvertible)?
 
@@ -299,4 +300,17 @@ protocol SecretBearing {
 extension [any RequestInterceptor] {
     /// The headers into which the interceptors put secrets.
     var secretHeaders: [HTTPHeaderName] { compactMap { ($0 as? any SecretBearing)?.secretHeader } }
+}
+
+/// A step that adds credentials in a field.
+protocol FieldBearing: CredentialBearing {
+    var field: CredentialField { get }
+}
+
+extension FieldBearing {
+    var credentialHeader: HTTPHeaderName { field.name }
+
+    func covers(_ request: HTTPRequest, _ context: RequestContext) throws(SluiceError) -> Bool {
+        try field.scope.covers(request, context)
+    }
 }

@@ -109,8 +109,7 @@ struct AsynchronousDriver: Sendable {
                 try await admission.admit(context, call)
                 machine.advance()
             } catch {
-                outcome = .failure(error)
-                machine.advance(.refused)
+                fail(error)
             }
         case .answerStale:
             if case .failure(let error) = outcome {
@@ -125,9 +124,7 @@ struct AsynchronousDriver: Sendable {
                 if Task.isCancelled { throw .cancelled.with(step: .requestInterceptor, request: request) }
                 machine.advance()
             } catch {
-                outcome = .failure(error)
-                replaceCancellation()
-                machine.advance(.refused)
+                fail(error)
             }
         case .sign:
             admission.sign(&request)
@@ -169,6 +166,13 @@ struct AsynchronousDriver: Sendable {
         }
     }
 
+    /// Ends the attempt before it is sent. A gate or an interceptor that is cancelled may report any error.
+    private mutating func fail(_ error: SluiceError) {
+        outcome = .failure(Task.isCancelled ? .cancelled.with(step: error.step, request: request) : error)
+        replaceCancellation()
+        machine.advance(.refused)
+    }
+
     /// Replaces a cancellation by the total time-out that caused it, so that interceptors, plugins, observers and gates
     /// see a time-out of the step that it ended.
     private mutating func replaceCancellation(at stage: CallStage? = nil) {
@@ -193,16 +197,20 @@ struct AsynchronousDriver: Sendable {
         var request = context.request
         call.sink?.adapt(&request)
         var original: HTTPRequest? = context.request
+        var credentials = AddedCredentials()
         do {
             try InterceptorNesting.check()
             try await InterceptorNesting.deepened {
-                for interceptor in call.steps.requestInterceptors {
+                let interceptors = call.steps.requestInterceptors
+                for (index, interceptor) in interceptors.enumerated() {
                     request = try await interceptor.intercept(request, context: context)
                     try request.encodeBody(for: pipeline, since: &original)
+                    try credentials.update(after: index, of: call.steps, &request, context)
                 }
-                for plugin in call.steps.plugins {
+                for (index, plugin) in call.steps.plugins.enumerated() {
                     request = try await plugin.prepare(request, context: context)
                     try request.encodeBody(for: pipeline, since: &original)
+                    try credentials.update(after: interceptors.count + index, of: call.steps, &request, context)
                 }
             }
         } catch {

@@ -169,7 +169,9 @@ final class Call: Sendable {
     }
 
     /// True if the first attempt can run without a task.
-    var canRunSynchronously: Bool { steps.immediateGates != nil && !isHedged }
+    var canRunSynchronously: Bool {
+        steps.immediateGates != nil && !isHedged && (deadline == nil || client.pipeline.isSystemClock)
+    }
 
     /// True if the total time is up.
     var isOverdue: Bool { deadline.map { client.pipeline.clock.now >= $0 } ?? false }

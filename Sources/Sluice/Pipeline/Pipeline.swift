@@ -185,6 +185,8 @@ final class Pipeline: Sendable {
     let hasCache: Bool
     /// True if requests that set no caching options read the cache before they are sent.
     let readsCache: Bool
+    /// True if transports, which use the system's clock, measure the same total time as the client.
+    let isSystemClock: Bool
     /// The HTTP cache for requests that do not change the caching options; nil if there is none.
     private let cache: HTTPCache?
     let coalescer = RequestCoalescer()
@@ -205,6 +207,7 @@ final class Pipeline: Sendable {
         self.configuration = configuration
         self.steps = steps
         clock = configuration.clock
+        isSystemClock = clock is SystemClock
         userAgent = configuration.headers[.userAgent]
         retries = configuration.retry.isActive
         hedges = configuration.hedging.maximumExtra
@@ -294,7 +297,7 @@ final class Pipeline: Sendable {
         // transport.
         let isDirect =
             isBare && stub?.isFinal != false && transport != nil && !draft.options.changesSteps
-            && !request.body.needsPreparation && timeouts.total.map { $0 > .zero } ?? true
+            && !request.body.needsPreparation && timeouts.total.map { $0 > .zero && isSystemClock } ?? true
         // Before the transfer context is created, which is large.
         if isDirect, let cache, let hit = hit(in: cache, request, draft) {
             completion(CallOutcome(.success(hit)))

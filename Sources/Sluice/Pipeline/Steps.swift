@@ -21,6 +21,8 @@ final class Steps: Sendable {
     let informationalPlugins: [any Plugin]
     /// The client's secret headers, and the headers into which interceptors put secrets.
     let secretHeaders: [HTTPHeaderName]
+    /// The request interceptors that add credentials, each at its number, and nil for the others. Empty if there are none.
+    let credentialInterceptors: [(any CredentialBearing)?]
     /// The gates that add the token of a user.
     let tokenGates: [any TokenOwning]
     /// True if a closure supplies a token for each request.
@@ -48,6 +50,8 @@ final class Steps: Sendable {
         observers = steps.observers
         interests = steps.observers.reduce([]) { $0.union($1.interests) }
         recordsRequests = steps.observers.contains(where: \.recordsRequests)
+        let credentials = requestInterceptors.map { $0 as? any CredentialBearing }
+        credentialInterceptors = credentials.contains { $0 != nil } ? credentials : []
         informationalPlugins = steps.plugins.filter(\.receivesInformational)
         failure = GateOrder.failure(of: Array(gates.prefix(conditionCount)))
         // Determined once, and not for each request.
@@ -166,5 +170,50 @@ struct StepOverrides: Sendable {
     /// True if the request adds no steps.
     var isEmpty: Bool {
         requestInterceptors.isEmpty && responseInterceptors.isEmpty && plugins.isEmpty && observers.isEmpty
+    }
+}
+
+// MARK: - Credentials
+
+/// A request interceptor that adds credentials to requests whose origin is within a scope.
+protocol CredentialBearing: Sendable {
+    var credentialHeader: HTTPHeaderName { get }
+
+    /// Returns true if the request's origin is within the scope.
+    func covers(_ request: HTTPRequest, _ context: RequestContext) throws(SluiceError) -> Bool
+}
+
+/// The credentials that the steps of an attempt have added. A later step can move the request to an origin outside their scope.
+struct AddedCredentials {
+    private var added: [(step: any CredentialBearing, value: String)] = []
+    private var scheme = ""
+    private var authority = ""
+
+    /// Records what a step has added, and removes earlier credentials that it has kept and that are not for the origin it has chosen.
+    ///
+    /// - Parameters:
+    ///   - index: The number of the step: the interceptors are followed by the plugins.
+    ///   - steps: The steps.
+    ///   - request: The request after the step.
+    ///   - context: The context of the attempt.
+    /// - Throws: The error of an invalid scope.
+    mutating func update(
+        after index: Int,
+        of steps: Steps,
+        _ request: inout HTTPRequest,
+        _ context: RequestContext
+    ) throws(SluiceError) {
+        if !added.isEmpty, request.scheme != scheme || request.authority != authority {
+            for (step, value) in added where request.headers[step.credentialHeader] == value {
+                if try !step.covers(request, context) { request.headers.remove(step.credentialHeader) }
+            }
+        }
+        let isLast = index + 1 == steps.requestInterceptors.count + steps.plugins.count
+        if !isLast, index < steps.credentialInterceptors.count, let step = steps.credentialInterceptors[index],
+            let value = request.headers[step.credentialHeader]
+        {
+            added.append((step, value))
+        }
+        if !added.isEmpty { (scheme, authority) = (request.scheme, request.authority) }
     }
 }

@@ -94,9 +94,12 @@ struct SynchronousDriver: Sendable {
             case .interceptRequest:
                 do {
                     var original: HTTPRequest? = call.request
-                    for adapter in call.steps.requestAdapters {
+                    var credentials = AddedCredentials()
+                    for (index, adapter) in call.steps.requestAdapters.enumerated() {
                         try adapter.adapt(&request, context: context)
                         try request.encodeBody(for: pipeline, since: &original)
+                        if call.steps.credentialInterceptors.isEmpty { continue }
+                        try credentials.update(after: index, of: call.steps, &request, context)
                     }
                     machine.advance()
                 } catch {

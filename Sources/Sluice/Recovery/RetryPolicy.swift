@@ -32,10 +32,10 @@ public struct RetryPolicy: Sendable {
         get { ownCodes ?? Self.transientCodes }
         set { ownCodes = newValue }
     }
-    /// The time limit of each attempt; nil, the default, for no limit but the total.
+    /// The time limit of each attempt from its first byte sent, without its gates and interceptors; nil, the default, for no limit but the total.
     public var attemptTimeout: Duration?
-    /// Returns true if an outcome should be retried. Called to make the final decision about each outcome; nil, the
-    /// default, applies the other rules.
+    /// Returns true if an outcome should be retried. Called to make the decision about each outcome; nil, the default, applies the other
+    /// rules. It is called for requests that must not be sent twice as well, but these are not retried.
     public var shouldRetry: (@Sendable (RetryProposal) -> Bool)?
 
     /// Nil for the transient ones. Their sets need not be created for a client without retries.
@@ -51,7 +51,7 @@ public struct RetryPolicy: Sendable {
     ///   - maximumRetryAfter: The longest `Retry-After` that is accepted.
     ///   - statuses: The statuses to retry.
     ///   - codes: The error codes to retry.
-    ///   - attemptTimeout: The time limit of each attempt; nil for no limit.
+    ///   - attemptTimeout: The time limit of each attempt, without its gates and interceptors; nil for no limit.
     ///   - shouldRetry: Returns true if an outcome should be retried; nil for the other rules.
     public init(
         maximumAttempts: Int = 3,

@@ -192,6 +192,10 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
             delay = nil
             return .disconnected(nil, reconnectingAfter: .zero)
         }
+        // The next connection would last no longer.
+        if let failure, failure.error.code == .timedOut, request.draft.options.timeouts.applied(to: Timeouts()).total != nil {
+            throw failure
+        }
         let configuration = request.client.pipeline.configuration
         let decision = state.decision(
             after: failure?.error,

@@ -111,10 +111,9 @@ extension PoolState {
     /// Each connection that becomes idle later is more recent than those of the last search. The pool is therefore searched again only
     /// once none of them is idle.
     private mutating func indexOfOldestIdle() -> Int? {
-        indexOfLastIdle() ?? {
-            findUnused()
-            return indexOfLastIdle()
-        }()
+        if let index = indexOfLastIdle() { return index }
+        findUnused()
+        return indexOfLastIdle()
     }
 
     /// Returns the index of the last connection of ``unused`` that is idle. Removes those that have been used since the search.

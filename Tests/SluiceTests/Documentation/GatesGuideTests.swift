@@ -63,14 +63,14 @@ final class GatesGuideTests: XCTestCase {
         server.on("/motto", .after(signal, .text("Let it flow.")))
         let careful = APIClient(baseURL: server.url) {
             $0.gates = [
-                RateLimit(10, every: .seconds(1)),
                 ConcurrencyLimit(64, perHost: 6),
+                RateLimit(10, every: .seconds(1)),
                 CircuitBreaker(),
             ]
         }
         let limits: [any Gate] = [
-            RateLimit(10, every: .seconds(1), burst: 20, per: .host, maximumWaiting: 500, maximumWait: .seconds(5)),
             ConcurrencyLimit(64, perHost: 6, maximumWaiting: 1000, named: "slots"),
+            RateLimit(10, every: .seconds(1), burst: 20, per: .host, maximumWaiting: 500, maximumWait: .seconds(5)),
             CircuitBreaker(
                 failureRatio: 0.5,
                 of: 20,
@@ -81,8 +81,8 @@ final class GatesGuideTests: XCTestCase {
                 trials: 3
             ),
         ]
-        XCTAssertEqual(limits.map(\.name), ["RateLimit", "slots", "CircuitBreaker"])
-        let limit = try XCTUnwrap(careful.configuration.gates[1] as? ConcurrencyLimit)
+        XCTAssertEqual(limits.map(\.name), ["slots", "RateLimit", "CircuitBreaker"])
+        let limit = try XCTUnwrap(careful.configuration.gates[0] as? ConcurrencyLimit)
         let tasks = (0..<8).map { _ in Task { try await careful.string.get("motto").sender().value } }
         try await waitUntil("two requests wait for a slot") { limit.waiting == 2 }
         await server.waitForRequests(6)

@@ -314,8 +314,8 @@ import Testing
     /// The representations for two users can have the same date. Entity tags differ (RFC 9110 §8.8.3.3).
     @Test(
         arguments: [
-            ("authorization", "b", ""), ("cookie", "b", ""), ("x-api-key", "b", ""), ("accept", "b", "Accept-Language, Accept"),
-            ("x", "a", "*"),
+            ("authorization", "b", ""), ("cookie", "b", ""), ("x-api-key", "b", ""),
+            ("accept", "b", "Accept-Language, Accept"), ("x", "a", "*"),
         ] as [(HTTPHeaderName, String, String)]
     )
     func dateOfAnotherRepresentationIsNotResumed(_ field: HTTPHeaderName, _ other: String, _ vary: String) {

@@ -81,6 +81,25 @@ final class DeadlineClientTests: XCTestCase {
         XCTAssertEqual(after, "ok")
     }
 
+    /// Without other steps, the transport would measure the time by the system's clock.
+    func testTotalTimeoutSleepsOnTheClockOfTheClient() async throws {
+        let server = try LoopbackServer()
+        server.on("/hang", .hang)
+        let clock = TestClock()
+        for retry in [RetryPolicy.none, .standard] {
+            let client = APIClient(baseURL: server.url) {
+                $0.clock = clock
+                $0.timeouts.total = .seconds(80)
+                $0.retry = retry
+            }
+            let task = Task { await client.string.get("hang").sender().result }
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(81))
+            let result = await task.value
+            XCTAssertEqual(result.failure?.code, .timedOut)
+        }
+    }
+
     func testTimeoutAtGateNamesGateAndLeavesQueue() async throws {
         let server = try LoopbackServer()
         server.on("/hang", .hang)
@@ -199,6 +218,18 @@ final class DeadlineClientTests: XCTestCase {
         signal.fire()
         let carried = try await unlimited.value.get()
         XCTAssertEqual(carried, "Bearer t")
+    }
+
+    func testDeadlineEndsTheWaitForATokenOfTheCaller() async throws {
+        let guarded = try GuardedServer()
+        guarded.server.on(.post, "/token", .hang)
+        let oauth = guarded.gate()
+        do {
+            _ = try await Deadline.withDeadline(.milliseconds(200)) { try await oauth.token() }
+            XCTFail("There is no token.")
+        } catch {
+            XCTAssertEqual((error as? SluiceError)?.code, .timedOut)
+        }
     }
 
     func testSharedTransferContinuesAfterEarlierDeadlines() async throws {

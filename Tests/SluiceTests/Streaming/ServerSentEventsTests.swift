@@ -196,6 +196,15 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 21)
     }
 
+    func testTotalTimeoutOfTheRequestEndsTheEvents() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", .chunked([Data("data: 1\n\n".utf8)]).paused(after: 9, until: LoopbackSignal()))
+        let client = APIClient(baseURL: server.url)
+        let read = await read(client.stream("events").timeout(total: .milliseconds(300)).serverSentEvents()).value
+        XCTAssertEqual(read.last, "timedOut")
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
     func testSignalsReportCommentsAndConnections() async throws {
         let server = try LoopbackServer()
         server.on(

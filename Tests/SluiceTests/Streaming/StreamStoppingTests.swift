@@ -73,6 +73,34 @@ final class StreamStoppingTests: XCTestCase {
         }
     }
 
+    func testCancellationDuringAnInterceptorIsReportedAsOne() async throws {
+        let (server, _) = try endless()
+        let begun = AsyncSignal()
+        let client = APIClient(baseURL: server.url) {
+            $0.requestInterceptors = [
+                SuppliedToken { _ in
+                    begun.open()
+                    try await Task.sleep(for: .seconds(60))
+                    return "t"
+                }
+            ]
+        }
+        let request: StreamRequest<ShopError> = client.stream("log")
+        let task = Task { () -> ShopError? in
+            do throws(ShopError) {
+                for try await _ in request.lines {}
+                return nil
+            } catch {
+                return error
+            }
+        }
+        await begun.wait()
+        task.cancel()
+        let error = await task.value
+        XCTAssertEqual(error?.isCancellation, true, "\(error as Any)")
+        XCTAssertEqual(server.requestCount, 0)
+    }
+
     func testReleasingIteratorOrResponseStopsTransfer() async throws {
         let (server, client) = try endless()
         do {

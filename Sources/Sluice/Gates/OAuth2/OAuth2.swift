@@ -168,7 +168,7 @@ extension OAuth2 {
     /// When the limit is reached, requests with an expired token fail with ``OAuth2Error/Code/tooManyRefreshes``. If an
     /// API refuses a token then, its response is returned as it is.
     public struct RefreshLimit: Sendable {
-        /// The number of requests, failures included.
+        /// The number of requests, failures included. A request that is cancelled, because no request waits for its token, does not count.
         public var count: Int
         /// The time in which they are counted.
         public var interval: Duration

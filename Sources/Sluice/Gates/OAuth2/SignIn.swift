@@ -75,12 +75,19 @@ extension OAuth2 {
         _ = try await signIn { _ in .success(token) }
     }
 
-    /// Returns a valid token, for use outside of Sluice's requests. Waits for it as requests do.
+    /// Returns a valid token, for use outside of Sluice's requests. Waits for it as requests do, up to the task's ``Deadline``.
     ///
     /// - Returns: The token.
     /// - Throws: The ``SluiceError`` that a request would fail with.
     public func token() async throws(SluiceError) -> Token {
-        try await credential(by: defaultClient, for: nil).token
+        let client = defaultClient
+        guard let deadline = Deadline.current else { return try await credential(by: client, for: nil).token }
+        let clock = client.pipeline.clock
+        return try await TimedWork.outcome(
+            within: deadline.timeLeft(on: clock),
+            on: clock,
+            else: SluiceError(.timedOut, "The deadline passed before there was a token.", step: .gate)
+        ) { () async throws(SluiceError) in try await self.credential(by: client, for: nil).token }
     }
 
     /// Removes the token, and revokes it if there is a ``Configuration/revocationURL`` (RFC 7009).

@@ -7,12 +7,13 @@ import SluiceHTTP
 /// ```
 ///
 /// The limit is a token bucket. Each request takes a token, tokens are added at the rate, and at most `burst` tokens
-/// are stored. In any span of time, the number of requests is at most the burst plus the number that the rate allows.
+/// are stored. In any span of time, the number of requests that the gate admits is at most the burst plus the number that the rate allows.
+/// Requests that wait at a later gate are sent when that gate admits them, so list this one after it.
 /// Requests without a token wait in a first-in, first-out queue. A cancelled request leaves the queue. A request that
 /// would wait longer than `maximumWait` fails at once with ``SluiceError/Code/rateLimited``. If the queue is full, it
 /// fails with ``SluiceError/Code/queueFull``.
 ///
-/// When a server answers 429 or 503 with `Retry-After`, no requests of the same key are sent before that time. The
+/// When a server answers 429 or 503 with `Retry-After`, no requests of the same key are admitted before that time. The
 /// same holds when the server says that its quota is exhausted: no requests are sent before the quota is reset.
 /// The headers are `RateLimit`, or `RateLimit-Remaining` and `-Reset` (draft-ietf-httpapi-ratelimit-headers), or
 /// the same with an `X-` prefix. A request whose deadline, that of its total time-out, is before the end of the pause

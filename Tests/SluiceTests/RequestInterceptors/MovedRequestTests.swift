@@ -1,0 +1,73 @@
+import Sluice
+import SluiceTesting
+import XCTest
+
+/// Steps that move a request to another origin after credentials were added to it.
+final class MovedRequestTests: XCTestCase {
+    /// Moves requests to another authority, and sets `Authorization` if it has a value for it.
+    private struct Move: RequestAdapter {
+        let authority: String
+        var authorization: String?
+
+        func adapt(_ request: inout HTTPRequest, context: RequestContext) {
+            request.authority = authority
+            if let authorization { request.headers["Authorization"] = authorization }
+        }
+    }
+
+    /// Moves requests in a step that needs a task.
+    private struct MoveLater: Plugin {
+        let authority: String
+
+        func prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+            var request = request
+            request.authority = authority
+            return request
+        }
+    }
+
+    /// Returns the credentials that the other origin receives in its only request.
+    private func received(
+        by other: LoopbackServer,
+        after interceptors: [any RequestInterceptor],
+        _ plugins: [any Plugin] = []
+    ) async throws -> [String?] {
+        let client = APIClient(baseURL: "http://home.test") {
+            $0.requestInterceptors = interceptors
+            $0.plugins = plugins
+        }
+        _ = try await client.data.get("x").sender().value
+        let request = try XCTUnwrap(other.requests.last)
+        return [request.headers["Authorization"], request.headers["X-API-Key"]]
+    }
+
+    func testCredentialsAreNotSentToTheNewOrigin() async throws {
+        let other = try LoopbackServer()
+        other.on("/*", .text("ok"))
+        let move = Move(authority: other.authority)
+        let key = CustomToken("k", header: "X-API-Key")
+        let basic = BasicCredentials(user: "a", password: "b")
+        let supplied = SuppliedToken { _ in "t" }
+        for interceptors: [any RequestInterceptor] in [[BearerToken("t"), key], [basic, key], [supplied, key]] {
+            let moved = try await received(by: other, after: interceptors + [move])
+            XCTAssertEqual(moved, [nil, nil])
+            let movedLater = try await received(by: other, after: interceptors, [MoveLater(authority: other.authority)])
+            XCTAssertEqual(movedLater, [nil, nil])
+        }
+    }
+
+    func testCredentialsForTheNewOriginAreSent() async throws {
+        let other = try LoopbackServer()
+        other.on("/*", .text("ok"))
+        let scope = CredentialScope.origins("http://home.test", other.url)
+        let move = Move(authority: other.authority)
+        let scoped = try await received(by: other, after: [BearerToken("t", scope: scope), move])
+        XCTAssertEqual(scoped, ["Bearer t", nil])
+        let key = CustomToken("k", scope: .origins(other.url))
+        let added = try await received(by: other, after: [BearerToken("t"), move, key])
+        XCTAssertEqual(added, ["k", nil])
+        let replaced = Move(authority: other.authority, authorization: "Bearer other")
+        let own = try await received(by: other, after: [BearerToken("t"), replaced])
+        XCTAssertEqual(own, ["Bearer other", nil])
+    }
+}
