@@ -230,14 +230,6 @@ public struct EnvelopeOutcome<Payload: Sendable>: Sendable {
     public var summary: (isSuccess: Bool, message: String?) { (isSuccess, message) }
 }
 
-extension EnvelopeOutcome: Equatable where Payload: Equatable {
-    /// Returns true if both outcomes have equal contents, and failures with the same code or none.
-    public static func == (lhs: EnvelopeOutcome, rhs: EnvelopeOutcome) -> Bool {
-        lhs.isSuccess == rhs.isSuccess && lhs.code == rhs.code && lhs.message == rhs.message
-            && lhs.payload == rhs.payload && lhs.failure?.code == rhs.failure?.code
-    }
-}
-
 /// A model that says if the API accepted the request.
 protocol EnvelopeReport {
     var isSuccess: Bool { get }

@@ -61,6 +61,29 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
         ServerSentSignals(events: self, restarts: restarts)
     }
 
+    /// The data of the events, decoded.
+    ///
+    /// ```swift
+    /// let answer = ai.stream("chat").post(.json(prompt)).serverSentEvents()
+    /// for try await chunk in answer.decoded(as: Chunk.self, until: "[DONE]") { print(chunk.text) }
+    /// ```
+    ///
+    /// Data that cannot be decoded ends the loop with the error model of the request, created from
+    /// ``SluiceError/Code/decodingFailed``. To skip it, decode each event with ``ServerSentEvent/decoded(as:by:)``.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - end: The data with which the server ends the events; nil, the default, for none. It is not decoded, and the connection closes.
+    ///   - decoder: The decoder to use; nil, the default, for that of the client.
+    /// - Returns: The values. Each loop over them has its own connections, as each loop over the events has.
+    public func decoded<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self,
+        until end: String? = nil,
+        by decoder: (any DataDecoder)? = nil
+    ) -> some AsyncSequence<Value, ErrorModel> & Sendable {
+        DecodedEvents<Value, ErrorModel>(events: self, restarts: restarts, end: end, decoder: decoder)
+    }
+
     /// Closes the connection of each loop over these events, and connects again at once with the last event ID.
     ///
     /// A loop that waits before it reconnects stops waiting. A loop that handles an event connects again once it has
@@ -90,6 +113,40 @@ private struct ServerSentSignals<ErrorModel: ErrorSerializable>: AsyncSequence, 
     let restarts: EventStreamRestarts
 
     func makeAsyncIterator() -> SignalIterator<ErrorModel> { SignalIterator(events, restarts) }
+}
+
+private struct DecodedEvents<Value: Decodable & Sendable, ErrorModel: ErrorSerializable>: AsyncSequence, Sendable {
+    let events: ServerSentEvents<ErrorModel>
+    let restarts: EventStreamRestarts
+    let end: String?
+    let decoder: (any DataDecoder)?
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(signals: SignalIterator(events, restarts), request: events.request, end: end, decoder: decoder)
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        /// Nil after the end and after an error, so that the connection is closed.
+        var signals: SignalIterator<ErrorModel>?
+        let request: StreamRequest<ErrorModel>
+        let end: String?
+        let decoder: (any DataDecoder)?
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Value? {
+            while let signal = try await signals?.next(isolation: actor) {
+                guard case .event(let event) = signal else { continue }
+                if event.data == end { break }
+                do throws(SluiceError) {
+                    return try event.decoded(as: Value.self, by: decoder)
+                } catch {
+                    signals = nil
+                    throw request.model(of: StreamFailure(error: error.with(request: try? request.httpRequest())))
+                }
+            }
+            signals = nil
+            return nil
+        }
+    }
 }
 
 /// Connects, reads and reconnects.
@@ -193,9 +250,8 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
             return .disconnected(nil, reconnectingAfter: .zero)
         }
         // The next connection would last no longer.
-        if let failure, failure.error.code == .timedOut, request.draft.options.timeouts.applied(to: Timeouts()).total != nil {
-            throw failure
-        }
+        let timeouts = request.draft.options.timeouts.applied(to: Timeouts())
+        if let failure, failure.error.code == .timedOut, timeouts.total != nil { throw failure }
         let configuration = request.client.pipeline.configuration
         let decision = state.decision(
             after: failure?.error,

@@ -64,6 +64,17 @@ final class StreamingGuideTests: XCTestCase {
         XCTAssertEqual(text, Data("x".utf8))
     }
 
+    struct Chunk: Decodable { let text: String }
+
+    func testDecodedEvents() async throws {
+        let text = "data: {\"text\":\"Because.\"}\n\ndata: [DONE]\n\ndata: {}\n\n"
+        let (_, ai) = try server("/chat", text, "text/event-stream")
+        let answer = ai.stream("chat").post(.json(["prompt": "Why is the sky blue?"])).serverSentEvents()
+        for try await chunk in answer.decoded(as: Chunk.self, until: "[DONE]") {
+            print(chunk.text, terminator: "")
+        }
+    }
+
     actor Outgoing {
         private(set) var bytes = Data()
         func write(_ chunk: Data) async throws { bytes.append(chunk) }

@@ -62,6 +62,39 @@ final class ServerSentEventsTests: XCTestCase {
         clock.advance(by: duration)
     }
 
+    /// The values of a loop over decoded events, and the code of its error.
+    private func decoded(_ events: ServerSentEvents<APIError>, until end: String?) async -> ([Int], SluiceError.Code?) {
+        var values: [Int] = []
+        do throws(APIError) {
+            for try await value in events.decoded(as: Int.self, until: end) { values.append(value) }
+        } catch {
+            return (values, error.code)
+        }
+        return (values, nil)
+    }
+
+    func testDecodedEventsEndWithTheGivenData() async throws {
+        let server = try LoopbackServer()
+        let first = "data: 1\n\n: x\n\ndata: 2\n\ndata: [DONE]\n\ndata: 3\n\n"
+        let all = events(first + "data: 4\n\n")
+        server.on("/events", all.paused(after: first.utf8.count, until: LoopbackSignal()))
+        let events = client(server).stream("events").serverSentEvents()
+        let (values, code) = await decoded(events, until: "[DONE]")
+        XCTAssertEqual(values, [1, 2])
+        XCTAssertNil(code)
+        // The connection closes, although the response has not ended.
+        await server.waitForOpenConnections { $0 == 0 }
+        XCTAssertEqual(server.requestCount, 1)
+    }
+
+    func testEventThatCannotBeDecodedEndsTheLoop() async throws {
+        let server = try LoopbackServer()
+        server.on("/events", events("data: 1\n\ndata: one\n\ndata: 2\n\n"))
+        let (values, code) = await decoded(client(server).stream("events").serverSentEvents(), until: nil)
+        XCTAssertEqual(values, [1])
+        XCTAssertEqual(code, .decodingFailed)
+    }
+
     func testReconnectsFromLastEventID() async throws {
         let server = try LoopbackServer()
         server.on(
@@ -198,10 +231,10 @@ final class ServerSentEventsTests: XCTestCase {
 
     func testTotalTimeoutOfTheRequestEndsTheEvents() async throws {
         let server = try LoopbackServer()
-        server.on("/events", .chunked([Data("data: 1\n\n".utf8)]).paused(after: 9, until: LoopbackSignal()))
+        server.on("/events", events("data: 1\n\ndata: 2\n\n").paused(after: 9, until: LoopbackSignal()))
         let client = APIClient(baseURL: server.url)
         let read = await read(client.stream("events").timeout(total: .milliseconds(300)).serverSentEvents()).value
-        XCTAssertEqual(read.last, "timedOut")
+        XCTAssertEqual(read, [":1", "timedOut"])
         XCTAssertEqual(server.requestCount, 1)
     }
 
