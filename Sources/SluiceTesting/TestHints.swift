@@ -153,3 +153,17 @@ extension LoopbackServer {
     @available(*, unavailable, message: "Only a response can wait: \".text(\"late\").delayed(by: .seconds(1))\".")
     public func on(_ path: String, respond: (LoopbackRequest) async throws -> LoopbackResponse) {}
 }
+
+@available(
+    *,
+    unavailable,
+    message: "Write \"expectError(.unacceptableStatus) { … }\", which returns the error, and compare its status."
+)
+public func expectError<Value>(status: HTTPStatus, _ body: () async throws -> Value) async throws {}
+
+extension Stub {
+    @available(*, unavailable, message: "Write \"Stub.status(.ok).delayed(by: .seconds(3600))\", with a TestClock.")
+    public static var hang: Stub { .status(.ok) }
+    @available(*, unavailable, message: "Write \"Stub.status(.ok).delayed(by: .seconds(3600))\", with a TestClock.")
+    public static var never: Stub { .status(.ok) }
+}

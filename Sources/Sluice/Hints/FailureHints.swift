@@ -68,6 +68,12 @@ extension RequestFailure {
     public var text: String { "" }
     @available(*, unavailable, message: "Write \"try decoded(as: JSON.self)\".")
     public var json: JSON? { nil }
+    @available(*, unavailable, message: "Write \"error.isCancellation\".")
+    public var isCancelled: Bool { error.isCancellation }
+    @available(*, unavailable, message: "Compare the code: \"error.code == .timedOut\".")
+    public var isTimeout: Bool { false }
+    @available(*, unavailable, message: "Write \"try decoded(as: Problem.self)\".")
+    public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value? { nil }
 }
 
 extension SluiceError {
@@ -122,6 +128,10 @@ extension SluiceError.Code {
     public static var noConnection: Self { .cannotConnect }
     @available(*, unavailable, message: "Without a network the code is \".cannotConnect\" or \".cannotResolveHost\".")
     public static var notConnectedToInternet: Self { .cannotConnect }
+    @available(*, unavailable, message: "Without a network the code is \".cannotConnect\" or \".cannotResolveHost\".")
+    public static var noInternet: Self { .cannotConnect }
+    @available(*, unavailable, message: "Write \".cannotConnect\".")
+    public static var connectionRefused: Self { .cannotConnect }
     @available(*, unavailable, message: "Write \".timedOut\".")
     public static var timeout: Self { .timedOut }
     @available(*, unavailable, message: "Write \".decodingFailed\".")

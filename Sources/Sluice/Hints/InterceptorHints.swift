@@ -125,6 +125,12 @@ extension Backoff {
 }
 
 extension RetryPolicy {
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, backoff: .exponential)\".")
+    public static func exponential(maxAttempts: Int) -> RetryPolicy { .standard }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, backoff: .exponential)\".")
+    public static func exponential(maximumAttempts: Int) -> RetryPolicy { .standard }
+    @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, statuses: [.badGateway])\".")
+    public init(limit: Int, statuses: Set<HTTPStatus>) { self.init() }
     @available(
         *,
         unavailable,

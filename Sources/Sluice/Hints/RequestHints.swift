@@ -446,6 +446,27 @@ extension RequestSender {
 extension HTTPStatus {
     @available(*, unavailable, message: "Write \"rawValue\".")
     public var code: Int { rawValue }
+    @available(*, unavailable, message: "Write \"HTTPStatus(404)\".")
+    public init(code: Int) { self.init(code) }
+    @available(*, unavailable, message: "Write \".unprocessableContent\".")
+    public static var unprocessableEntity: HTTPStatus { .unprocessableContent }
+    @available(*, unavailable, message: "Write the number: \"error.status == 402\".")
+    public static var paymentRequired: HTTPStatus { 402 }
+}
+
+extension HTTPMethod {
+    @available(*, unavailable, message: "Write \".get\".")
+    public static var GET: HTTPMethod { .get }
+    @available(*, unavailable, message: "Write \".post\".")
+    public static var POST: HTTPMethod { .post }
+    @available(*, unavailable, message: "Write \".put\".")
+    public static var PUT: HTTPMethod { .put }
+    @available(*, unavailable, message: "Write \".patch\".")
+    public static var PATCH: HTTPMethod { .patch }
+    @available(*, unavailable, message: "Write \".delete\".")
+    public static var DELETE: HTTPMethod { .delete }
+    @available(*, unavailable, message: "Write \".head\".")
+    public static var HEAD: HTTPMethod { .head }
 }
 
 extension MethodBuilder where Factory == SerializedRequests<Empty> {

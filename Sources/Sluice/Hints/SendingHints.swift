@@ -125,6 +125,20 @@ extension APIClient {
     public func shutdown() async throws {}
     @available(*, unavailable, message: "Nothing to shut down: the connections of a client close with it.")
     public func syncShutdown() throws {}
+    @available(*, unavailable, message: "Nothing to close: the connections of a client close with it.")
+    public func close() {}
+    @available(*, unavailable, message: "Nothing to close: the connections of a client close with it.")
+    public func invalidate() {}
+    @available(
+        *,
+        unavailable,
+        message: "Cancel the tasks that wait for requests, or write \"await client.drain(within: .zero)\"."
+    )
+    public func cancelAll() {}
+    @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")
+    public func request(_ method: HTTPMethod, _ path: String) -> APIRequest<Data, APIError>? { nil }
+    @available(*, unavailable, message: "Write \"APIClient(baseURL: base) { $0 = client.configuration; … }\".")
+    public func with(_ change: (inout Configuration) -> Void) -> APIClient { self }
 }
 
 extension DownloadRequestSender where Model == DownloadedFile {
@@ -179,4 +193,15 @@ extension JSON {
         get { .null }
         set {}
     }
+}
+
+extension APIResponse {
+    @available(*, unavailable, message: "Declare the model of the request: \"get(\"users/1\", as: User.self)\".")
+    public func map<Other: Decodable>(_ type: Other.Type) throws -> Other? { nil }
+    @available(*, unavailable, message: "Request text: \"client.string.get(\"motto\")\".")
+    public func mapString() throws -> String { "" }
+    @available(*, unavailable, message: "Request JSON: \"client.json.get(\"users\")\".")
+    public func mapJSON() throws -> JSON { .null }
+    @available(*, unavailable, message: "Statuses other than 2xx fail by default: see \"validate(statuses:)\".")
+    public func filterSuccessfulStatusCodes() throws -> Self { self }
 }

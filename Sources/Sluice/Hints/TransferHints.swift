@@ -71,6 +71,12 @@ extension TypedRequest {
 
 extension ServerSentEvent {
     @available(*, unavailable, message: "Write \"type\".")
+    public var name: String { type }
+    @available(*, unavailable, message: "Write \"decoded(as: Price.self)\".")
+    public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value? { nil }
+    @available(*, unavailable, message: "Write \"decoded(as: JSON.self)\".")
+    public func json() throws -> JSON { .null }
+    @available(*, unavailable, message: "Write \"type\".")
     public var event: String { type }
     @available(*, unavailable, message: "Write \"lastEventID\".")
     public var id: String { lastEventID }

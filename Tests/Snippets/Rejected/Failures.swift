@@ -146,3 +146,28 @@ func notConnectedCode() {
 func timeoutCode() {
     if apiError.code == .timeout { print("slow") }
 }
+
+// error: Write "error.isCancellation".
+func failureIsCancelled() {
+    show({ (failure: RequestFailure) in failure.isCancelled })
+}
+
+// error: Compare the code: "error.code == .timedOut".
+func failureIsTimeout() {
+    show({ (failure: RequestFailure) in failure.isTimeout })
+}
+
+// error: Write "try decoded(as: Problem.self)".
+func failureDecode() {
+    show({ (failure: RequestFailure) in try failure.decode(User.self) })
+}
+
+// error: Without a network the code is ".cannotConnect" or ".cannotResolveHost".
+func noInternet() {
+    show({ (error: SluiceError) in error.code == .noInternet })
+}
+
+// error: Write ".cannotConnect".
+func connectionRefused() {
+    show({ (error: SluiceError) in error.code == .connectionRefused })
+}

@@ -244,3 +244,48 @@ func linkHref(link: WebLink) {
 func progressPercent(progress: TransferProgress) {
     print(progress.percent ?? 0)
 }
+
+// error: Write "HTTPStatus(404)".
+func statusOfACode() {
+    show(HTTPStatus(code: 404))
+}
+
+// error: Write ".unprocessableContent".
+func unprocessableEntity() {
+    show(HTTPStatus.unprocessableEntity)
+}
+
+// error: Write the number: "error.status == 402".
+func paymentRequired() {
+    show({ (error: SluiceError) in error.status == .paymentRequired })
+}
+
+// error: Write ".get".
+func methodGet() {
+    show(HTTPMethod.GET)
+}
+
+// error: Write ".post".
+func methodPost() {
+    show(HTTPMethod.POST)
+}
+
+// error: Write ".put".
+func methodPut() {
+    show(HTTPMethod.PUT)
+}
+
+// error: Write ".patch".
+func methodPatch() {
+    show(HTTPMethod.PATCH)
+}
+
+// error: Write ".delete".
+func methodDelete() {
+    show(HTTPMethod.DELETE)
+}
+
+// error: Write ".head".
+func methodHead() {
+    show(HTTPMethod.HEAD)
+}

@@ -210,3 +210,18 @@ func failedEvent(_ event: RequestEvent) {
     default: break
     }
 }
+
+// error: Write "RetryPolicy(maximumAttempts: 3, backoff: .exponential)".
+func exponentialRetries() {
+    show(APIClient(baseURL: "https://shop.example") { $0.retry = .exponential(maxAttempts: 3) })
+}
+
+// error: Write "RetryPolicy(maximumAttempts: 3, backoff: .exponential)".
+func exponentialRetriesOfAMaximum() {
+    show(RetryPolicy.exponential(maximumAttempts: 3))
+}
+
+// error: Write "RetryPolicy(maximumAttempts: 3, statuses: [.badGateway])".
+func retryLimitWithStatuses() {
+    show(RetryPolicy(limit: 3, statuses: [.badGateway]))
+}

@@ -176,3 +176,48 @@ func voidOfAService() {
         func remove() -> APIRequest<Void, APIError> { server.delete("users/1") }
     }
 }
+
+// error: Nothing to close: the connections of a client close with it.
+func closedClient() {
+    shop.close()
+}
+
+// error: Nothing to close: the connections of a client close with it.
+func invalidatedClient() {
+    shop.invalidate()
+}
+
+// error: Cancel the tasks that wait for requests, or write "await client.drain(within: .zero)".
+func cancelledClient() {
+    shop.cancelAll()
+}
+
+// error: Write "get("users")" or "post("users")".
+func requestOfAMethod() {
+    show(shop.request(.get, "users"))
+}
+
+// error: Write "APIClient(baseURL: base) { $0 = client.configuration; … }".
+func changedClient() {
+    show(shop.with { $0.headers["A"] = "b" })
+}
+
+// error: Declare the model of the request: "get("users/1", as: User.self)".
+func mappedResponse() async throws {
+    show(try await shop.data.get("users/1").sender().response.map(User.self))
+}
+
+// error: Request text: "client.string.get("motto")".
+func mappedText() async throws {
+    show(try await shop.data.get("motto").sender().response.mapString())
+}
+
+// error: Request JSON: "client.json.get("users")".
+func mappedJSON() async throws {
+    show(try await shop.data.get("users").sender().response.mapJSON())
+}
+
+// error: Statuses other than 2xx fail by default: see "validate(statuses:)".
+func filteredStatuses() async throws {
+    show(try await shop.data.get("users").sender().response.filterSuccessfulStatusCodes())
+}

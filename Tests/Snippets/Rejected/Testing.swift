@@ -192,3 +192,18 @@ func loopbackRequestQuery() throws {
 func testClockSleepers() {
     print(TestClock().sleepers)
 }
+
+// error: Write "expectError(.unacceptableStatus) { … }", which returns the error, and compare its status.
+func expectedStatus() async throws {
+    try await expectError(status: .notFound) { try await shop.data.get("x").sender().value }
+}
+
+// error: Write "Stub.status(.ok).delayed(by: .seconds(3600))", with a TestClock.
+func hangingStub() {
+    show(Stub.hang)
+}
+
+// error: Write "Stub.status(.ok).delayed(by: .seconds(3600))", with a TestClock.
+func stubWithoutAResponse() {
+    show(Stub.never)
+}

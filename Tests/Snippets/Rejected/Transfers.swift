@@ -107,3 +107,18 @@ func streamDisabled() async throws {
 func eventWithAnotherLabel(event: ServerSentEvent) throws {
     show(try event.decoded(as: User.self, via: JSONDecoder()))
 }
+
+// error: Write "type".
+func nameOfAnEvent() {
+    show({ (event: ServerSentEvent) in event.name })
+}
+
+// error: Write "decoded(as: Price.self)".
+func decodeOfAnEvent() {
+    show({ (event: ServerSentEvent) in try event.decode(User.self) })
+}
+
+// error: Write "decoded(as: JSON.self)".
+func jsonOfAnEvent() {
+    show({ (event: ServerSentEvent) in try event.json() })
+}
