@@ -166,10 +166,14 @@ struct AsynchronousDriver: Sendable {
         }
     }
 
-    /// Ends the attempt before it is sent. A gate or an interceptor that is cancelled may report any error.
+    /// Ends the attempt before it is sent. A gate or an interceptor that is cancelled, or whose own requests have timed out with this one, may
+    /// report any error.
     private mutating func fail(_ error: SluiceError) {
-        outcome = .failure(Task.isCancelled ? .cancelled.with(step: error.step, request: request) : error)
-        replaceCancellation()
+        if call.hasTimedOut {
+            outcome = .failure(.totalTimedOut(call))
+        } else {
+            outcome = .failure(Task.isCancelled ? .cancelled.with(step: error.step, request: request) : error)
+        }
         machine.advance(.refused)
     }
 
@@ -198,23 +202,25 @@ struct AsynchronousDriver: Sendable {
         call.sink?.adapt(&request)
         var original: HTTPRequest? = context.request
         var credentials = AddedCredentials()
+        var index = 0
         do {
             try InterceptorNesting.check()
             try await InterceptorNesting.deepened {
-                let interceptors = call.steps.requestInterceptors
-                for (index, interceptor) in interceptors.enumerated() {
+                for interceptor in call.steps.requestInterceptors {
                     request = try await interceptor.intercept(request, context: context)
                     try request.encodeBody(for: pipeline, since: &original)
                     try credentials.update(after: index, of: call.steps, &request, context)
+                    index += 1
                 }
-                for (index, plugin) in call.steps.plugins.enumerated() {
+                for plugin in call.steps.plugins {
                     request = try await plugin.prepare(request, context: context)
                     try request.encodeBody(for: pipeline, since: &original)
-                    try credentials.update(after: interceptors.count + index, of: call.steps, &request, context)
+                    try credentials.update(after: index, of: call.steps, &request, context)
+                    index += 1
                 }
             }
         } catch {
-            throw .interceptor(error, request)
+            throw .interceptor(error, call.steps.description(ofStep: index), request)
         }
         return request
     }

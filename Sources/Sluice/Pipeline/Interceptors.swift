@@ -42,8 +42,8 @@ extension RequestAdapter {
 }
 
 extension SluiceError {
-    /// Creates an error from one that a request interceptor threw.
-    static func interceptor(_ error: any Error, _ request: HTTPRequest) -> SluiceError {
+    /// Creates an error from one that a request interceptor or a plugin threw. Its text names the types only, because the error may hold secrets.
+    static func interceptor(_ error: any Error, _ step: String, _ request: HTTPRequest) -> SluiceError {
         if let error = error as? SluiceError { return error.with(step: .requestInterceptor, request: request) }
         // A request that the interceptor sent has failed in an interceptor.
         if let error = (error as? APIError)?.error, error.code == .interceptorFailed {
@@ -51,7 +51,7 @@ extension SluiceError {
         }
         return SluiceError(
             .interceptorFailed,
-            "A request interceptor failed.",
+            "The \(step) failed with \(type(of: error)).",
             step: .requestInterceptor,
             request: request,
             underlyingError: error

@@ -107,6 +107,13 @@ final class Steps: Sendable {
         return Steps(gates: [], conditionCount: 0, steps, secretHeaders: secretHeaders)
     }
 
+    /// Returns the kind and the type of a step. The request interceptors are followed by the plugins.
+    func description(ofStep index: Int) -> String {
+        if index < requestInterceptors.count { return "request interceptor \(type(of: requestInterceptors[index]))" }
+        let plugin = index - requestInterceptors.count
+        return plugin < plugins.count ? "plugin \(type(of: plugins[plugin]))" : "request interceptor"
+    }
+
     /// True if there are no steps.
     var isEmpty: Bool {
         gates.isEmpty && requestInterceptors.isEmpty && responseInterceptors.isEmpty

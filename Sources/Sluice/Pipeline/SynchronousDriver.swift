@@ -92,18 +92,21 @@ struct SynchronousDriver: Sendable {
                 guard admission.admitImmediately(context, gates, call) else { break preparation }
                 machine.advance()
             case .interceptRequest:
+                var index = 0
                 do {
                     var original: HTTPRequest? = call.request
                     var credentials = AddedCredentials()
-                    for (index, adapter) in call.steps.requestAdapters.enumerated() {
+                    for adapter in call.steps.requestAdapters {
                         try adapter.adapt(&request, context: context)
                         try request.encodeBody(for: pipeline, since: &original)
-                        if call.steps.credentialInterceptors.isEmpty { continue }
-                        try credentials.update(after: index, of: call.steps, &request, context)
+                        if !call.steps.credentialInterceptors.isEmpty {
+                            try credentials.update(after: index, of: call.steps, &request, context)
+                        }
+                        index += 1
                     }
                     machine.advance()
                 } catch {
-                    failure = .interceptor(error, request)
+                    failure = .interceptor(error, call.steps.description(ofStep: index), request)
                     machine.advance(.refused)
                 }
             case .sign:

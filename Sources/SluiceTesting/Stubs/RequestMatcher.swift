@@ -140,7 +140,9 @@ public struct RequestMatcher: Sendable, CustomStringConvertible {
     func mismatches(_ request: RecordedRequest) -> [String] {
         var mismatches: [String] = []
         if let method, method != request.method { mismatches.append("the method is \(request.method)") }
-        if let path, path.match(request.path) == nil { mismatches.append("the path is \(request.path)") }
+        if let path, path.match(request.path) == nil {
+            mismatches.append("the path is \(request.path)" + (path.mistake.map { " (\($0))" } ?? ""))
+        }
         return mismatches + criteria.compactMap { $0.mismatch(request) }
     }
 
@@ -203,6 +205,15 @@ struct PathPattern: Sendable {
         }
         flush()
         self.parts = parts
+    }
+
+    /// The reason why no path can match; nil if one can.
+    var mistake: String? {
+        if text.contains("://") { return "write only the path, and the host as “.host(\"shop.example\")”" }
+        if text.utf8.contains(UInt8(ascii: "?")) { return "write the query as “.query(\"page\", \"2\")”" }
+        let first = text.utf8.first
+        let canMatch = [UInt8(ascii: "/"), UInt8(ascii: "*"), UInt8(ascii: "{")].contains { $0 == first }
+        return canMatch ? nil : "a path begins with “/”"
     }
 
     /// Returns the values of the named placeholders, or nil if the path does not match.

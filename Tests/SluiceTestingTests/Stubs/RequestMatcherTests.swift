@@ -28,6 +28,18 @@ import Testing
 
     @Test(
         arguments: [
+            ("https://shop.test/v1/users/7", "the path is /v1/users/7 (write only the path, and the host as"),
+            ("/v1/users/7?page=2", "the path is /v1/users/7 (write the query as"),
+            ("v1/users/7", "the path is /v1/users/7 (a path begins with"),
+        ]
+    )
+    func mistakeInAPathIsNamed(_ path: String, _ text: String) {
+        let mismatches = RequestMatcher.post(path).mismatches(request)
+        #expect(mismatches.count == 1 && mismatches.first?.hasPrefix(text) == true, "\(mismatches)")
+    }
+
+    @Test(
+        arguments: [
             ("/users/{id}", "/users/a%20b", ["id": "a b"]), ("/{a}/x/{b}", "/1/x/2", ["a": "1", "b": "2"]),
             ("/files/{name}.json", "/files/a.b.json", ["name": "a.b"]), ("/files/*/end", "/files/a/b/end", [:]),
             ("/users/{id}", "/users/", nil), ("/users/{id}", "/users/1/2", nil), ("/files/*/end", "/files/end", nil),

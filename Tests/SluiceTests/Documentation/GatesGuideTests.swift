@@ -1,5 +1,6 @@
 import Sluice
 import SluiceTesting
+import Synchronization
 import XCTest
 
 /// The article on constraints and gates.
@@ -40,6 +41,57 @@ final class GatesGuideTests: XCTestCase {
                 if case .failure = outcome { await counter.release() }
             }
         }
+    }
+
+    actor TokenSession {
+        private var token = "t1"
+        private var renewal: Task<String, Never>?
+        private(set) var renewals = 0
+
+        func token(replacing refused: String?) async -> String {
+            guard refused == token else { return token }
+            let renewal = renewal ?? Task { "t2" }
+            if self.renewal == nil { renewals += 1 }
+            self.renewal = renewal
+            token = await renewal.value
+            return token
+        }
+    }
+
+    final class SessionToken: Gate {
+        private let session: TokenSession
+        private let refused = Mutex<String?>(nil)
+
+        init(_ session: TokenSession) { self.session = session }
+
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+            let token = await session.token(replacing: refused.withLock { $0 })
+            return Permit {
+                $0.headers["Authorization"] = "Bearer \(token)"
+            } onOutcome: { [self] outcome in
+                guard outcome.status == .unauthorized else { return .settled }
+                refused.withLock { $0 = token }
+                return .replay
+            }
+        }
+    }
+
+    func testGateThatReplays() async throws {
+        let server = try LoopbackServer()
+        server.on("/orders") { request in
+            request.headers["Authorization"] == "Bearer t2" ? .data(request.body) : .status(.unauthorized)
+        }
+        let session = TokenSession()
+        let client = APIClient(baseURL: server.url) { $0.gates = [SessionToken(session)] }
+        let tasks = (0..<20).map { number in
+            Task { try await client.string.post("orders").data(Data("\(number)".utf8)).sender().value }
+        }
+        for (number, task) in tasks.enumerated() {
+            let text = try await task.value
+            XCTAssertEqual(text, "\(number)")
+        }
+        let renewals = await session.renewals
+        XCTAssertEqual(renewals, 1)
     }
 
     func testConstraints() async throws {
