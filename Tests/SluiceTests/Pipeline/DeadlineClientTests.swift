@@ -81,6 +81,29 @@ final class DeadlineClientTests: XCTestCase {
         XCTAssertEqual(after, "ok")
     }
 
+    /// The stream that the interceptor reads has the same deadline, and may fail first.
+    func testDeadlineOfAnInterceptorsStreamIsThatOfTheRequest() async throws {
+        struct Listener: RequestInterceptor {
+            func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+                if request.path == "/hang" { return request }
+                for try await _ in context.client.stream("hang").lines {}
+                return request
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/hang", .headersThenHang())
+        let client = APIClient(baseURL: server.url) { $0.requestInterceptors = [Listener()] }
+        let codes = await Deadline.withDeadline(.milliseconds(200)) {
+            await withTaskGroup(of: SluiceError.Code?.self) { group in
+                for number in 0..<60 {
+                    group.addTask { await client.data.get("\(number)").sender().result.failure?.code }
+                }
+                return await group.reduce(into: Set()) { $0.insert($1) }
+            }
+        }
+        XCTAssertEqual(codes, [.timedOut])
+    }
+
     /// Without other steps, the transport would measure the time by the system's clock.
     func testTotalTimeoutSleepsOnTheClockOfTheClient() async throws {
         let server = try LoopbackServer()
