@@ -177,15 +177,18 @@ public struct CacheKeyRule: Sendable {
     ///   - request: The request.
     ///   - identity: The owner of the response.
     ///   - connection: The options of the client, which may replace the server that the URL names.
+    ///   - storesEncoded: True if encoded bodies are not decoded.
     /// - Returns: The key.
     func key(
         for request: HTTPRequest,
         _ identity: CacheIdentity,
-        _ connection: ConnectionOptions = ConnectionOptions()
+        _ connection: ConnectionOptions = ConnectionOptions(),
+        storesEncoded: Bool = false
     ) -> CacheKey? {
         guard var name = name(request) else { return nil }
         name += connection.selection(of: request)
         if let digest = identity.digest { name += "\nidentity: \(digest)" }
+        if storesEncoded { name += "\nencoded" }
         return CacheKey(name, in: .responses, partition: identity.partition)
     }
 

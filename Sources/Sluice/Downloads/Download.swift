@@ -206,7 +206,18 @@ struct Download: Sendable {
             let left = max(.zero, pipeline.clock.now.duration(to: deadline))
             draft.options.timeouts.change { $0.total = left }
         }
-        let sink = DownloadSink(span, of: part, progress, options, validation, pipeline, resumes: resumes)
+        let partition = draft.options.caching.applied(to: pipeline.configuration.caching).partition
+        let sink = DownloadSink(
+            span,
+            of: part,
+            progress,
+            options,
+            validation,
+            pipeline,
+            resumes: resumes
+        ) { [pipeline, draft] request in
+            pipeline.owner(of: request, pipeline.transferContext(of: draft, request, nil), partition: partition).digest
+        }
         let callOutcome = await pipeline.callOutcome(of: draft, into: sink, meter)
         do throws(Failure) {
             return WrittenResponse(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)

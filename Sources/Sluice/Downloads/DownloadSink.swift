@@ -34,6 +34,7 @@ final class DownloadSink: ResponseSink {
     private let validation: Validation
     private let pipeline: Pipeline
     private let resumes: Bool
+    private let owner: @Sendable (HTTPRequest) -> String?
     private let state: Locked<State>
 
     /// Creates a sink.
@@ -47,6 +48,7 @@ final class DownloadSink: ResponseSink {
     ///   - validation: The rules by which a response is accepted, without its body.
     ///   - pipeline: Supplies the clock and the random numbers.
     ///   - resumes: True if an attempt requests what the attempts before it have not received.
+    ///   - owner: Returns the digest of a request's credentials; nil for anyone.
     init(
         _ span: DownloadSpan?,
         of part: PartialDownload,
@@ -54,7 +56,8 @@ final class DownloadSink: ResponseSink {
         _ options: DownloadOptions,
         _ validation: Validation,
         _ pipeline: Pipeline,
-        resumes: Bool
+        resumes: Bool,
+        owner: @escaping @Sendable (HTTPRequest) -> String?
     ) {
         self.part = part
         self.progress = progress
@@ -62,6 +65,7 @@ final class DownloadSink: ResponseSink {
         self.validation = validation
         self.pipeline = pipeline
         self.resumes = resumes
+        self.owner = owner
         let first = span?.first ?? 0
         state = Locked(
             State(
@@ -117,7 +121,7 @@ final class DownloadSink: ResponseSink {
                 hasReceived: part.hasReceived
             )
         }
-        let answer = RangeAnswer(response.head, to: requested, by: request, pipeline.steps.secretHeaders)
+        let answer = RangeAnswer(response.head, to: requested, by: request, owner: owner(request))
         if answer.hasBytes, let refusal = refusal(of: response.head) {
             // The bytes that are there are kept, and the body becomes that of the error.
             state.withLock { $0.refusal = refusal.with(request: request, response: response.head) }

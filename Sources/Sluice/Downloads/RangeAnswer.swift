@@ -45,21 +45,21 @@ enum RangeAnswer: Equatable {
     ///   - head: The head of the response.
     ///   - requested: The bytes that were requested.
     ///   - request: The request of the response, after redirects.
-    ///   - secretHeaders: The client's fields with credentials, besides `Authorization` and `Cookie`.
+    ///   - owner: The digest of the credentials of the request; nil for anyone.
     init(
         _ head: HTTPResponse,
         to requested: RequestedRange,
         by request: HTTPRequest,
-        _ secretHeaders: [HTTPHeaderName] = []
+        owner: String? = nil
     ) {
         switch head.status {
         case .partialContent:
-            self = Self.partial(head, requested, request, secretHeaders)
+            self = Self.partial(head, requested, request, owner)
         case 416 where requested.first != nil:
             let length = head.headers[.contentRange].flatMap(ContentRange.init)?.length
             // Without a known resource, an empty file is requested again as a whole, which gives its properties.
             let isWhole = length == requested.completed && length == requested.resource.flatMap { $0.length ?? length }
-            let isTarget = requested.mayBeContinued(by: request)
+            let isTarget = requested.mayBeContinued(by: request, owner)
             let isOther = Self.isOther(head, than: requested.resource?.validator)
             self = isWhole && isTarget && !isOther ? .complete : .changed
         // It has no content (RFC 9110 §15.3.5), and does not replace the bytes that are there.
@@ -67,7 +67,7 @@ enum RangeAnswer: Equatable {
             self = .other
         case let status where status.class == .success:
             let isSegment = requested.end != nil && requested.resource != nil
-            self = isSegment ? .changed : .whole(RemoteResource(head, by: request, secretHeaders))
+            self = isSegment ? .changed : .whole(RemoteResource(head, by: request, owner: owner))
         default:
             self = .other
         }
@@ -83,7 +83,7 @@ enum RangeAnswer: Equatable {
         _ head: HTTPResponse,
         _ requested: RequestedRange,
         _ request: HTTPRequest,
-        _ secretHeaders: [HTTPHeaderName]
+        _ owner: String?
     ) -> RangeAnswer {
         guard let first = requested.first else {
             return .refused("it is partial, but the whole resource was requested")
@@ -97,14 +97,15 @@ enum RangeAnswer: Equatable {
         // A range of an encoded representation is not a range of the file.
         if head.headers.hasContentCoding { return .changed }
         guard var resource = requested.resource else {
-            var resource = RemoteResource(head, by: request, secretHeaders)
+            var resource = RemoteResource(head, by: request, owner: owner)
             resource.length = field.length
             return resource.validator == nil || resource.length == nil ? .changed : .part(range, of: resource)
         }
-        if resource.validator?.matches(head) == false || !requested.mayBeContinued(by: request) { return .changed }
+        if resource.validator?.matches(head) == false { return .changed }
+        if !requested.mayBeContinued(by: request, owner) { return .changed }
         if let known = resource.length, let length = field.length, known != length { return .changed }
         resource.length = resource.length ?? field.length
-        resource.selection = resource.selection.map { RequestSelection($0.names, of: request) }
+        resource.selection = resource.selection.map { RequestSelection($0.names, of: request, owner) }
         return .part(range, of: resource)
     }
 }
@@ -119,53 +120,55 @@ struct RemoteResource: Codable, Sendable, Hashable {
     var length: Int64?
     /// The safe form of the name that the server suggests.
     var name: String?
-    /// The fields that selected the representation; nil if the validator is an entity tag, which no two representations of a resource share.
+    /// The selection of the representation; nil if the validator is an entity tag, which no two representations of a
+    /// resource share.
     var selection: RequestSelection?
 }
 
-/// The fields of a request that select one of the representations of a resource.
+/// The credentials and the fields of a request that select one of the representations of a resource.
 ///
 /// The representations for two users, or in two languages, can have the same date of modification.
 struct RequestSelection: Codable, Sendable, Hashable {
-    /// The names of the fields in lower case: those that `Vary` lists (RFC 9110 §12.5.5), and those with credentials.
+    /// The names of the fields that `Vary` lists (RFC 9110 §12.5.5), in lower case.
     let names: [String]
-    /// A digest of their values, which may be secrets; nil if no other request has the same ones.
+    /// A digest of their values, and that of the credentials; nil if no other request has the same ones.
     private let digest: String?
 
-    init(_ names: [String], of request: HTTPRequest) {
+    init(_ names: [String], of request: HTTPRequest, _ owner: String?) {
         self.names = names
-        digest = names.contains("*") ? nil : VaryField.digest(of: names, in: request.headers)
+        let fields = names.contains("*") ? nil : VaryField.digest(of: names, in: request.headers)
+        digest = fields.map { "\($0).\(owner ?? "")" }
     }
 
-    init(_ head: HTTPResponse, by request: HTTPRequest, _ secretHeaders: [HTTPHeaderName]) {
-        var names = Set(([.authorization, .cookie] + secretHeaders).map { $0.rawValue.lowercased() })
-        switch VaryField(head.headers) {
-        case .nothing: break
-        case .anything: names = ["*"]
-        // The download itself sets these.
-        case .fields(let varying): names.formUnion(varying.filter { $0 != "range" && $0 != "if-range" })
-        }
-        self.init(names.sorted(), of: request)
+    init(_ head: HTTPResponse, by request: HTTPRequest, _ owner: String?) {
+        let names =
+            switch VaryField(head.headers) {
+            case .nothing: [String]()
+            case .anything: ["*"]
+            // The download itself sets these.
+            case .fields(let names): names.filter { $0 != "range" && $0 != "if-range" }
+            }
+        self.init(names, of: request, owner)
     }
 
     /// True if a request selects the same representation.
-    func matches(_ request: HTTPRequest) -> Bool {
-        digest != nil && self == RequestSelection(names, of: request)
+    func matches(_ request: HTTPRequest, _ owner: String?) -> Bool {
+        digest != nil && self == RequestSelection(names, of: request, owner)
     }
 }
 
 extension RangeAnswer.RequestedRange {
     /// True if the response to a request may contain the other bytes of the resource.
-    fileprivate func mayBeContinued(by request: HTTPRequest) -> Bool {
+    fileprivate func mayBeContinued(by request: HTTPRequest, _ owner: String?) -> Bool {
         guard let resource else { return true }
-        return resource.mayBeTarget(of: request) && (hasReceived || resource.selection?.matches(request) ?? true)
+        return resource.mayBeTarget(of: request) && (hasReceived || resource.selection?.matches(request, owner) ?? true)
     }
 }
 
 extension RemoteResource {
     /// Creates the properties of a resource from the head of a whole response. An encoded response cannot be resumed,
     /// because its length and validator belong to the encoded bytes.
-    init(_ head: HTTPResponse, by request: HTTPRequest, _ secretHeaders: [HTTPHeaderName] = []) {
+    init(_ head: HTTPResponse, by request: HTTPRequest, owner: String? = nil) {
         let isEncoded = head.headers.hasContentCoding
         self.init(
             url: Self.withoutQuery(request.url),
@@ -173,7 +176,7 @@ extension RemoteResource {
             length: isEncoded ? nil : head.bodyLength(of: request.method),
             name: head.fileName(path: request.path)
         )
-        if case .lastModified? = validator { selection = RequestSelection(head, by: request, secretHeaders) }
+        if case .lastModified? = validator { selection = RequestSelection(head, by: request, owner) }
     }
 
     /// True if a request, after its redirects, may be for this resource. A validator tells the versions of one resource

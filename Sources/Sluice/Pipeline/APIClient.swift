@@ -248,3 +248,14 @@ extension APIClient {
         #endif
     }
 }
+
+extension APIClient.Configuration {
+    /// True if the transport delivers encoded bodies as they are.
+    var keepsContentCodings: Bool {
+        #if os(Linux)
+        (transport as? SocketTransport)?.decompressesResponses == false
+        #else
+        false
+        #endif
+    }
+}

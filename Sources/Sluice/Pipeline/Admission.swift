@@ -128,8 +128,13 @@ struct Admission: Sendable {
         do {
             return try await gate.admit(context)
         } catch {
-            // The total time-out cancels the wait.
-            let error = error.isCancellation && call.isOverdue ? SluiceError.totalTimedOut(call) : error
+            var error = error
+            // The total time-out cancels the wait. A gate that is cancelled may report any error.
+            if call.isOverdue, error.isCancellation || Task.isCancelled {
+                error = .totalTimedOut(call)
+            } else if Task.isCancelled, !error.isCancellation {
+                error = .cancelled.with(step: .gate)
+            }
             call.notify(.waits, context.attempt) { .refused(gate: gate.name, error) }
             throw error
         }

@@ -109,7 +109,8 @@ struct AsynchronousDriver: Sendable {
                 try await admission.admit(context, call)
                 machine.advance()
             } catch {
-                fail(error)
+                outcome = .failure(error)
+                machine.advance(.refused)
             }
         case .answerStale:
             if case .failure(let error) = outcome {
@@ -124,7 +125,13 @@ struct AsynchronousDriver: Sendable {
                 if Task.isCancelled { throw .cancelled.with(step: .requestInterceptor, request: request) }
                 machine.advance()
             } catch {
-                fail(error)
+                // An interceptor that is cancelled, or whose own requests have timed out with this one, may report any error.
+                if call.hasTimedOut {
+                    outcome = .failure(.totalTimedOut(call))
+                } else {
+                    outcome = .failure(Task.isCancelled ? .cancelled.with(step: error.step, request: request) : error)
+                }
+                machine.advance(.refused)
             }
         case .sign:
             admission.sign(&request)
@@ -166,17 +173,6 @@ struct AsynchronousDriver: Sendable {
         }
     }
 
-    /// Ends the attempt before it is sent. A gate or an interceptor that is cancelled, or whose own requests have timed out with this one, may
-    /// report any error.
-    private mutating func fail(_ error: SluiceError) {
-        if call.hasTimedOut {
-            outcome = .failure(.totalTimedOut(call))
-        } else {
-            outcome = .failure(Task.isCancelled ? .cancelled.with(step: error.step, request: request) : error)
-        }
-        machine.advance(.refused)
-    }
-
     /// Replaces a cancellation by the total time-out that caused it, so that interceptors, plugins, observers and gates
     /// see a time-out of the step that it ended.
     private mutating func replaceCancellation(at stage: CallStage? = nil) {
@@ -207,6 +203,7 @@ struct AsynchronousDriver: Sendable {
             try InterceptorNesting.check()
             try await InterceptorNesting.deepened {
                 for interceptor in call.steps.requestInterceptors {
+                    credentials.prepare(for: index, of: call.steps, request)
                     request = try await interceptor.intercept(request, context: context)
                     try request.encodeBody(for: pipeline, since: &original)
                     try credentials.update(after: index, of: call.steps, &request, context)

@@ -206,15 +206,9 @@ struct DataSourceLookup: Sendable {
         ]
         if partial.contains(where: request.headers.contains) { return nil }
         let transfer = pipeline.transferContext(of: draft, request, nil)
-        let identity = CacheIdentity(
-            request,
-            credentials: transfer.credentials,
-            cookies: transfer.cookies,
-            certificate: transfer.connection.certificateDigest(for: request),
-            secretHeaders: pipeline.steps.secretHeaders,
-            partition: caching.partition
-        )
-        return caching.key.key(for: request, identity, transfer.connection)
+        let identity = pipeline.owner(of: request, transfer, partition: caching.partition)
+        let storesEncoded = pipeline.configuration.keepsContentCodings
+        return caching.key.key(for: request, identity, transfer.connection, storesEncoded: storesEncoded)
     }
 
     private func choice(_ request: HTTPRequest, _ stored: ServerResponse?, _ key: CacheKey?) async -> CacheChoice {
@@ -263,6 +257,20 @@ extension SluiceError {
             "The cache has no response to the request, and the data source does not allow sending it.",
             step: .cache,
             request: request
+        )
+    }
+}
+
+extension Pipeline {
+    /// Returns the owner of the response to a request, whose credentials may be those of a transfer.
+    func owner(of request: HTTPRequest, _ transfer: TransferContext, partition: String) -> CacheIdentity {
+        CacheIdentity(
+            request,
+            credentials: transfer.credentials,
+            cookies: transfer.cookies,
+            certificate: transfer.connection.certificateDigest(for: request),
+            secretHeaders: steps.secretHeaders,
+            partition: partition
         )
     }
 }

@@ -1,10 +1,6 @@
 import SluiceFoundation
 import SluiceHTTP
 
-#if os(Linux)
-import SluiceEngine
-#endif
-
 /// The HTTP cache of a client (RFC 9111), between interceptors and transport: step 4.
 final class HTTPCache: Sendable {
     let store: CacheStore
@@ -32,11 +28,7 @@ final class HTTPCache: Sendable {
         partition = caching.partition
         tags = caching.tags
         storesInMemoryOnly = caching.storesInMemoryOnly
-        #if os(Linux)
-        storesEncoded = (configuration.transport as? SocketTransport)?.decompressesResponses == false
-        #else
-        storesEncoded = false
-        #endif
+        storesEncoded = configuration.keepsContentCodings
     }
 
     /// Returns the cache key of a request's resource.

@@ -195,6 +195,14 @@ struct AddedCredentials {
     private var added: [(step: any CredentialBearing, value: String)] = []
     private var scheme = ""
     private var authority = ""
+    /// True if the next step may add credentials, because their field is absent.
+    private var mayAdd = false
+
+    /// Records the field of a step before it runs.
+    mutating func prepare(for index: Int, of steps: Steps, _ request: HTTPRequest) {
+        guard index < steps.credentialInterceptors.count, let step = steps.credentialInterceptors[index] else { return }
+        mayAdd = !request.headers.contains(step.credentialHeader)
+    }
 
     /// Records what a step has added, and removes earlier credentials that it has kept and that are not for the origin it has chosen.
     ///
@@ -216,11 +224,12 @@ struct AddedCredentials {
             }
         }
         let isLast = index + 1 == steps.requestInterceptors.count + steps.plugins.count
-        if !isLast, index < steps.credentialInterceptors.count, let step = steps.credentialInterceptors[index],
+        if mayAdd, !isLast, let step = steps.credentialInterceptors[index],
             let value = request.headers[step.credentialHeader]
         {
             added.append((step, value))
         }
+        mayAdd = false
         if !added.isEmpty { (scheme, authority) = (request.scheme, request.authority) }
     }
 }

@@ -97,6 +97,7 @@ struct SynchronousDriver: Sendable {
                     var original: HTTPRequest? = call.request
                     var credentials = AddedCredentials()
                     for adapter in call.steps.requestAdapters {
+                        credentials.prepare(for: index, of: call.steps, request)
                         try adapter.adapt(&request, context: context)
                         try request.encodeBody(for: pipeline, since: &original)
                         if !call.steps.credentialInterceptors.isEmpty {

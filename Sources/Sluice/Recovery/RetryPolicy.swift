@@ -32,7 +32,8 @@ public struct RetryPolicy: Sendable {
         get { ownCodes ?? Self.transientCodes }
         set { ownCodes = newValue }
     }
-    /// The time limit of each attempt from its first byte sent, without its gates and interceptors; nil, the default, for no limit but the total.
+    /// The time limit of each attempt after its gates and interceptors, connecting included, and for streams and downloads up to the head of
+    /// the response; nil, the default, for no limit but the total.
     public var attemptTimeout: Duration?
     /// Returns true if an outcome should be retried. Called to make the decision about each outcome; nil, the default, applies the other
     /// rules. It is called for requests that must not be sent twice as well, but these are not retried.

@@ -242,6 +242,7 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
 
     /// Ends the current connection. Returns the signal that says when the next one begins, or nil if there is none.
     private mutating func disconnect(after failure: StreamFailure?) throws(StreamFailure) -> ServerSentSignal? {
+        let hasBegun = body != nil
         body = nil
         retry = parser.reconnectionTime ?? retry
         if canBeSentAgain, let restartCount, restartCount != restarts.count, failure?.error.isCancellation != true {
@@ -249,10 +250,13 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
             delay = nil
             return .disconnected(nil, reconnectingAfter: .zero)
         }
-        // The next connection would last no longer.
-        let timeouts = request.draft.options.timeouts.applied(to: Timeouts())
-        if let failure, failure.error.code == .timedOut, timeouts.total != nil { throw failure }
+        let options = request.draft.options
         let configuration = request.client.pipeline.configuration
+        if let failure, failure.error.code == .timedOut, let total = options.timeouts.applied(to: Timeouts()).total {
+            // The limit of an attempt ends with the head. After the total time, the next connection would last no longer.
+            let attemptLimit = (options.retry ?? configuration.retry).attemptTimeout
+            if hasBegun || attemptLimit.map({ $0 >= total }) ?? true { throw failure }
+        }
         let decision = state.decision(
             after: failure?.error,
             retry: retry,

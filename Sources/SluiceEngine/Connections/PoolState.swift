@@ -155,6 +155,7 @@ package struct PoolState<Call: AnyObject, Connection: Identifiable, Dial: AnyObj
     ) -> Acquisition {
         if let left = leaving ?? refusing, let index = sharedIndex(of: left, in: group) {
             groups[group]?.shared[index].recordEnd(isRefused: refusing != nil)
+            groups[group]?.shared[index].since = now
         }
         let found = fresh ? groups[group]?.takeStream() : groups[group]?.takeConnection()
         if let found { return .connection(found) }

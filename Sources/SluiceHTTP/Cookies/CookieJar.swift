@@ -93,10 +93,6 @@ public final class CookieJar: Sendable {
 
     private func changed(_ change: CookieChange) -> [any CookieStorage] {
         state.withLock { state in
-            switch change {
-            case .remove, .removeAll: state.id = State().id
-            default: break
-            }
             if case .remove(let removed) = change, !state.stores.isEmpty {
                 // A store may have replaced these cookies, so that they have older values here.
                 state.initialCookies.apply(.add(removed.map(\.expired)))
@@ -176,7 +172,7 @@ extension CookieJar {
     public func removeAll() async {
         await read()
         await file?.forgetUnread()
-        await perform(.removeAll)
+        await removing { await perform(.removeAll) }
     }
 
     /// Removes the cookies that satisfy a predicate.
@@ -189,7 +185,14 @@ extension CookieJar {
     public func removeAll(where shouldBeRemoved: @Sendable (Cookie) throws -> Bool) async rethrows {
         await read()
         let removed = try await lines()?.filter { try shouldBeRemoved($0.cookie) } ?? []
-        if !removed.isEmpty { await perform(.remove(removed)) }
+        await removing { if !removed.isEmpty { await perform(.remove(removed)) } }
+    }
+
+    /// Runs a removal. A request that is sent meanwhile may still have the cookies, and belongs to neither user.
+    private func removing(_ removal: () async -> Void) async {
+        state.withLock { $0.id = State().id }
+        await removal()
+        state.withLock { $0.id = State().id }
     }
 
     /// Reads the file, unless it has been read. Requests read it automatically. Cookies already in the jar are kept.

@@ -94,6 +94,9 @@ package struct PrivateFile: Sendable {
         let start = bytes[(bytes.lastIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) ?? bytes.startIndex)...]
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         where name.hasSuffix(Self.temporarySuffix) && name.utf8.starts(with: start) {
+            let random = name.utf8.dropFirst(start.count).dropLast(Self.temporarySuffix.utf8.count)
+            guard random.first == UInt8(ascii: "."), UInt64(String(random.dropFirst()) ?? "", radix: 36) != nil
+            else { continue }
             let temporary = "\(folder)/\(name)"
             var status = stat()
             // A younger one may be in use.
@@ -103,7 +106,7 @@ package struct PrivateFile: Sendable {
             #else
             let modified = status.st_mtim.tv_sec
             #endif
-            if time(nil) - modified > 60 { unlink(temporary) }
+            if time(nil) - modified > 3600 { unlink(temporary) }
         }
     }
 

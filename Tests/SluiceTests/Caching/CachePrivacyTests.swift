@@ -336,18 +336,25 @@ final class CachePrivacyTests: XCTestCase {
         server.on("/text", .data(encoded, headers: fields))
         var options = SocketTransport.Configuration()
         options.decompressesResponses = false
-        let raw = APIClient(baseURL: server.url) { [options] in
-            $0.cache = store
-            $0.transport = SocketTransport(configuration: options)
+        var raw = APIClient.Configuration()
+        raw.cache = store
+        var plain = raw
+        raw.transport = SocketTransport(configuration: options)
+        for isDataSource in [false, true] {
+            if isDataSource {
+                raw.caching.http = nil
+                raw.caching.source = .cacheElseServer
+                plain.caching = raw.caching
+            }
+            let clients = [raw, plain].map { configuration in APIClient(baseURL: server.url) { $0 = configuration } }
+            for _ in 0..<2 {
+                let bytes = try await clients[0].data.get("text").sender().value
+                XCTAssertEqual(bytes, encoded)
+                let text = try await clients[1].data.get("text").sender().value
+                XCTAssertEqual(text.count, 5)
+            }
         }
-        let plain = APIClient(baseURL: server.url) { $0.cache = store }
-        for _ in 0..<2 {
-            let bytes = try await raw.data.get("text").sender().value
-            XCTAssertEqual(bytes, encoded)
-            let text = try await plain.data.get("text").sender().value
-            XCTAssertEqual(text.count, 5)
-        }
-        XCTAssertEqual(server.requestCount, 2)
+        XCTAssertEqual(server.requestCount, 4)
     }
 
     func testDataSourceEntriesAreSeparatedByCredentials() async throws {

@@ -81,6 +81,44 @@ final class DeadlineClientTests: XCTestCase {
         XCTAssertEqual(after, "ok")
     }
 
+    /// The second attempt waits at a gate until the time is up. The gate before it does not see a failure of the server.
+    func testTimeoutAtGateOfASecondAttemptIsReportedAsOne() async throws {
+        final class Noting: Gate {
+            let outcomes = Shared<[SluiceError?]>([])
+
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+                Permit { outcome in
+                    var failure: SluiceError?
+                    if case .failure(let error) = outcome { failure = error }
+                    self.outcomes.change { [failure] in $0.append(failure) }
+                    return .settled
+                }
+            }
+        }
+        struct Waiting: Gate {
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+                guard request.attempt > 1 else { return Permit() }
+                do { try await Task.sleep(for: .seconds(60)) } catch {
+                    throw SluiceError(.gateFailed, "The wait was ended.")
+                }
+                return Permit()
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/x", .status(.serviceUnavailable))
+        let noting = Noting()
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [noting, Waiting()]
+            $0.retry = RetryPolicy(backoff: .constant(.zero))
+            $0.timeouts.total = .milliseconds(300)
+        }
+        let failure = await client.data.get("x").sender().result.failure
+        XCTAssertEqual(failure?.code, .timedOut)
+        await eventually { noting.outcomes.read.count == 2 }
+        XCTAssertEqual(noting.outcomes.read.map { $0?.code }, [nil, .timedOut])
+        XCTAssertEqual(noting.outcomes.read.last??.step, .gate)
+    }
+
     /// The stream that the interceptor reads has the same deadline, and may fail first.
     func testDeadlineOfAnInterceptorsStreamIsThatOfTheRequest() async throws {
         struct Listener: RequestInterceptor {

@@ -69,5 +69,11 @@ final class MovedRequestTests: XCTestCase {
         let replaced = Move(authority: other.authority, authorization: "Bearer other")
         let own = try await received(by: other, after: [BearerToken("t"), replaced])
         XCTAssertEqual(own, ["Bearer other", nil])
+        // The second step adds nothing.
+        let first = try await received(by: other, after: [BearerToken("t", scope: scope), BearerToken("u"), move])
+        XCTAssertEqual(first, ["Bearer t", nil])
+        let callers = APIClient(baseURL: "http://home.test") { $0.requestInterceptors = [BearerToken("t"), move] }
+        _ = try await callers.data.get("x").header("Authorization", "Bearer mine").sender().value
+        XCTAssertEqual(other.requests.last?.headers["Authorization"], "Bearer mine")
     }
 }

@@ -73,31 +73,45 @@ final class StreamStoppingTests: XCTestCase {
         }
     }
 
-    func testCancellationDuringAnInterceptorIsReportedAsOne() async throws {
-        let (server, _) = try endless()
-        let begun = AsyncSignal()
-        let client = APIClient(baseURL: server.url) {
-            $0.requestInterceptors = [
-                SuppliedToken { _ in
-                    begun.open()
-                    try await Task.sleep(for: .seconds(60))
-                    return "t"
-                }
-            ]
-        }
-        let request: StreamRequest<ShopError> = client.stream("log")
-        let task = Task { () -> ShopError? in
-            do throws(ShopError) {
-                for try await _ in request.lines {}
-                return nil
-            } catch {
-                return error
+    /// The gate reports a failure of its own when it is cancelled.
+    private struct WaitingGate: Gate {
+        let begun: AsyncSignal
+
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+            begun.open()
+            do { try await Task.sleep(for: .seconds(60)) } catch {
+                throw SluiceError(.gateFailed, "The wait was ended.")
             }
+            return Permit()
         }
-        await begun.wait()
-        task.cancel()
-        let error = await task.value
-        XCTAssertEqual(error?.isCancellation, true, "\(error as Any)")
+    }
+
+    func testCancellationDuringAGateOrAnInterceptorIsReportedAsOne() async throws {
+        let (server, _) = try endless()
+        for isGate in [false, true] {
+            let begun = AsyncSignal()
+            let token = SuppliedToken { _ in
+                begun.open()
+                try await Task.sleep(for: .seconds(60))
+                return "t"
+            }
+            let client = APIClient(baseURL: server.url) {
+                if isGate { $0.gates = [WaitingGate(begun: begun)] } else { $0.requestInterceptors = [token] }
+            }
+            let request: StreamRequest<ShopError> = client.stream("log")
+            let task = Task { () -> ShopError? in
+                do throws(ShopError) {
+                    for try await _ in request.lines {}
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            await begun.wait()
+            task.cancel()
+            let error = await task.value
+            XCTAssertEqual(error?.isCancellation, true, "\(error as Any)")
+        }
         XCTAssertEqual(server.requestCount, 0)
     }
 

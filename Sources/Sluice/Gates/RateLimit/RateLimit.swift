@@ -14,7 +14,7 @@ import SluiceHTTP
 /// fails with ``SluiceError/Code/queueFull``.
 ///
 /// When a server answers 429 or 503 with `Retry-After`, no requests of the same key are admitted before that time. The
-/// same holds when the server says that its quota is exhausted: no requests are sent before the quota is reset.
+/// same holds when the server says that its quota is exhausted: no requests are admitted before the quota is reset.
 /// The headers are `RateLimit`, or `RateLimit-Remaining` and `-Reset` (draft-ietf-httpapi-ratelimit-headers), or
 /// the same with an `X-` prefix. A request whose deadline, that of its total time-out, is before the end of the pause
 /// fails at once with ``SluiceError/Code/rateLimited``.

@@ -50,12 +50,15 @@ private final class Folder {
         let folder = try Folder()
         let store = FileTokenStore(folder.file)
         let (old, new) = ("token.json.1a2b.sluicetmp", "token.json.2b3c.sluicetmp")
-        let others = ["other.json.1a2b.sluicetmp", "token.json.old"]
+        let others = [
+            "other.json.1a2b.sluicetmp", "token.json.old", "token.json.1.2.sluicetmp", "token.json2.1a2b.sluicetmp",
+            "token.json.my-copy.sluicetmp",
+        ]
         for removes in [false, true] {
             for name in [old, new] + others {
                 let file = folder.url.appending(path: name)
                 try Data("secret".utf8).write(to: file)
-                let date = name == new ? Date.now : Date.now - 61
+                let date = name == new ? Date.now : Date.now - 3601
                 try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
             }
             if removes { try await store.delete() } else { _ = try await store.load() }
