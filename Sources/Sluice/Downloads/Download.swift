@@ -214,10 +214,17 @@ struct Download: Sendable {
             options,
             validation,
             pipeline,
-            resumes: resumes
-        ) { [pipeline, draft] request in
-            pipeline.owner(of: request, pipeline.transferContext(of: draft, request, nil), partition: partition).digest
-        }
+            resumes: resumes,
+            jar: { [pipeline, draft] in
+                guard partition.isEmpty, draft.options.usesCookies else { return nil }
+                return pipeline.configuration.cookies.map { "\($0.id)" }
+            },
+            credentials: { [pipeline, draft] request in
+                var transfer = pipeline.transferContext(of: draft, request, nil)
+                transfer.cookies = nil
+                return pipeline.owner(of: request, transfer, partition: partition).digest
+            }
+        )
         let callOutcome = await pipeline.callOutcome(of: draft, into: sink, meter)
         do throws(Failure) {
             return WrittenResponse(response: try accepted(callOutcome.outcome, sink, draft), call: callOutcome.call)

@@ -26,6 +26,8 @@ final class DownloadSink: ResponseSink {
         var lastProgress: ContinuousClock.Instant?
         /// The generation of the partial file that the bytes belong to.
         var generation: Int
+        /// The identity of the cookie jar when the last request was sent.
+        var jar: String?
     }
 
     private let part: PartialDownload
@@ -34,7 +36,8 @@ final class DownloadSink: ResponseSink {
     private let validation: Validation
     private let pipeline: Pipeline
     private let resumes: Bool
-    private let owner: @Sendable (HTTPRequest) -> String?
+    private let credentials: @Sendable (HTTPRequest) -> String?
+    private let jar: @Sendable () -> String?
     private let state: Locked<State>
 
     /// Creates a sink.
@@ -48,7 +51,8 @@ final class DownloadSink: ResponseSink {
     ///   - validation: The rules by which a response is accepted, without its body.
     ///   - pipeline: Supplies the clock and the random numbers.
     ///   - resumes: True if an attempt requests what the attempts before it have not received.
-    ///   - owner: Returns the digest of a request's credentials; nil for anyone.
+    ///   - jar: Returns the identity of the cookie jar; nil for none.
+    ///   - credentials: Returns the digest of the other credentials of a request; nil for anyone.
     init(
         _ span: DownloadSpan?,
         of part: PartialDownload,
@@ -57,7 +61,8 @@ final class DownloadSink: ResponseSink {
         _ validation: Validation,
         _ pipeline: Pipeline,
         resumes: Bool,
-        owner: @escaping @Sendable (HTTPRequest) -> String?
+        jar: @escaping @Sendable () -> String?,
+        credentials: @escaping @Sendable (HTTPRequest) -> String?
     ) {
         self.part = part
         self.progress = progress
@@ -65,7 +70,8 @@ final class DownloadSink: ResponseSink {
         self.validation = validation
         self.pipeline = pipeline
         self.resumes = resumes
-        self.owner = owner
+        self.jar = jar
+        self.credentials = credentials
         let first = span?.first ?? 0
         state = Locked(
             State(
@@ -87,7 +93,10 @@ final class DownloadSink: ResponseSink {
 
     func adapt(_ request: inout HTTPRequest) {
         if !request.headers.contains(.acceptEncoding) { request.headers[.acceptEncoding] = "identity" }
+        // A user may sign out before the response arrives.
+        let jar = jar()
         let (next, end, isRanged) = state.withLock { state in
+            state.jar = jar
             state.isWritten = false
             state.refusal = nil
             // Bytes that this send has received are kept, and the next attempt resumes after them.
@@ -121,7 +130,8 @@ final class DownloadSink: ResponseSink {
                 hasReceived: part.hasReceived
             )
         }
-        let answer = RangeAnswer(response.head, to: requested, by: request, owner: owner(request))
+        let owner = RequestOwner(digest: credentials(request), jar: state.withLock { $0.jar })
+        let answer = RangeAnswer(response.head, to: requested, by: request, owner: owner)
         if answer.hasBytes, let refusal = refusal(of: response.head) {
             // The bytes that are there are kept, and the body becomes that of the error.
             state.withLock { $0.refusal = refusal.with(request: request, response: response.head) }

@@ -45,12 +45,12 @@ enum RangeAnswer: Equatable {
     ///   - head: The head of the response.
     ///   - requested: The bytes that were requested.
     ///   - request: The request of the response, after redirects.
-    ///   - owner: The digest of the credentials of the request; nil for anyone.
+    ///   - owner: The owner of the response.
     init(
         _ head: HTTPResponse,
         to requested: RequestedRange,
         by request: HTTPRequest,
-        owner: String? = nil
+        owner: RequestOwner = RequestOwner()
     ) {
         switch head.status {
         case .partialContent:
@@ -83,7 +83,7 @@ enum RangeAnswer: Equatable {
         _ head: HTTPResponse,
         _ requested: RequestedRange,
         _ request: HTTPRequest,
-        _ owner: String?
+        _ owner: RequestOwner
     ) -> RangeAnswer {
         guard let first = requested.first else {
             return .refused("it is partial, but the whole resource was requested")
@@ -125,6 +125,14 @@ struct RemoteResource: Codable, Sendable, Hashable {
     var selection: RequestSelection?
 }
 
+/// The owner of the response to a request.
+struct RequestOwner: Sendable {
+    /// The digest of the credentials, without the cookies of a jar; nil for anyone.
+    var digest: String?
+    /// The identity of the cookie jar when the request was sent; nil for none.
+    var jar: String?
+}
+
 /// The credentials and the fields of a request that select one of the representations of a resource.
 ///
 /// The representations for two users, or in two languages, can have the same date of modification.
@@ -133,14 +141,17 @@ struct RequestSelection: Codable, Sendable, Hashable {
     let names: [String]
     /// A digest of their values, and that of the credentials; nil if no other request has the same ones.
     private let digest: String?
+    /// The identity of the cookie jar; nil for none.
+    let jar: String?
 
-    init(_ names: [String], of request: HTTPRequest, _ owner: String?) {
+    init(_ names: [String], of request: HTTPRequest, _ owner: RequestOwner) {
         self.names = names
         let fields = names.contains("*") ? nil : VaryField.digest(of: names, in: request.headers)
-        digest = fields.map { "\($0).\(owner ?? "")" }
+        digest = fields.map { "\($0).\(owner.digest ?? "")" }
+        jar = owner.jar
     }
 
-    init(_ head: HTTPResponse, by request: HTTPRequest, _ owner: String?) {
+    init(_ head: HTTPResponse, by request: HTTPRequest, _ owner: RequestOwner) {
         let names =
             switch VaryField(head.headers) {
             case .nothing: [String]()
@@ -152,23 +163,26 @@ struct RequestSelection: Codable, Sendable, Hashable {
     }
 
     /// True if a request selects the same representation.
-    func matches(_ request: HTTPRequest, _ owner: String?) -> Bool {
+    func matches(_ request: HTTPRequest, _ owner: RequestOwner) -> Bool {
         digest != nil && self == RequestSelection(names, of: request, owner)
     }
 }
 
 extension RangeAnswer.RequestedRange {
     /// True if the response to a request may contain the other bytes of the resource.
-    fileprivate func mayBeContinued(by request: HTTPRequest, _ owner: String?) -> Bool {
+    fileprivate func mayBeContinued(by request: HTTPRequest, _ owner: RequestOwner) -> Bool {
         guard let resource else { return true }
-        return resource.mayBeTarget(of: request) && (hasReceived || resource.selection?.matches(request, owner) ?? true)
+        guard resource.mayBeTarget(of: request) else { return false }
+        guard case .lastModified? = resource.validator else { return true }
+        guard let selection = resource.selection else { return hasReceived }
+        return selection.jar == owner.jar && (hasReceived || selection.matches(request, owner))
     }
 }
 
 extension RemoteResource {
     /// Creates the properties of a resource from the head of a whole response. An encoded response cannot be resumed,
     /// because its length and validator belong to the encoded bytes.
-    init(_ head: HTTPResponse, by request: HTTPRequest, owner: String? = nil) {
+    init(_ head: HTTPResponse, by request: HTTPRequest, owner: RequestOwner = RequestOwner()) {
         let isEncoded = head.headers.hasContentCoding
         self.init(
             url: Self.withoutQuery(request.url),

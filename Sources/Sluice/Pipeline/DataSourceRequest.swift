@@ -6,8 +6,9 @@ final class DataSourceRequest: Sendable {
     private let lookup: DataSourceLookup
     /// The decision, made once. The request and the readers of the first stored response share it.
     private let decision: SingleFlight<DataSourceLookup.Decision>
-    /// The ticket of the fetch, from its decision until its response is stored, and the date at which it began.
-    private let ticket = Locked<(ticket: FetchTicket, date: Date)?>(nil)
+    /// The ticket of the fetch, from its decision until its response is stored, the date at which it began, and the key of the response. The
+    /// credentials may change before the response arrives.
+    private let ticket = Locked<(ticket: FetchTicket, date: Date, key: CacheKey?)?>(nil)
 
     /// Creates a request; nil if its data source neither reads nor stores responses.
     init?(
@@ -33,7 +34,8 @@ final class DataSourceRequest: Sendable {
         self.lookup = lookup
         decision = SingleFlight(cancelled: .answered(.cancelled)) { [ticket] flight in
             // A removal from now on, such as that of a user's partition, also concerns the response.
-            let begun = (store.beginFetch(), pipeline.clock.date)
+            let key = (try? draft.build(for: pipeline)).flatMap(lookup.key)
+            let begun = (store.beginFetch(), pipeline.clock.date, key)
             ticket.withLock { $0 = begun }
             let task = Task { _ = flight.complete(await lookup.decision()) }
             return { task.cancel() }
@@ -88,9 +90,9 @@ final class DataSourceRequest: Sendable {
         let caching = lookup.caching
         // A response from the HTTP cache that was not revalidated is not new, and a partial response is not complete.
         guard !response.isServedFromCache, response.head.status != .partialContent, caching.source.stores(response),
-            let request = try? lookup.draft.build(for: lookup.pipeline), let key = lookup.key(of: request)
+            let request = try? lookup.draft.build(for: lookup.pipeline), lookup.key(of: request) != nil,
+            let (ticket, began, key) = ticket.withLock({ $0.take() }), let key
         else { return }
-        guard let (ticket, began) = ticket.withLock({ $0.take() }) else { return }
         let now = lookup.pipeline.clock.date
         var head = response.head
         // Removes cookies and the fields that describe this delivery of the response.

@@ -164,6 +164,8 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
     /// The number of restarts so far; nil before the first call of `next()`.
     private var restartCount: Int?
     private var isOver = false
+    /// The time at which the last connection was begun.
+    private var connecting: ContinuousClock.Instant?
 
     init(_ events: ServerSentEvents<ErrorModel>, _ restarts: EventStreamRestarts) {
         request = events.request.askingForEvents()
@@ -201,6 +203,7 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
         guard let body else {
             parser = ServerSentEventParser(lastEventID: parser.lastEventID, limit: limit)
             let id = parser.lastEventID
+            connecting = request.client.pipeline.clock.now
             let connected = await unlessRestarted { [request] () async -> Result<StreamedBody?, StreamFailure> in
                 do throws(StreamFailure) {
                     return .success(try await request.openEvents(after: id))
@@ -254,8 +257,9 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
         let configuration = request.client.pipeline.configuration
         if let failure, failure.error.code == .timedOut, let total = options.timeouts.applied(to: Timeouts()).total {
             // The limit of an attempt ends with the head. After the total time, the next connection would last no longer.
-            let attemptLimit = (options.retry ?? configuration.retry).attemptTimeout
-            if hasBegun || attemptLimit.map({ $0 >= total }) ?? true { throw failure }
+            let hasAttemptLimit = (options.retry ?? configuration.retry).attemptTimeout != nil
+            let time = connecting.map { $0.duration(to: configuration.clock.now) } ?? .zero
+            if hasBegun || !hasAttemptLimit || time >= total { throw failure }
         }
         let decision = state.decision(
             after: failure?.error,

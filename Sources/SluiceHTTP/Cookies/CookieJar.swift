@@ -165,7 +165,12 @@ extension CookieJar {
             )
         }
         await read()
-        await perform(.add([line]))
+        let replaced = await lines()?.first { $0.key == line.key }
+        if let replaced, replaced.value != line.value || line.cookie.expires.map({ $0 <= Date() }) ?? false {
+            await removing { await perform(.add([line])) }
+        } else {
+            await perform(.add([line]))
+        }
     }
 
     /// Removes all cookies.

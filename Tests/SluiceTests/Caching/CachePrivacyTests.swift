@@ -316,7 +316,7 @@ final class CachePrivacyTests: XCTestCase {
                 $0.caching.mode = mode
                 $0.cookies = jar
             }
-            for (user, removal) in [("ada", 0), ("grace", 1), ("joan", 2)] {
+            for (user, removal) in [("ada", 0), ("grace", 1), ("joan", 2), ("edith", 3)] {
                 if removal == 1 { await jar.removeAll() }
                 if removal == 2 { await jar.removeAll { $0.name == "sid" } }
                 try await jar.set(Cookie(name: "sid", value: user, domain: "127.0.0.1"))
@@ -325,6 +325,31 @@ final class CachePrivacyTests: XCTestCase {
                     XCTAssertEqual(text, "sid=\(user)")
                 }
             }
+        }
+    }
+
+    /// The response is that of the user who has signed out meanwhile.
+    func testResponseOfAUserWhoSignsOutIsNotTheNextUsers() async throws {
+        for isDataSource in [false, true] {
+            let server = try LoopbackServer()
+            let signal = LoopbackSignal()
+            let fields: HTTPHeaders = ["Cache-Control": "max-age=3600"]
+            server.on("/me", .after(signal, .text("ada", headers: fields)), .text("grace", headers: fields))
+            let jar = CookieJar()
+            let client = APIClient(baseURL: server.url) {
+                $0.cache = CacheStore(storage: nil)
+                $0.cookies = jar
+                if isDataSource { $0.caching.source = .cacheElseServer }
+                if isDataSource { $0.caching.http = nil }
+            }
+            let first = Task { try await client.string.get("me").sender().value }
+            await server.waitForRequests(1)
+            await jar.removeAll()
+            signal.fire()
+            let ada = try await first.value
+            XCTAssertEqual(ada, "ada")
+            let grace = try await client.string.get("me").sender().value
+            XCTAssertEqual(grace, "grace")
         }
     }
 

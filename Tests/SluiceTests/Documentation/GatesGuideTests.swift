@@ -60,14 +60,17 @@ final class GatesGuideTests: XCTestCase {
 
     final class SessionToken: Gate {
         private let session: TokenSession
+        private let host: String
         private let refused = Mutex<String?>(nil)
 
-        init(_ session: TokenSession) { self.session = session }
+        init(_ session: TokenSession, for host: String) { (self.session, self.host) = (session, host) }
 
         func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+            // No other server gets the token.
+            guard request.request.authority == host else { return Permit() }
             let token = await session.token(replacing: refused.withLock { $0 })
-            return Permit {
-                $0.headers["Authorization"] = "Bearer \(token)"
+            return Permit { [host] request in
+                if request.authority == host { request.headers["Authorization"] = "Bearer \(token)" }
             } onOutcome: { [self] outcome in
                 guard outcome.status == .unauthorized else { return .settled }
                 refused.withLock { $0 = token }
@@ -82,7 +85,7 @@ final class GatesGuideTests: XCTestCase {
             request.headers["Authorization"] == "Bearer t2" ? .data(request.body) : .status(.unauthorized)
         }
         let session = TokenSession()
-        let client = APIClient(baseURL: server.url) { $0.gates = [SessionToken(session)] }
+        let client = APIClient(baseURL: server.url) { $0.gates = [SessionToken(session, for: server.authority)] }
         let tasks = (0..<20).map { number in
             Task { try await client.string.post("orders").data(Data("\(number)".utf8)).sender().value }
         }

@@ -319,8 +319,8 @@ import Testing
         ] as [(HTTPHeaderName, String, String)]
     )
     func dateOfAnotherRepresentationIsNotResumed(_ field: HTTPHeaderName, _ other: String, _ vary: String) {
-        func owner(_ request: HTTPRequest) -> String? {
-            CacheIdentity(request, secretHeaders: ["X-API-Key"], partition: "").digest
+        func owner(_ request: HTTPRequest) -> RequestOwner {
+            RequestOwner(digest: CacheIdentity(request, secretHeaders: ["X-API-Key"], partition: "").digest)
         }
         for (name, validator) in [(HTTPHeaderName.eTag, "\"1\""), (.lastModified, "Mon, 23 Nov 2026 10:00:00 GMT")] {
             var headers: HTTPHeaders = ["Content-Length": "100", "Date": "Mon, 23 Nov 2026 12:00:00 GMT"]
@@ -351,6 +351,30 @@ import Testing
                 if vary != "*" { #expect(RangeAnswer(part, to: requested, by: first, owner: owner(first)).hasBytes) }
             }
         }
+    }
+
+    /// Credentials may be renewed within a send. A jar whose cookies were removed belongs to another user.
+    @Test(arguments: [false, true]) func dateOfAnotherJarIsNotResumed(hasReceived: Bool) {
+        var headers: HTTPHeaders = ["Content-Length": "100", "Date": "Mon, 23 Nov 2026 12:00:00 GMT"]
+        headers[.lastModified] = "Mon, 23 Nov 2026 10:00:00 GMT"
+        let whole = HTTPResponse(status: .ok, headers: headers)
+        headers["Content-Range"] = "bytes 50-99/100"
+        let part = HTTPResponse(status: .partialContent, headers: headers)
+        var resource = RemoteResource(whole, by: Self.request, owner: RequestOwner(jar: "1"))
+        func answer(jar: String) -> RangeAnswer {
+            let requested = RangeAnswer.RequestedRange(
+                first: 50,
+                resource: resource,
+                completed: 50,
+                hasReceived: hasReceived
+            )
+            return RangeAnswer(part, to: requested, by: Self.request, owner: RequestOwner(jar: jar))
+        }
+        #expect(answer(jar: "1").hasBytes)
+        #expect(answer(jar: "2") == .changed)
+        // The journal of an earlier version has no selection.
+        resource.selection = nil
+        #expect(answer(jar: "1").hasBytes == hasReceived)
     }
 
     @Test func partitionSelectsAnotherPartialFile() {
