@@ -302,7 +302,8 @@ struct ResumptionLimit: Sendable, Equatable {
         hasBegunAnew = true
     }
 
-    /// Records that the server sends another version, of which there are no bytes yet. A few such versions count.
+    /// Records that the server sends another version, of which there are no bytes yet. Has no effect after a few times, so that a download
+    /// from a server with a new version for each request ends.
     mutating func beginOther() {
         guard versions < Download.restarts else { return }
         versions += 1

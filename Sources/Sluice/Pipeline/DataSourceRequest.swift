@@ -90,7 +90,7 @@ final class DataSourceRequest: Sendable {
         let caching = lookup.caching
         // A response from the HTTP cache that was not revalidated is not new, and a partial response is not complete.
         guard !response.isServedFromCache, response.head.status != .partialContent, caching.source.stores(response),
-            let request = try? lookup.draft.build(for: lookup.pipeline), lookup.key(of: request) != nil,
+            let request = try? lookup.draft.build(for: lookup.pipeline),
             let (ticket, began, key) = ticket.withLock({ $0.take() }), let key
         else { return }
         let now = lookup.pipeline.clock.date
