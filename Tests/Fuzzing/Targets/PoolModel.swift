@@ -545,8 +545,7 @@ struct PoolModel {
         let isIgnored = requests.contains { $0.isWaiting && canStart($0.route.origin) }
         try require(!isIgnored, "A request waits although a slot is free.")
         try require(state.idleCount == idle.count, "\(state.idleCount) connections are idle, not \(idle.count).")
-        let oldest = state.oldestIdleTime()
-        try require(oldest == idle.first?.since, "The age of the oldest idle connection is wrong.")
+        try require(idle.first?.since == state.oldestIdleTime(), "The age of the oldest idle connection is wrong.")
         try require(state.dialCount == dials.count, "\(state.dialCount) dials are in progress, not \(dials.count).")
         let deadline = requests.filter { $0.connection == nil }.map(\.deadline).min() ?? .distantFuture
         // A dial whose request has another connection ends at the request's deadline.

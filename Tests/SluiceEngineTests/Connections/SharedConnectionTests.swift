@@ -413,6 +413,28 @@ import Testing
         #expect(actions.suffix(2) == ["dial 51", "dial 52"])
     }
 
+    /// A request leaves a connection that takes no others, to be sent again elsewhere.
+    @Test mutating func connectionIsIdleSinceARequestHasLeftIt() {
+        let calls = Self.calls(1)
+        let (group, dial) = dial(for: calls)
+        let connection = PoolItem("c")
+        _ = succeed(dial, connection, capacity: 100)
+        _ = state.setCapacity(0, of: connection, in: group, at: now)
+        let outcome = state.reacquire(
+            calls[0],
+            in: group,
+            fresh: true,
+            leaving: connection,
+            total: .distantFuture,
+            connectTimeout: nil,
+            at: Self.time(7)
+        )
+        expect(outcome.text, "dial")
+        _ = state.remove(calls[0], at: Self.time(8))
+        let oldest = state.oldestIdleTime()
+        #expect(oldest == Self.time(7))
+    }
+
     @Test mutating func idleConnectionIsRemovableUnlessRequestsWait() {
         let (group, dial) = dial(for: Self.calls(1))
         let connection = PoolItem("c")

@@ -51,20 +51,25 @@ final class StreamStoppingTests: XCTestCase {
         XCTAssertEqual(server.openConnections, 0)
     }
 
+    /// Reads the lines of a stream in a task. Returns the error that ends them.
+    private func failure<Failure>(of request: StreamRequest<Failure>) -> Task<Failure?, Never> {
+        Task {
+            do throws(Failure) {
+                for try await _ in request.lines {}
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
     func testCancellationStopsTransferInAnyPhase() async throws {
         let (server, client) = try endless()
         server.on("/head", .hang)
         server.on("/body", .headersThenHang())
         for path in ["log", "head", "body"] {
             let request: StreamRequest<ShopError> = client.stream(path)
-            let task = Task { () -> ShopError? in
-                do throws(ShopError) {
-                    for try await _ in request.lines {}
-                    return nil
-                } catch {
-                    return error
-                }
-            }
+            let task = failure(of: request)
             await server.waitForOpenConnections { $0 == 1 }
             task.cancel()
             let error = await task.value
@@ -99,14 +104,7 @@ final class StreamStoppingTests: XCTestCase {
                 if isGate { $0.gates = [WaitingGate(begun: begun)] } else { $0.requestInterceptors = [token] }
             }
             let request: StreamRequest<ShopError> = client.stream("log")
-            let task = Task { () -> ShopError? in
-                do throws(ShopError) {
-                    for try await _ in request.lines {}
-                    return nil
-                } catch {
-                    return error
-                }
-            }
+            let task = failure(of: request)
             await begun.wait()
             task.cancel()
             let error = await task.value
@@ -181,14 +179,7 @@ final class StreamStoppingTests: XCTestCase {
             $0.timeouts.total = .seconds(5)
         }
         let request: StreamRequest<APIError> = client.stream("log")
-        let task = Task { () -> APIError? in
-            do throws(APIError) {
-                for try await _ in request.lines {}
-                return nil
-            } catch {
-                return error
-            }
-        }
+        let task = failure(of: request)
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let error = await task.value
