@@ -42,6 +42,13 @@ final class CacheFolder: Sendable {
         ) { [events] event in events.change { $0.append(event) } }
     }
 
+    /// Stores an entry by a storage of its own, which does nothing afterwards.
+    func store(_ entry: CacheEntry) async throws {
+        let storage = storage()
+        try await storage.store(entry)
+        await waitForSweeping(of: storage)
+    }
+
     var files: CacheFiles { CacheFiles(directory: url, name: "cache") }
 
     /// The files in the folder in order, including the lock.

@@ -122,7 +122,7 @@ import Testing
         "DROP TABLE draft; CREATE TABLE draft (id INTEGER PRIMARY KEY, token, process, world, touched)",
     ])
     func fileWithObjectsOfOthersIsSetAside(statements: String) async throws {
-        try await folder.storage().store(CacheEntry("a"))
+        try await folder.store(CacheEntry("a"))
         let connection = try folder.connection()
         try connection.execute("CREATE VIEW v AS SELECT 1")
         if !statements.contains(" v ") { try connection.execute("DROP VIEW v") }
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func olderFileWithATriggerIsSetAsideAndNotMigrated() async throws {
-        try await folder.storage().store(CacheEntry("a"))
+        try await folder.store(CacheEntry("a"))
         try folder.connection().execute("CREATE TRIGGER t AFTER INSERT ON entry BEGIN DELETE FROM piece; END")
         let storage = folder.storage(schema: Self.next)
         try await storage.store(CacheEntry("b"))
@@ -151,7 +151,7 @@ import Testing
     @Test func storageRecoversFromMissingTables() async throws {
         for table in ["entry", "piece", "total", "tag", "draft", "garbage"] {
             let folder = CacheFolder()
-            try await folder.storage().store(CacheEntry("a", tags: ["t"]))
+            try await folder.store(CacheEntry("a", tags: ["t"]))
             try folder.connection().execute("DROP TABLE \(table)")
             let storage = folder.storage()
             _ = try await storage.entries("a")
