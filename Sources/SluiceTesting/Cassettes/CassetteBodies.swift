@@ -208,7 +208,8 @@ struct CassetteBodies: Sendable {
     ///   - metrics: The metrics of the transfer.
     ///   - reporter: Receives the progress; nil for none.
     /// - Returns: The body.
-    /// - Throws: A ``SluiceError`` with the code `cassetteUnreadable` if the file is missing or has another length.
+    /// - Throws: A ``SluiceError`` with the code `cassetteUnreadable` if the file is missing or has another length. The body
+    ///   fails with it at its end if the file contains other bytes.
     func body(
         _ digest: BodyDigest,
         of response: RecordedExchange.Response,
@@ -221,7 +222,7 @@ struct CassetteBodies: Sendable {
         guard file.length == digest.length else {
             throw .unreadableBody(url, "it has \(file.length) bytes, but \(digest.length) were recorded")
         }
-        return Self.body(file, upTo: limit, trailers: response.trailers, metrics, reporter)
+        return Self.body(file, (digest, url), upTo: limit, trailers: response.trailers, metrics, reporter)
     }
 
     /// Returns a response body that is read from its temporary file, which may be removed meanwhile.
@@ -230,7 +231,7 @@ struct CassetteBodies: Sendable {
         trailers: HTTPHeaders,
         _ metrics: TransferMetrics
     ) async throws(SluiceError) -> ResponseBody {
-        Self.body(try await open(file.url), upTo: nil, trailers: trailers, metrics, nil)
+        Self.body(try await open(file.url), nil, upTo: nil, trailers: trailers, metrics, nil)
     }
 
     private func open(_ url: URL) async throws(SluiceError) -> FileReader {
@@ -241,8 +242,10 @@ struct CassetteBodies: Sendable {
         }
     }
 
+    /// Returns the body of a file. Its contents must have the recorded digest, unless that is nil.
     private static func body(
         _ file: FileReader,
+        _ recorded: (digest: BodyDigest, url: URL)?,
         upTo limit: Int64?,
         trailers: HTTPHeaders,
         _ metrics: TransferMetrics,
@@ -250,12 +253,17 @@ struct CassetteBodies: Sendable {
     ) -> ResponseBody {
         ResponseBody { writer throws(SluiceError) in
             var count: Int64 = 0
+            let digester = recorded == nil ? nil : SHA256Stream()
             while let piece = try await file.read() {
                 if Task.isCancelled { throw .cancelled }
                 count += Int64(piece.count)
+                digester?.append(piece)
                 if let limit, count > limit { throw .bodyTooLarge(limit: limit) }
                 reporter?.received(count)
                 await writer.write(piece)
+            }
+            if let recorded, let digest = digester?.hexDigest, digest != recorded.digest.sha256 {
+                throw .unreadableBody(recorded.url, "its contents are not those that were recorded")
             }
             return (metrics, trailers)
         }

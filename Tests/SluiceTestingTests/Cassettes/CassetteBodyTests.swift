@@ -251,6 +251,11 @@ import Testing
         let limits = ResponseLimits(body: 1000)
         let limited = try await send(playing, limits: limits)
         try await expectError(.bodyTooLarge) { try await limited.body.collect() }
+        let handle = try FileHandle(forWritingTo: bodies.appending(path: name))
+        try handle.write(contentsOf: Data("other".utf8))
+        try handle.close()
+        let changed = try await expectError(.cassetteUnreadable) { try await send(playing).body.collect() }
+        #expect(changed.reason.contains(name) && changed.reason.contains("not those that were recorded"))
         try Data("short".utf8).write(to: bodies.appending(path: name))
         try await expectError(.cassetteUnreadable) { try await send(playing) }
         try FileManager.default.removeItem(at: bodies)
