@@ -38,6 +38,27 @@ struct Download: Sendable {
     let lease: PartialDownloadLease
     let upload: TransferMeter
     let progress: DownloadProgress
+    /// The sessions of the client's gates when the download began.
+    let sessions: [Int]
+
+    init(
+        pipeline: Pipeline,
+        draft: RequestDraft,
+        destination: DownloadDestination,
+        options: DownloadOptions,
+        lease: PartialDownloadLease,
+        upload: TransferMeter,
+        progress: DownloadProgress
+    ) {
+        self.pipeline = pipeline
+        self.draft = draft
+        self.destination = destination
+        self.options = options
+        self.lease = lease
+        self.upload = upload
+        self.progress = progress
+        sessions = pipeline.steps.sessions
+    }
 
     /// The number of times that the resource may change during the download.
     static let restarts = 3
@@ -222,8 +243,10 @@ struct Download: Sendable {
             credentials: { [pipeline, draft] request in
                 var transfer = pipeline.transferContext(of: draft, request, nil)
                 transfer.cookies = nil
-                return pipeline.owner(of: request, transfer, partition: partition).digest
-            }
+                let steps = pipeline.steps.adding(draft.options.steps)
+                return pipeline.owner(of: request, transfer, steps, partition: partition).digest
+            },
+            isSameSession: { [pipeline, sessions] in pipeline.steps.sessions == sessions }
         )
         let callOutcome = await pipeline.callOutcome(of: draft, into: sink, meter)
         do throws(Failure) {

@@ -38,6 +38,7 @@ final class DownloadSink: ResponseSink {
     private let resumes: Bool
     private let credentials: @Sendable (HTTPRequest) -> String?
     private let jar: @Sendable () -> String?
+    private let isSameSession: @Sendable () -> Bool
     private let state: Locked<State>
 
     /// Creates a sink.
@@ -53,6 +54,7 @@ final class DownloadSink: ResponseSink {
     ///   - resumes: True if an attempt requests what the attempts before it have not received.
     ///   - jar: Returns the identity of the cookie jar; nil for none.
     ///   - credentials: Returns the digest of the other credentials of a request; nil for anyone.
+    ///   - isSameSession: Returns false if the user of a gate has signed in or out since the download began.
     init(
         _ span: DownloadSpan?,
         of part: PartialDownload,
@@ -62,7 +64,8 @@ final class DownloadSink: ResponseSink {
         _ pipeline: Pipeline,
         resumes: Bool,
         jar: @escaping @Sendable () -> String?,
-        credentials: @escaping @Sendable (HTTPRequest) -> String?
+        credentials: @escaping @Sendable (HTTPRequest) -> String?,
+        isSameSession: @escaping @Sendable () -> Bool
     ) {
         self.part = part
         self.progress = progress
@@ -72,6 +75,7 @@ final class DownloadSink: ResponseSink {
         self.resumes = resumes
         self.jar = jar
         self.credentials = credentials
+        self.isSameSession = isSameSession
         let first = span?.first ?? 0
         state = Locked(
             State(
@@ -110,9 +114,13 @@ final class DownloadSink: ResponseSink {
         }
     }
 
-    func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> ResponseBody? {
+    func receive(
+        _ response: TransportResponse,
+        to request: HTTPRequest,
+        redirectedFrom first: HTTPRequest?
+    ) async throws(SluiceError) -> ResponseBody? {
         do throws(SluiceError) {
-            if try await write(response, request) { return nil }
+            if try await write(response, request, owner(of: request, first)) { return nil }
             guard refusal != nil else { return response.body }
             return try await response.refusedBody(of: request.method) ?? ResponseBody(Data())
         } catch {
@@ -120,17 +128,30 @@ final class DownloadSink: ResponseSink {
         }
     }
 
-    private func write(_ response: TransportResponse, _ request: HTTPRequest) async throws(SluiceError) -> Bool {
+    /// Returns the owner of the response to a request.
+    private func owner(of request: HTTPRequest, _ first: HTTPRequest?) -> RequestOwner {
+        // A redirect to another origin leaves the credentials behind that the first server has chosen the target by.
+        let digests = [request, first].compactMap { $0.flatMap(credentials) }
+        let (sent, current) = (state.withLock { $0.jar }, jar())
+        // The cookies of a request are taken from the jar as it leaves, so it may have been sent before a change or after it.
+        let jar = sent == current ? current : UUID().uuidString
+        return RequestOwner(digest: digests.isEmpty ? nil : digests.joined(separator: "."), jar: jar)
+    }
+
+    private func write(
+        _ response: TransportResponse,
+        _ request: HTTPRequest,
+        _ owner: RequestOwner
+    ) async throws(SluiceError) -> Bool {
         let requested = state.withLock { state in
             RangeAnswer.RequestedRange(
                 first: state.isRanged ? state.next : nil,
                 end: state.end,
                 resource: state.isRanged ? part.resource.flatMap { $0.validator == nil ? nil : $0 } : nil,
                 completed: state.isRanged ? part.completed.count : 0,
-                hasReceived: part.hasReceived
+                hasReceived: part.hasReceived && isSameSession()
             )
         }
-        let owner = RequestOwner(digest: credentials(request), jar: state.withLock { $0.jar })
         let answer = RangeAnswer(response.head, to: requested, by: request, owner: owner)
         if answer.hasBytes, let refusal = refusal(of: response.head) {
             // The bytes that are there are kept, and the body becomes that of the error.

@@ -146,7 +146,9 @@ struct RequestSelection: Codable, Sendable, Hashable {
 
     init(_ names: [String], of request: HTTPRequest, _ owner: RequestOwner) {
         self.names = names
-        let fields = names.contains("*") ? nil : VaryField.digest(of: names, in: request.headers)
+        // The transport adds the cookies of a jar after this request.
+        let isUnknown = names.contains("*") || owner.jar != nil && names.contains("cookie")
+        let fields = isUnknown ? nil : VaryField.digest(of: names, in: request.headers)
         digest = fields.map { "\($0).\(owner.digest ?? "")" }
         jar = owner.jar
     }

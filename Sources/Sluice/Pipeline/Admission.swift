@@ -93,9 +93,24 @@ struct Admission: Sendable {
     /// True if the release of a permit is asynchronous.
     var isAsynchronous: Bool { permits.contains { $0.permit.isAsynchronous } }
 
-    /// Applies the changes that the gates make to a request, such as adding a token.
-    func sign(_ request: inout HTTPRequest) {
-        for (_, permit) in permits { permit.modifyRequest?(&request) }
+    /// Applies the changes that the gates make to a request, such as adding a token. A gate that chooses another origin keeps the
+    /// credentials that earlier steps have added only if they are for that origin too.
+    func sign(_ request: inout HTTPRequest, _ context: RequestContext, _ call: Call) {
+        for (_, permit) in permits {
+            guard let modify = permit.modifyRequest else { continue }
+            if permit.isToken {
+                modify(&request)
+                continue
+            }
+            let before = request
+            modify(&request)
+            guard request.scheme != before.scheme || request.authority != before.authority else { continue }
+            for name in [.authorization] + call.steps.secretHeaders {
+                let value = request.headers[name]
+                if value == nil || value != before.headers[name] || value == call.request.headers[name] { continue }
+                if !call.steps.mayAdd(name, to: request, context) { request.headers.remove(name) }
+            }
+        }
     }
 
     private func isPending(_ index: Int, _ call: Call) -> Bool {

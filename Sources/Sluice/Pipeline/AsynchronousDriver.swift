@@ -134,7 +134,7 @@ struct AsynchronousDriver: Sendable {
                 machine.advance(.refused)
             }
         case .sign:
-            admission.sign(&request)
+            admission.sign(&request, context, call)
             call.recordMethod(request.method)
             for plugin in call.steps.plugins { plugin.willSend(request, context: context) }
             machine.advance()

@@ -194,7 +194,8 @@ struct AttemptTransfer: Sendable {
     ) async throws(SluiceError) -> ServerResponse {
         let body: Data
         if let sink = call?.sink {
-            let declined = try await sink.receive(response, to: request)
+            let first = call?.redirectedRequest(in: number)
+            let declined = try await sink.receive(response, to: request, redirectedFrom: first)
             body = try await collect(declined: declined)
         } else {
             body = try await response.body.collect(upTo: transfer.limits.body)
@@ -307,9 +308,14 @@ protocol ResponseSink: Sendable {
     /// - Parameters:
     ///   - response: Head and body.
     ///   - request: The request of the response.
+    ///   - first: The first request of the attempt, if redirects led from it to this one.
     /// - Returns: A body to collect in memory; nil if the sink has taken the body.
     /// - Throws: An error if the body is not usable or cannot be received.
-    func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> ResponseBody?
+    func receive(
+        _ response: TransportResponse,
+        to request: HTTPRequest,
+        redirectedFrom first: HTTPRequest?
+    ) async throws(SluiceError) -> ResponseBody?
 
     /// Returns the delay before another attempt that resumes the transfer, regardless of the retry policy.
     ///

@@ -56,6 +56,8 @@ final class DataSourceRequest: Sendable {
             do throws(SluiceError) {
                 decided = try await lookup.withinTotalTime { [decision] in await decision.value() }
             } catch {
+                // A loop that waits for the stored response ends with the request.
+                decision.cancel()
                 let call = lookup.begun.withLock { $0.take() }
                 return completion(CallOutcome(.failure(error), call))
             }
@@ -265,13 +267,18 @@ extension SluiceError {
 
 extension Pipeline {
     /// Returns the owner of the response to a request, whose credentials may be those of a transfer.
-    func owner(of request: HTTPRequest, _ transfer: TransferContext, partition: String) -> CacheIdentity {
+    func owner(
+        of request: HTTPRequest,
+        _ transfer: TransferContext,
+        _ steps: Steps? = nil,
+        partition: String
+    ) -> CacheIdentity {
         CacheIdentity(
             request,
             credentials: transfer.credentials,
             cookies: transfer.cookies,
             certificate: transfer.connection.certificateDigest(for: request),
-            secretHeaders: steps.secretHeaders,
+            secretHeaders: (steps ?? self.steps).secretHeaders,
             partition: partition
         )
     }

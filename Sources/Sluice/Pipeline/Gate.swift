@@ -158,11 +158,14 @@ public struct Permit: Sendable {
     /// Changes the request just before it is sent, after all interceptors.
     let modifyRequest: (@Sendable (inout HTTPRequest) -> Void)?
     private let release: Release
+    /// True if the permit only adds a token, and never chooses another origin.
+    var isToken = false
 
     /// Creates a permit with nothing to release.
     ///
     /// - Parameter modifyRequest: Called with the request just before it is sent, after all interceptors, to change it,
-    ///   for example to add a token.
+    ///   for example to add a token. If it changes the origin, credentials that earlier steps have added for other origins
+    ///   are removed.
     public init(modifyRequest: (@Sendable (inout HTTPRequest) -> Void)? = nil) {
         self.modifyRequest = modifyRequest
         release = .none

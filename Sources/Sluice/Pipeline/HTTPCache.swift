@@ -32,14 +32,16 @@ final class HTTPCache: Sendable {
     }
 
     /// Returns the cache key of a request's resource.
-    func key(of request: HTTPRequest) -> CacheKey { key(CacheRules.name(of: request), for: request) }
+    func key(of request: HTTPRequest) -> CacheKey {
+        key(CacheRules.name(of: request), for: request, isEncoded: storesEncoded)
+    }
 
     /// Returns the cache key of a resource of the server that a request connects to.
-    private func key(_ name: String, for request: HTTPRequest) -> CacheKey {
+    private func key(_ name: String, for request: HTTPRequest, isEncoded: Bool) -> CacheKey {
         // No URL and no field contains a line feed, so that another server cannot fill the entries of this one.
         let server = connection.replacedServer(of: request)
         let resource = server.map { "\(name)\nserver: \($0)" } ?? name
-        return CacheKey(storesEncoded ? "\(resource)\nencoded" : resource, in: .http, partition: partition)
+        return CacheKey(isEncoded ? "\(resource)\nencoded" : resource, in: .http, partition: partition)
     }
 
     /// Returns the digest of the credentials that the response to a request is for; nil for anyone in the partition.
@@ -89,7 +91,9 @@ final class HTTPCache: Sendable {
         }
         // A response to a request sent before the change is neither shared with later requests nor stored.
         for name in reception.invalidating {
-            store.remove(CacheSelection(key(name, for: request)))
+            for isEncoded in [false, true] {
+                store.remove(CacheSelection(key(name, for: request, isEncoded: isEncoded)))
+            }
         }
     }
 

@@ -120,6 +120,8 @@ struct SharedTransferKey: Hashable {
     private let fields: RequestSharing.Fields
     /// The owners of the tokens that gates add.
     private let owners: [Int]
+    /// A part of the identity of the cookie jar, whose cookies the transport adds; nil for none.
+    private let jar: UInt64?
 
     /// The options of a request that affect its transfer.
     private struct Rules: Hashable {
@@ -187,6 +189,7 @@ struct SharedTransferKey: Hashable {
         headers = sharing.significant(of: request.headers, secrets: pipeline.steps.secretHeaders).bytes
         fields = sharing.fields
         owners = pipeline.steps.tokenGates.map(\.owner)
+        jar = draft.options.usesCookies ? pipeline.configuration.cookies?.id.0 : nil
         guard let rules = Rules(draft.options, pipeline.configuration) else { return nil }
         self.rules = rules
     }
@@ -258,6 +261,11 @@ protocol TokenSupplying {
 protocol TokenOwning: Sendable {
     /// The number of times that the token may have got another owner.
     var owner: Int { get }
+    /// A number that each sign-in and sign-out of the program increases.
+    var session: Int { get }
+
+    /// True if a client's request goes to an origin that may receive the token.
+    func mayAuthorize(_ request: HTTPRequest, of pipeline: Pipeline) -> Bool
 }
 
 // MARK: - Shared transfers

@@ -84,6 +84,20 @@ final class Steps: Sendable {
         )
     }
 
+    /// Returns true if an interceptor or a gate adds the credentials in a field to requests for the origin of this one.
+    func mayAdd(_ name: HTTPHeaderName, to request: HTTPRequest, _ context: RequestContext) -> Bool {
+        let pipeline = context.client.pipeline
+        let isToken = name == .authorization && tokenGates.contains { $0.mayAuthorize(request, of: pipeline) }
+        if isToken { return true }
+        return credentialInterceptors.contains { step in
+            guard let step, step.credentialHeader == name else { return false }
+            return (try? step.covers(request, context)) ?? false
+        }
+    }
+
+    /// The sessions of the gates that add the token of a user.
+    var sessions: [Int] { tokenGates.map(\.session) }
+
     /// Returns these steps, followed by those of a request.
     func adding(_ overrides: StepOverrides) -> Steps {
         if overrides.isEmpty { return self }

@@ -111,7 +111,7 @@ struct SynchronousDriver: Sendable {
                     machine.advance(.refused)
                 }
             case .sign:
-                admission.sign(&request)
+                admission.sign(&request, context, call)
                 machine.advance()
             default: break preparation
             }

@@ -256,10 +256,13 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
         let options = request.draft.options
         let configuration = request.client.pipeline.configuration
         if let failure, failure.error.code == .timedOut, let total = options.timeouts.applied(to: Timeouts()).total {
-            // The limit of an attempt ends with the head. After the total time, the next connection would last no longer.
-            let hasAttemptLimit = (options.retry ?? configuration.retry).attemptTimeout != nil
+            // The limit of an attempt ends with the head, and gates and interceptors have limits of their own. After the total time,
+            // the next connection would last no longer.
+            let hasOtherLimit =
+                (options.retry ?? configuration.retry).attemptTimeout != nil
+                || [.gate, .requestInterceptor].contains(failure.error.step)
             let time = connecting.map { $0.duration(to: configuration.clock.now) } ?? .zero
-            if hasBegun || !hasAttemptLimit || time >= total { throw failure }
+            if hasBegun || !hasOtherLimit || time >= total { throw failure }
         }
         let decision = state.decision(
             after: failure?.error,

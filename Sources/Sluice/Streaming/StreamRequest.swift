@@ -227,7 +227,11 @@ final class StreamSink: ResponseSink {
         stored.withLock { $0 = (nil, nil) }
     }
 
-    func receive(_ response: TransportResponse, to request: HTTPRequest) async throws(SluiceError) -> ResponseBody? {
+    func receive(
+        _ response: TransportResponse,
+        to request: HTTPRequest,
+        redirectedFrom first: HTTPRequest?
+    ) async throws(SluiceError) -> ResponseBody? {
         let failure = failure(response.head, request)
         switch response.head.status.class {
         // A redirect response has a body too, which the caller must not see.

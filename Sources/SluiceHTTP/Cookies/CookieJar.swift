@@ -43,8 +43,8 @@ public final class CookieJar: Sendable {
     private let state = Locked(State())
     let file: CookieFile?
 
-    /// A random identifier, unique across processes. The program's removal of cookies changes it, because the next ones may be those of
-    /// another user.
+    /// A random identifier, unique across processes. A change of the program's changes it, because the cookies may then be those of
+    /// another user. A cookie that a server sets does not.
     package var id: (UInt64, UInt64) { state.withLock { $0.id } }
 
     /// Creates an empty jar in memory.
@@ -166,8 +166,9 @@ extension CookieJar {
         }
         await read()
         let replaced = await lines()?.first { $0.key == line.key }
-        if let replaced, replaced.value != line.value || line.cookie.expires.map({ $0 <= Date() }) ?? false {
-            await removing { await perform(.add([line])) }
+        let isExpired = line.cookie.expires.map { $0 <= Date() } ?? false
+        if isExpired ? replaced != nil : replaced?.value != line.value {
+            await changingUser { await perform(.add([line])) }
         } else {
             await perform(.add([line]))
         }
@@ -177,7 +178,7 @@ extension CookieJar {
     public func removeAll() async {
         await read()
         await file?.forgetUnread()
-        await removing { await perform(.removeAll) }
+        await changingUser { await perform(.removeAll) }
     }
 
     /// Removes the cookies that satisfy a predicate.
@@ -190,13 +191,13 @@ extension CookieJar {
     public func removeAll(where shouldBeRemoved: @Sendable (Cookie) throws -> Bool) async rethrows {
         await read()
         let removed = try await lines()?.filter { try shouldBeRemoved($0.cookie) } ?? []
-        await removing { if !removed.isEmpty { await perform(.remove(removed)) } }
+        await changingUser { if !removed.isEmpty { await perform(.remove(removed)) } }
     }
 
-    /// Runs a removal. A request that is sent meanwhile may still have the cookies, and belongs to neither user.
-    private func removing(_ removal: () async -> Void) async {
+    /// Runs a change after which the cookies may be those of another user. A request that is sent meanwhile belongs to neither user.
+    private func changingUser(_ change: () async -> Void) async {
         state.withLock { $0.id = State().id }
-        await removal()
+        await change()
         state.withLock { $0.id = State().id }
     }
 

@@ -250,6 +250,30 @@ final class CachePrivacyTests: XCTestCase {
         XCTAssertEqual(new, "new")
     }
 
+    func testUnsafeRequestOutdatesResponsesOfClientsWithOtherBodies() async throws {
+        let server = try LoopbackServer()
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=3600"]
+        server.on(.post, "/*", .status(.noContent))
+        for decodes in [true, false] {
+            let path = "page\(decodes)"
+            server.on(.get, "/\(path)", .text("old", headers: headers), .text("new", headers: headers))
+            let clients = [decodes, !decodes].map { decodes in
+                var options = SocketTransport.Configuration()
+                options.decompressesResponses = decodes
+                return APIClient(baseURL: server.url) {
+                    $0.cache = store
+                    $0.transport = SocketTransport(configuration: options)
+                }
+            }
+            var texts: [String] = []
+            for isChanged in [false, false, true] {
+                if isChanged { _ = try await clients[1].data.post(path).data(Data()).sender().value }
+                texts.append(try await clients[0].string.get(path).sender().value)
+            }
+            XCTAssertEqual(texts, ["old", "old", "new"], "\(decodes)")
+        }
+    }
+
     func testCookieOfAPublicResponseIsNotReplayed() async throws {
         let server = try LoopbackServer()
         server.on("/public") { _ in
@@ -319,6 +343,10 @@ final class CachePrivacyTests: XCTestCase {
             for (user, removal) in [("ada", 0), ("grace", 1), ("joan", 2), ("edith", 3)] {
                 if removal == 1 { await jar.removeAll() }
                 if removal == 2 { await jar.removeAll { $0.name == "sid" } }
+                if removal != 3 {
+                    let guest = try await client.string.get("me").sender().value
+                    XCTAssertEqual(guest, "nobody")
+                }
                 try await jar.set(Cookie(name: "sid", value: user, domain: "127.0.0.1"))
                 for _ in 0..<2 {
                     let text = try await client.string.get("me").sender().value

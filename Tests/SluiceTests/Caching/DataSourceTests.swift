@@ -155,6 +155,40 @@ final class DataSourceTests: XCTestCase {
         XCTAssertThrowsError(try result.get()) { XCTAssertEqual(($0 as? APIError)?.isCancellation, true) }
     }
 
+    func testValuesEndWithTheTotalTimeoutWhileStorageIsRead() async throws {
+        struct Hanging: CacheStorage {
+            let isRead = AsyncSignal()
+
+            func entries(for key: CacheKey, at now: Date) async throws(SluiceError) -> [CacheEntry] {
+                isRead.open()
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                return []
+            }
+            func size() async throws(SluiceError) -> CacheSize { CacheSize() }
+            func evict(to limits: CacheLimits, at now: Date) async throws(SluiceError) -> Int { 0 }
+            func apply(_ changes: [CacheChange]) async throws(SluiceError) {}
+            func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter {
+                throw SluiceError(.cacheFailed, "The storage takes no bodies.")
+            }
+        }
+        let storage = Hanging()
+        let client = try client { $0.cache = CacheStore(storage: storage) }
+        let request: APIRequest<User, APIError> = client.codable.get("user").timeout(total: .seconds(5))
+        let loop = Task {
+            do throws(APIError) {
+                for try await _ in request.dataSource(.cacheThenServer).sender().values {}
+                return nil as SluiceError.Code?
+            } catch {
+                return error.code
+            }
+        }
+        await storage.isRead.wait()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        let code = await loop.value
+        XCTAssertEqual(code, .timedOut)
+    }
+
     func testFirstLaunchYieldsTheCachedValueOnce() async throws {
         answer("Ada")
         let request: APIRequest<User, APIError> = try client().codable.request("user")

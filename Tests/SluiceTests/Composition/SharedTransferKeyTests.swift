@@ -129,6 +129,25 @@ import Testing
         }
     }
 
+    @Test func changedCookiesDoNotShare() async throws {
+        let jar = CookieJar()
+        let client = APIClient(baseURL: "http://a.example") {
+            $0.sharing = .safeMethods
+            $0.cookies = jar
+        }
+        let cookie = Cookie(name: "sid", value: "ada", domain: "a.example")
+        var keys = [try #require(try key(client.string.get("me")))]
+        try await jar.set(cookie)
+        keys.append(try #require(try key(client.string.get("me"))))
+        await jar.removeAll()
+        keys.append(try #require(try key(client.string.get("me"))))
+        #expect(Set(keys).count == 3)
+        #expect(try key(client.string.get("me")) == keys[2])
+        let own = try #require(try key(client.string.get("me").cookies(false)))
+        await jar.removeAll()
+        #expect(try key(client.string.get("me").cookies(false)) == own)
+    }
+
     @Test func anotherOwnerOfTheTokenDoesNotShare() async throws {
         let oauth = OAuth2(.clientCredentials(id: "i", secret: "s"), tokenURL: "https://a.example/token")
         let client = APIClient(baseURL: "http://a.example") {

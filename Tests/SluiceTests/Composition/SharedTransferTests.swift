@@ -56,6 +56,24 @@ final class SharedTransferTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 2)
     }
 
+    func testTransferOfAUserWhoSignsOutIsNotTheNextUsers() async throws {
+        let server = try LoopbackServer()
+        let signal = LoopbackSignal()
+        server.on("/me", .after(signal, .text("ada")), .text("grace"))
+        let jar = CookieJar()
+        try await jar.set(Cookie(name: "sid", value: "ada", domain: "127.0.0.1"))
+        let client = client(server) { $0.cookies = jar }
+        async let ada = client.string.get("me").sender().value
+        await server.waitForRequests(1)
+        await jar.removeAll()
+        try await jar.set(Cookie(name: "sid", value: "grace", domain: "127.0.0.1"))
+        let grace = try await client.string.get("me").sender().value
+        XCTAssertEqual(grace, "grace")
+        signal.fire()
+        let first = try await ada
+        XCTAssertEqual(first, "ada")
+    }
+
     func testEachCallerDecodesTheSharedBody() async throws {
         let server = try LoopbackServer()
         let signal = LoopbackSignal()

@@ -81,47 +81,6 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.ranges, [nil, nil, "bytes=300000-", "bytes=300000-"])
     }
 
-    /// The resource has one date for all users and honours If-Range, so that nothing in its answers tells the users apart.
-    func testFileOfAnotherUserIsNotContinued() async throws {
-        for usesCookies in [false, true] {
-            let fixture = try DownloadFixture()
-            let date = Date(timeIntervalSince1970: 1_700_000_000)
-            let others = Data(fixture.contents.reversed())
-            let interrupts = Shared(true)
-            fixture.server.on("/file") { [contents = fixture.contents] request in
-                let user = request.headers["Authorization"] ?? request.headers["Cookie"]
-                let data = user == "Bearer a" || user == "sid=a" ? contents : others
-                let response = LoopbackResource(data, lastModified: date).response(to: request)
-                let isInterrupted = interrupts.change { value in
-                    defer { value = false }
-                    return value
-                }
-                return isInterrupted ? response.interrupted(after: 400_000) : response
-            }
-            var users: [APIClient] = []
-            for name in ["a", "b"] {
-                let jar = CookieJar()
-                try await jar.set(Cookie(name: "sid", value: name, domain: "127.0.0.1"))
-                let client = APIClient(baseURL: fixture.server.url) {
-                    if usesCookies { $0.cookies = jar } else { $0.requestInterceptors = [BearerToken(name)] }
-                }
-                users.append(client)
-            }
-            let failed = await fixture.download(by: users[0]).maximumResumptions(0).sender().response
-            XCTAssertEqual(failed.failure?.code, .truncatedBody)
-            let file = try await fixture.download(by: users[1]).sender().value
-            XCTAssertEqual(file.resumedBytes, 0)
-            XCTAssertEqual(fixture.saved, others)
-            try FileManager.default.removeItem(at: fixture.file)
-
-            interrupts.change { $0 = true }
-            _ = await fixture.download(by: users[0]).maximumResumptions(0).sender().response
-            let own = try await fixture.download(by: users[0]).sender().value
-            XCTAssertEqual(own.resumedBytes, 400_000)
-            XCTAssertEqual(fixture.saved, fixture.contents)
-        }
-    }
-
     /// Each attempt after the change brings new bytes, though none as many as before the change.
     func testProgressIsCountedAnewAfterTheResourceChanged() async throws {
         let fixture = try DownloadFixture()

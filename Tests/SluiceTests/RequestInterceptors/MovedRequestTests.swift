@@ -56,6 +56,48 @@ final class MovedRequestTests: XCTestCase {
         }
     }
 
+    func testGateThatChoosesAnotherOriginSendsItOnlyItsOwnCredentials() async throws {
+        struct Backend: Gate {
+            let name = "backend"
+            let authority: String
+            var authorization: String?
+
+            func admit(_ request: RequestContext) -> Permit {
+                Permit(modifyRequest: { request in
+                    request.authority = authority
+                    if let authorization { request.headers["Authorization"] = authorization }
+                })
+            }
+        }
+        let other = try LoopbackServer()
+        other.on("/*", .text("ok"))
+        let home = "http://home.test"
+        let both = CredentialScope.origins(home, other.url)
+        let token = OAuth2.Token(accessToken: "o")
+        for (isOwn, isForBoth, expected) in [
+            (false, false, nil), (true, false, "Bearer b"), (false, true, "Bearer t"),
+        ] as [(Bool, Bool, String?)] {
+            for usesGate in [false, true] {
+                let oauth = OAuth2(.refreshToken("r", id: "i"), tokenURL: "\(home)/token") {
+                    $0.origins = isForBoth ? [home, other.url] : [home]
+                }
+                try await oauth.signIn(with: token)
+                let backend = Backend(authority: other.authority, authorization: isOwn ? "Bearer b" : nil)
+                let client = APIClient(baseURL: home) {
+                    $0.gates = usesGate ? [oauth, backend] : [backend]
+                    let bearer = isForBoth ? BearerToken("t", scope: both) : BearerToken("t")
+                    $0.requestInterceptors = [CustomToken("k", header: "X-API-Key")] + (usesGate ? [] : [bearer])
+                }
+                _ = try await client.data.get("x").sender().value
+                let received = try XCTUnwrap(other.requests.last).headers
+                XCTAssertEqual(received["Authorization"], usesGate && isForBoth ? "Bearer o" : expected)
+                XCTAssertNil(received["X-API-Key"])
+                _ = try await client.data.get("x").header("Authorization", "Bearer mine").sender().value
+                XCTAssertEqual(other.requests.last?.headers["Authorization"], isOwn ? "Bearer b" : "Bearer mine")
+            }
+        }
+    }
+
     func testCredentialsForTheNewOriginAreSent() async throws {
         let other = try LoopbackServer()
         other.on("/*", .text("ok"))

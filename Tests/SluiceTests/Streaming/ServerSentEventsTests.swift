@@ -238,6 +238,37 @@ final class ServerSentEventsTests: XCTestCase {
         XCTAssertEqual(server.requestCount, 1)
     }
 
+    func testTimeLimitOfAGateDoesNotEndEventsWithATotalTimeout() async throws {
+        struct SlowOnce: Gate {
+            let name = "slow"
+            let requests = Shared(0)
+
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+                let number = requests.change { count in
+                    count += 1
+                    return count
+                }
+                if number == 2 { throw SluiceError(.timedOut, "The gate took too long.") }
+                return Permit()
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/events", events("data: 1\n\n"), events("data: 2\n\n"), .status(.noContent))
+        let client = APIClient(baseURL: server.url) {
+            $0.clock = clock
+            $0.gates = [SlowOnce()]
+            $0.randomness = { 1 << 63 }
+        }
+        let all = read(client.stream("events").timeout(total: .seconds(3600)).serverSentEvents())
+        for _ in 0..<3 {
+            await eventually { [clock] in clock.pendingSleeps.contains { $0 < .seconds(60) } }
+            clock.advance(by: .seconds(60))
+        }
+        let read = await all.value
+        XCTAssertEqual(read, [":1", ":2", "end"])
+        XCTAssertEqual(server.requestCount, 3)
+    }
+
     func testSignalsReportCommentsAndConnections() async throws {
         let server = try LoopbackServer()
         server.on(

@@ -199,10 +199,12 @@ private struct TokenPermit: Sendable {
     }
 
     var permit: Permit {
-        Permit(
+        var permit = Permit(
             modifyRequest: { [self] request in authorize(&request) },
             onOutcome: { [self] outcome in decision(about: outcome) }
         )
+        permit.isToken = true
+        return permit
     }
 
     private func authorize(_ request: inout HTTPRequest) {
@@ -238,6 +240,11 @@ private struct TokenPermit: Sendable {
 
 extension OAuth2: TokenOwning {
     var owner: Int { shared.withLock { $0.state.owner } }
+    var session: Int { shared.withLock { $0.state.session } }
+
+    func mayAuthorize(_ request: HTTPRequest, of pipeline: Pipeline) -> Bool {
+        audience.includes(request, of: pipeline)
+    }
 }
 
 extension TokenState {

@@ -114,6 +114,8 @@ struct TokenState: Sendable {
     private var version = 0
     /// The first version since the last sign-in or sign-out. Earlier tokens may be those of another user.
     private var firstVersion = 0
+    /// The number of sign-ins and sign-outs.
+    private(set) var session = 0
     private var lastWork = 0
     /// The number of times that the token may have got another owner: sign-ins, sign-outs and tokens of other processes.
     private(set) var owner = 0
@@ -227,6 +229,7 @@ extension TokenState {
 
     private mutating func beginSession() {
         owner += 1
+        session += 1
         firstVersion = version + 1
     }
 
