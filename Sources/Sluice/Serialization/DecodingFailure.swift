@@ -179,6 +179,12 @@ struct DecodingReason {
         }
         let found = found(in: context.debugDescription) ?? json.flatMap { json in node.map { "\(json.kind($0))" } }
         guard let found else { return "expected \(noun(type))" }
+        if type == Double.self || type == Date.self, let json, let node, json.isDate(node) {
+            return """
+                expected \(noun(type)), found a string with a date. For a value of the type Date, set the \
+                dateDecodingStrategy of the client's modelDecoder to “.iso8601”
+                """
+        }
         let isLossy = found == "a number" && type is any Numeric.Type
         return "expected \(noun(type)), found \(isLossy ? misfit : found)"
     }
@@ -331,6 +337,17 @@ extension JSONDocument {
                 key.intValue.flatMap { element($0, of: node) } ?? member(key.stringValue, of: node)
             }
         }
+    }
+
+    /// True for a string that begins as dates in ISO 8601 format do: `2026-01-02`.
+    fileprivate func isDate(_ node: Node) -> Bool {
+        guard kind(node) == .string else { return false }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let beginning = string(of: node).utf8.prefix(10)
+        return beginning.count == 10
+            && beginning.enumerated().allSatisfy { index, byte in
+                index == 4 || index == 7 ? byte == UInt8(ascii: "-") : digits.contains(byte)
+            }
     }
 
     fileprivate func kind(_ node: Node) -> JSON.Kind { JSON.Kind(kind(of: node)) }

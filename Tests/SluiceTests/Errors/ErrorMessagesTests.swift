@@ -54,6 +54,12 @@ final class ErrorMessagesTests: XCTestCase {
             (#"{"small":300}"#, "at “small”, expected UInt8, found a number that does not fit."),
             (#"{"id":1.5}"#, "at “id”, expected Int, found a number that does not fit."),
             (#"{"date":"today"}"#, "at “date”, expected Double, found a string."),
+            (#"{"date":"2026-01x02"}"#, "at “date”, expected Double, found a string."),
+            (
+                #"{"date":"2026-01-02T03:04:05Z"}"#,
+                "at “date”, expected Double, found a string with a date. For a value of the type Date, set the "
+                    + "dateDecodingStrategy of the client's modelDecoder to “.iso8601”."
+            ),
             (#"{"url":""}"#, "at “url”, expected a URL."),
             ("[]", "expected an object, found an array."),
             ("null", "expected an object, found null."),
