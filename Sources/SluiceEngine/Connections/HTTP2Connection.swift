@@ -281,8 +281,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if state.session.isGoingAway {
             retire(&state, &effects)
         } else if state.session.capacity != state.capacity {
-            state.capacity = state.session.capacity
-            effects.capacity = state.capacity
+            (state.capacity, effects.capacity) = (state.session.capacity, state.session.capacity)
             excess -= state.session.capacity
         } else {
             return
@@ -317,6 +316,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 }
             }
         }
+        if let new = state.session.capacity(after: state.capacity) { (state.capacity, effects.capacity) = (new, new) }
     }
 
     // MARK: Ends of streams
@@ -397,7 +397,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         _ effects: inout HTTP2Effects,
         _ now: MonotonicTime
     ) {
-        let makesProgress = error == nil && (state.session.hasProcessedRequests || !stream.hasWritten)
+        let makesProgress = error == nil && (state.session.processesRequests || !stream.hasWritten)
         let mayRepeat = stream.call.withAttempt { attempt in
             if makesProgress { attempt.refusals += 1 } else { attempt.resends += 1 }
             return attempt.refusals <= 30 && attempt.resends <= 3

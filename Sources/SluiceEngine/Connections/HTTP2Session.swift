@@ -38,13 +38,24 @@ final class HTTP2Session {
     /// The measured round-trip time, from the settings or the last PING.
     private(set) var roundTrip = Duration.milliseconds(100)
     /// The maximum number of concurrent requests on the connection.
-    private(set) var capacity = HTTP2Session.initialStreams
+    var capacity: Int { min(announcedCapacity, acceptedStreams?.count ?? .max) }
+    /// Returns the capacity if it is no longer the given one, which a refusal or an answer may have changed.
+    func capacity(after known: Int?) -> Int? { known.flatMap { $0 == capacity ? nil : capacity } }
+    /// True if the server processes requests of the connection, also if it refuses one.
+    var processesRequests: Bool { hasProcessedRequests || streams.count > 1 }
+
+    private var announcedCapacity = HTTP2Session.initialStreams
+    /// The number of streams that the server accepts at once, learned from its refusals, and the requests that it has answered since the
+    /// number last changed. Nil for a server that has not refused streams.
+    private var acceptedStreams: (count: Int, answered: Int)?
     /// True once the server accepts no more requests.
     private(set) var isGoingAway = false
     /// The error that ends the connection.
     private(set) var failure: SluiceError?
-    /// The message of nghttp2 for the last invalid frame.
+    /// The problem of the current frame in nghttp2's words.
     private var lastErrorMessage: String?
+    /// Frames that were taken from nghttp2 before the output had room.
+    private var pendingOutput: [UInt8] = []
     /// The reason that the server gave with GOAWAY, if it was an error.
     private(set) var goAwayReason: String?
     /// True if the last GOAWAY names a request of this connection that the server may have processed.
@@ -137,9 +148,21 @@ final class HTTP2Session {
         return true
     }
 
+    /// Learns from the end of a stream how many streams the server accepts at once. A refusal lowers the number to that of the others. It
+    /// grows by one when the server has answered as many requests.
+    private func recordEnd(of stream: HTTP2Stream) {
+        if stream.isClosed, stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue {
+            if !streams.isEmpty { acceptedStreams = (streams.count, 0) }
+        } else if let accepted = acceptedStreams, stream.hasEnded {
+            let hasGrown = accepted.answered + 1 >= accepted.count
+            acceptedStreams = hasGrown ? (accepted.count + 1, 0) : (accepted.count, accepted.answered + 1)
+        }
+    }
+
     /// Removes a stream, and resets it unless it is closed.
     func remove(_ stream: HTTP2Stream) {
         guard streams.removeValue(forKey: stream.id) != nil else { return }
+        recordEnd(of: stream)
         if !undecoded.isEmpty { undecoded.removeAll { $0 === stream } }
         if !stream.isClosed {
             if stream.hasWritten {
@@ -186,6 +209,10 @@ final class HTTP2Session {
     /// Appends pending frames to the output, up to a number of bytes.
     func fill(_ output: inout OutputQueue, upTo limit: Int, at now: MonotonicTime) {
         self.now = now
+        if !pendingOutput.isEmpty {
+            output.append { $0.append(contentsOf: pendingOutput) }
+            pendingOutput = []
+        }
         while output.count < limit {
             var data: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(raw, &data)
@@ -238,6 +265,13 @@ final class HTTP2Session {
         if count < 0 {
             failure = failure ?? HTTP2Session.failure(Int32(count), lastErrorMessage)
         } else if !isGoingAway, nghttp2_session_check_request_allowed(raw) == 0 {
+            // The GOAWAY to the server names the reason.
+            while failure == nil {
+                var data: UnsafePointer<UInt8>?
+                let count = nghttp2_session_mem_send(raw, &data)
+                guard count > 0, let data else { break }
+                pendingOutput.append(contentsOf: UnsafeBufferPointer(start: data, count: count))
+            }
             recordProtocolError()
         }
     }
@@ -246,7 +280,8 @@ final class HTTP2Session {
     ///
     /// - Parameter text: The text that nghttp2 sends to the server.
     private func recordProtocolError(_ text: String? = nil) {
-        let reason = (lastErrorMessage ?? text).map { ": \($0)" } ?? ""
+        // nghttp2 fails the connection before some frames begin, so that the message may be about an earlier one.
+        let reason = (text ?? lastErrorMessage).map { ": \($0)" } ?? ""
         failure = failure ?? SluiceError(.invalidResponse, "The response is not valid HTTP/2\(reason).")
     }
 
@@ -292,7 +327,7 @@ final class HTTP2Session {
                 return SluiceError(.invalidResponse, "The response's body is longer than its Content-Length.")
             }
             if stream.receivedEncoded >= length {
-                return HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, lastErrorMessage)
+                return HTTP2Session.failure(NGHTTP2_ERR_HTTP_MESSAGING.rawValue, nil)
             }
         }
         if isEarly || !stream.wasReset {
@@ -372,9 +407,9 @@ final class HTTP2Session {
             case NGHTTP2_HEADERS.rawValue: session.recordSentHead(of: header.stream_id)
             case NGHTTP2_GOAWAY.rawValue where frame.pointee.goaway.error_code != NGHTTP2_NO_ERROR.rawValue:
                 let (text, count) = (frame.pointee.goaway.opaque_data, frame.pointee.goaway.opaque_data_len)
-                session.recordProtocolError(
-                    count > 0 ? String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self) : nil
-                )
+                let reason = String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+                let name = HTTP2Session.name(of: frame.pointee.goaway.error_code)
+                session.recordProtocolError(reason.isEmpty ? name : reason)
             default: break
             }
             let isRequest = header.type == NGHTTP2_HEADERS.rawValue || header.type == NGHTTP2_DATA.rawValue
@@ -410,6 +445,7 @@ final class HTTP2Session {
 
     /// Counts frames without content. Fails the connection if there are too many.
     private func beginFrame(_ header: nghttp2_frame_hd) -> Int32 {
+        lastErrorMessage = nil
         let ends = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
         // The frame may contain only padding.
         let isPadded = header.flags & UInt8(NGHTTP2_FLAG_PADDED.rawValue) != 0
@@ -478,7 +514,7 @@ final class HTTP2Session {
                 measureRoundTrip()
             } else {
                 let limit = nghttp2_session_get_remote_settings(raw, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
-                capacity = min(Int(limit), HTTP2Session.maximumStreams)
+                announcedCapacity = min(Int(limit), HTTP2Session.maximumStreams)
             }
         case NGHTTP2_PING.rawValue:
             if frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0, awaitsPingAnswer {

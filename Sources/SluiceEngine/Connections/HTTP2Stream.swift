@@ -77,7 +77,8 @@ final class HTTP2Stream: Transaction {
         let expects = openBody()
         if expects { sending = .waitsForContinue(until: now + call.context.timeouts.continueWait) }
         let length = upload.length
-        let hasBody = length != 0
+        // A stream is read even if it was declared to be empty, so that a wrong length is found.
+        let hasBody = if case .stream = upload { true } else { length != 0 }
         if !hasBody { sending = .sent }
         var head = HTTP2RequestHead(
             of: call.request,

@@ -19,9 +19,10 @@ extension EngineTests {
         }
 
         /// Creates a server that refuses the streams beyond a limit and answers the others.
-        private func server(limit: UInt32) throws -> ScriptedHTTP2Server {
+        private func server(limit: UInt32, isAnnounced: Bool = true) throws -> ScriptedHTTP2Server {
             let open = Locked<[ObjectIdentifier: Int]>([:])
-            return try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: limit]) { peer, frame in
+            let settings = isAnnounced ? [HTTP2Frame.Setting.maximumStreams: limit] : [:]
+            return try ScriptedHTTP2Server(settings: settings) { peer, frame in
                 guard frame.kind == .headers else { return }
                 let isTooMany = open.withLock { open in
                     open[ObjectIdentifier(peer), default: 0] += 1
@@ -99,6 +100,14 @@ extension EngineTests {
                 for request in peer.requests { peer.answer(request.stream, "ok") }
             }
             for task in tasks { #expect(try await task.value.get().text == "ok") }
+            #expect(transport.isQuiet)
+        }
+
+        @Test(arguments: [1, 5])
+        func requestsBeyondALimitThatIsNotAnnouncedWait(_ limit: UInt32) async throws {
+            let server = try server(limit: limit, isAnnounced: false)
+            let tasks = (0..<40).map { send(server.request("/\($0)", method: .post)) }
+            for (index, task) in tasks.enumerated() { #expect(try await task.value.get().text == "/\(index)") }
             #expect(transport.isQuiet)
         }
 

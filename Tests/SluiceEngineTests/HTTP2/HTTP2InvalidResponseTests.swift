@@ -26,8 +26,8 @@ extension EngineTests {
             HTTP2Frame(.headers, flags: ends ? 5 : 4, stream: 1, HTTP2Frame.block(fields))
         }
 
-        private static func data(_ text: String, ends: Bool = true) -> HTTP2Frame {
-            HTTP2Frame(.data, flags: ends ? 1 : 0, stream: 1, Array(text.utf8))
+        private static func data(_ text: String, ends: Bool = true, stream: Int32 = 1) -> HTTP2Frame {
+            HTTP2Frame(.data, flags: ends ? 1 : 0, stream: stream, Array(text.utf8))
         }
 
         /// Faults that end only a stream (RFC 9113 §8.1.1).
@@ -164,10 +164,21 @@ extension EngineTests {
         private func connectionErrorFailsAllRequests(_ fault: Case) async throws {
             let (error, peer, other) = try await result(of: fault.frames)
             #expect(error?.code == .invalidResponse, "\(String(describing: error))")
+            #expect(error?.reason.contains("not valid HTTP/2: ") == true, "\(String(describing: error))")
             #expect(await other.value.error?.code == .invalidResponse)
             #expect(try await peer.frame(.goAway).goAwayCode != HTTP2Frame.Code.noError)
             try await waitUntil("the connection is closed") { peer.isClosed && !transport.hasIdle }
             #expect(transport.isQuiet)
+        }
+
+        /// The reason of an earlier request is not that of a later one.
+        @Test(arguments: [HTTP2Frame(.windowUpdate, [0, 0, 0, 0]), data("early", stream: 3)])
+        func errorNamesItsOwnReason(_ frame: HTTP2Frame) async throws {
+            let (error, peer, other) = try await result(of: [Self.head([":status: 200", "connection: close"])])
+            #expect(error?.reason.contains("connection") == true, "\(String(describing: error))")
+            peer.send(frame)
+            let second = await other.value.error
+            #expect(second?.reason.contains("connection") == false, "\(String(describing: second))")
         }
 
         @Test func connectionErrorAfterGoAwayFailsAllRequests() async throws {

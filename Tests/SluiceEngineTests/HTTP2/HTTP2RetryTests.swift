@@ -212,6 +212,21 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        @Test func bytesOfAStreamThatWasDeclaredEmptyFailTheRequest() async throws {
+            let server = try ScriptedHTTP2Server.answering()
+            func body(_ pieces: [Data]) -> RequestBody {
+                let pieces = AsyncStream<Data> { continuation in
+                    for piece in pieces { continuation.yield(piece) }
+                    continuation.finish()
+                }
+                return .stream(pieces, length: 0)
+            }
+            #expect(try await send(server.request(method: .post, body: body([]))).value.get().text == "ok")
+            let error = await send(server.request(method: .post, body: body([Data("piece".utf8)]))).value.error
+            #expect(error?.code == .bodyLengthMismatch)
+            #expect(transport.isQuiet)
+        }
+
         @Test(arguments: [HTTP2Frame.Code.internalError, HTTP2Frame.Code.cancel, HTTP2Frame.Code.enhanceYourCalm])
         func resetWithAnotherCodeFailsTheRequest(_ code: UInt32) async throws {
             let server = try ScriptedHTTP2Server { peer, frame in
