@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
 import SluiceFoundation
 import SluiceHTTP
 import SluiceJSON
@@ -33,6 +34,27 @@ extension LoopbackRequest {
 extension TestClock {
     @available(*, unavailable, message: "Write \"pendingSleeps\".")
     public var sleepers: [Duration] { [] }
+}
+
+extension CassetteTransport {
+    @available(
+        *,
+        unavailable,
+        message: "Write \"CassetteTransport(recording: client.configuration.transport, to: file)\"."
+    )
+    public convenience init(recordingTo file: URL) { self.init(replaying: file) }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"CassetteTransport(recording: client.configuration.transport, to: file)\"."
+    )
+    public convenience init(_ file: URL) { self.init(replaying: file) }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"CassetteTransport(recording: client.configuration.transport, to: file)\"."
+    )
+    public convenience init(named name: String) { self.init(replaying: URL(filePath: name)) }
 }
 
 extension LoopbackResponse {

@@ -233,6 +233,25 @@ extension TLSConfiguration {
         get { true }
         set {}
     }
+    @available(
+        *,
+        unavailable,
+        message:
+            "Certificates are verified. To accept any, write \"$0.connection.tls.trust = .insecurelyAnyCertificate\"."
+    )
+    public var certificateVerification: TLSConfiguration.Trust {
+        get { .system }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"trust = .only(.file(\"ca.pem\"))\", or \".systemAnd(.file(\"ca.pem\"))\"."
+    )
+    public var trustRoots: TLSConfiguration.Trust {
+        get { .system }
+        set {}
+    }
 }
 
 @available(*, unavailable, message: "Write \".file(\"ca.pem\")\".")
@@ -258,6 +277,10 @@ extension Timeouts {
     }
     @available(*, unavailable, message: "Set one of the time-outs: \"$0.timeouts.total = .seconds(5)\".")
     public static func seconds(_ seconds: Double) -> Timeouts { Timeouts() }
+    @available(*, unavailable, message: "Write \"Timeouts(connect: .seconds(5), idle: .seconds(30))\".")
+    public init(connect: Duration, read: Duration) { self.init() }
+    @available(*, unavailable, message: "Write \"Timeouts(idle: .seconds(30))\", the time without a byte.")
+    public init(read: Duration) { self.init() }
 }
 
 extension RequestLog.Level {
@@ -293,11 +316,25 @@ extension HTTPVersionPolicy {
 extension RedirectPolicy {
     @available(*, unavailable, message: "Write \".none\".")
     public static var doNotFollow: RedirectPolicy { .none }
+    @available(*, unavailable, message: "Write \".none\".")
+    public static var disallow: RedirectPolicy { .none }
+    @available(*, unavailable, message: "Write \"$0.redirects.limit = 5\". A redirect to an earlier URL always fails.")
+    public static func follow(max: Int, allowCycles: Bool = false) -> RedirectPolicy { .none }
 }
 
 extension StubMode {
     @available(*, unavailable, message: "Write \".immediate\", or \".delayed(.seconds(1))\".")
     public static var always: StubMode { .immediate }
+}
+
+extension RetryBudget {
+    @available(*, unavailable, message: "Write \"$0.retryBudget = .unlimited\".")
+    public static var none: RetryBudget { .unlimited }
+}
+
+extension CookieJar {
+    @available(*, unavailable, message: "Write \"CookieJar(file: url.path)\".")
+    public convenience init(file url: URL) { self.init() }
 }
 
 extension Stub {

@@ -47,6 +47,8 @@ extension CircuitBreaker {
     @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(failureThreshold: Int) { self.init() }
     @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
+    public convenience init(maxFailures: Int) { self.init() }
+    @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(threshold: Int, openFor duration: Duration, _ hint: Void = ()) { self.init() }
     @available(*, unavailable, message: "Write \"CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))\".")
     public convenience init(threshold: Int) { self.init() }
@@ -175,6 +177,8 @@ extension OAuth2: RequestInterceptor {
 }
 
 extension Backoff {
+    @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), factor: 2, limit: .seconds(30))\".")
+    public init(initial: Duration, multiplier: Double, max: Duration) { self = .exponential }
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")
     public init(base: Duration, factor: Double = 2, maximum: Duration) { self.init(base: base) }
     @available(*, unavailable, message: "Write \"Backoff(base: .seconds(1), limit: .seconds(30))\".")

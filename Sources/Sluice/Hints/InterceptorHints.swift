@@ -131,6 +131,14 @@ extension RetryPolicy {
     public static func exponential(maximumAttempts: Int) -> RetryPolicy { .standard }
     @available(*, unavailable, message: "Write \"RetryPolicy(maximumAttempts: 3, statuses: [.badGateway])\".")
     public init(limit: Int, statuses: Set<HTTPStatus>) { self.init() }
+    @available(*, unavailable, message: "Set the budget of the client: \"$0.retryBudget = .unlimited\".")
+    public init(maximumAttempts: Int, budget: RetryBudget) { self.init() }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"RetryPolicy(maximumAttempts: 3, backoff: Backoff(base: .seconds(1)))\"."
+    )
+    public init(retryLimit: Int, exponentialBackoffBase: Int) { self.init() }
     @available(
         *,
         unavailable,

@@ -42,6 +42,14 @@ extension ModifiableRequest {
         message: "Write \"intercept(BearerToken(token))\", or \"basicAuthorization(\"ada\", \"s3cret\")\"."
     )
     public func authorization(_ authorization: _Authorization) -> Self { self }
+    @available(*, unavailable, message: "Write \"intercept(BearerToken(token))\", sent to the client's origin only.")
+    public func authorization(bearer token: String) -> Self { self }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"header(\"Authorization\", value)\", or \"intercept(BearerToken(token))\"."
+    )
+    public func authorization(_ value: String) -> Self { self }
     @available(*, unavailable, message: "Write \"basicAuthorization(\"ada\", \"s3cret\")\", without labels.")
     public func basicAuth(_ user: String, _ password: String) -> Self { self }
     @available(*, unavailable, message: "Write \"basicAuthorization(\"ada\", \"s3cret\")\", without labels.")

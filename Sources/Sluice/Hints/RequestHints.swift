@@ -438,6 +438,30 @@ extension APIResponse {
     public var url: String? { nil }
 }
 
+extension APIResponse {
+    @available(*, unavailable, message: "Count the attempts with an observer: \"$0.observers = [RequestLog()]\".")
+    public var attempts: Int { 1 }
+    @available(
+        *,
+        unavailable,
+        message: "The request after redirects is \"request\". An observer sees each \".redirected\"."
+    )
+    public var history: [HTTPRequest] { [] }
+    @available(
+        *,
+        unavailable,
+        message: "The request after redirects is \"request\". An observer sees each \".redirected\"."
+    )
+    public var redirects: [HTTPRequest] { [] }
+}
+
+extension TypedRequest {
+    @available(*, unavailable, message: "Write \"serializingErrors { failure in ShopError(failure) }\".")
+    public func mapError<Other: ErrorSerializable>(_ transform: (ErrorModel) -> Other) -> APIRequest<Model, Other>? {
+        nil
+    }
+}
+
 extension RequestSender {
     @available(*, unavailable, message: "Write \"uploadProgress\" or \"downloadProgress\".")
     public nonisolated var progress: some AsyncSequence<TransferProgress, Never> { downloadProgress }

@@ -40,6 +40,12 @@ extension DownloadDestination.Conflict {
     public static var replace: Self { .overwrite }
     @available(*, unavailable, message: "Write \".keepBoth\".")
     public static var rename: Self { .keepBoth }
+    @available(
+        *,
+        unavailable,
+        message: "Write \".fail\", \".overwrite\" or \".keepBoth\". To skip a download, look for the file first."
+    )
+    public static var skip: Self { .fail }
 }
 
 extension DownloadAPIRequest {

@@ -300,3 +300,63 @@ func failureText(_ failure: RequestFailure) {
 func failureJSON(_ failure: RequestFailure) {
     print(failure.json ?? .null)
 }
+
+// error: Write "Timeouts(connect: .seconds(5), idle: .seconds(30))"
+func timeoutsToRead() {
+    show(Timeouts(connect: .seconds(1), read: .seconds(2)))
+}
+
+// error: Write "$0.redirects.limit = 5"
+func redirectsToFollow() {
+    _ = APIClient { $0.redirects = .follow(max: 5, allowCycles: false) }
+}
+
+// error: Certificates are verified.
+func certificateVerification() {
+    _ = APIClient { $0.connection.tls.certificateVerification = .none }
+}
+
+// error: Write "$0.retryBudget = .unlimited"
+func noRetryBudget() {
+    _ = APIClient { $0.retryBudget = .none }
+}
+
+// error: Write "CookieJar(file: url.path)"
+func cookieJarOfAURL(_ url: URL) {
+    show(CookieJar(file: url))
+}
+
+// error: Write "CircuitBreaker(failureRatio: 0.5, of: 20, openFor: .seconds(30))"
+func circuitBreakerOfFailures() {
+    show(CircuitBreaker(maxFailures: 5))
+}
+
+// error: Write "Backoff(base: .seconds(1), factor: 2, limit: .seconds(30))"
+func backoffWithAMultiplier() {
+    show(Backoff(initial: .seconds(1), multiplier: 2, max: .seconds(30)))
+}
+
+// error: Set the budget of the client
+func retryPolicyWithABudget() {
+    show(RetryPolicy(maximumAttempts: 3, budget: .unlimited))
+}
+
+// error: Write ".fail", ".overwrite" or ".keepBoth"
+func downloadToSkip(_ url: URL) {
+    show(shop.download("film", to: .file(url, ifExists: .skip)))
+}
+
+// error: Count the attempts with an observer
+func attemptsOfAResponse() async {
+    show(await shop.string.get("motto").sender().response.attempts)
+}
+
+// error: Write "serializingErrors
+func mappedError() {
+    show(shop.string.get("motto").mapError { $0 })
+}
+
+// error: Write "intercept(BearerToken(token))"
+func bearerAuthorization() {
+    show(shop.string.get("motto").authorization(bearer: "token"))
+}
