@@ -126,7 +126,7 @@ public struct CacheContainer: Sendable {
             throw ValueCoding(name: name).decodingFailure(ServerResponse.self, "the stored entry is a value")
         }
         let request = HTTPRequest(method: response.method, storedURL: response.url)
-        let info = CachedResponseInfo(age: .seconds(max(0, store.date.timeIntervalSince(entry.stored))))
+        let info = CachedResponseInfo(age: entry.age(at: store.date))
         return ServerResponse(request: request, head: response.head, body: entry.body, source: .cache(info))
     }
 

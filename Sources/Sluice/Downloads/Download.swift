@@ -67,17 +67,36 @@ struct Download: Sendable {
         var request: HTTPRequest?
         let part: PartialDownload
         let key: DownloadKey
+        let configuration = pipeline.configuration
+        let limits = configuration.limitsDownloadTime ? configuration.timeouts : Timeouts()
+        let timeouts = draft.options.timeouts.applied(to: limits)
+        let deadline = timeouts.total.map { pipeline.clock.now + $0 }
         do throws(SluiceError) {
             let built = try draft.build(for: pipeline)
             request = built
             key = DownloadKey(of: built, draft, pipeline.configuration)
             try options.validate()
-            part = try await PartialDownload.open(
-                key: key.text,
-                destination: destination,
-                lease: lease,
-                isRepeatable: key.isRepeatable
-            )
+            // An earlier download to the same file may take its time to end.
+            let limit = timeouts.within(Deadline.earliest(draft.options.deadline), on: pipeline.clock).total
+            let open = { @Sendable [key, destination, lease] () async throws(SluiceError) in
+                try await PartialDownload.open(
+                    key: key.text,
+                    destination: destination,
+                    lease: lease,
+                    isRepeatable: key.isRepeatable
+                )
+            }
+            if let limit {
+                let failure = SluiceError(
+                    .timedOut,
+                    "The download exceeded its total time-out of \(limit.roundedUpToMilliseconds) before its file was ready.",
+                    step: .file,
+                    request: built
+                )
+                part = try await TimedWork.outcome(within: limit, on: pipeline.clock, else: failure, of: open)
+            } else {
+                part = try await open()
+            }
         } catch {
             pipeline.steps.notifyUnsent(draft, request, error, pipeline.configuration)
             return Outcome(result: .failure(error), response: nil)
@@ -85,7 +104,7 @@ struct Download: Sendable {
         progress.begin(with: part)
         let written: WrittenResponse
         do throws(Failure) {
-            written = try await fetch(part)
+            written = try await fetch(part, until: deadline)
         } catch {
             if key.isRepeatable { await part.close() } else { await part.discard() }
             return Outcome(result: .failure(error.error), response: error.response, call: error.call)
@@ -108,13 +127,13 @@ struct Download: Sendable {
     }
 
     /// Sends requests until all bytes are there, and returns the last response.
-    private func fetch(_ part: PartialDownload) async throws(Failure) -> WrittenResponse {
-        let configuration = pipeline.configuration
+    private func fetch(
+        _ part: PartialDownload,
+        until deadline: ContinuousClock.Instant?
+    ) async throws(Failure) -> WrittenResponse {
         var options = options
         // Segments are several requests.
         if !(draft.options.isIdempotent ?? draft.method.isIdempotent) { options.segments = 1 }
-        let timeouts = configuration.limitsDownloadTime ? configuration.timeouts : Timeouts()
-        let deadline = draft.options.timeouts.applied(to: timeouts).total.map { pipeline.clock.now + $0 }
         var last: WrittenResponse?
         var restarts = 0
         /// The version that the last restart replaced.

@@ -270,8 +270,8 @@ extension Circuit {
 /// The recent successes and failures, in a ring of time slices.
 struct FailureWindow: Sendable {
     private struct Slice: Sendable {
-        var successes: UInt32 = 0
-        var failures: UInt32 = 0
+        var successes = 0
+        var failures = 0
     }
 
     /// The number of slices.

@@ -72,8 +72,12 @@ struct Admission: Sendable {
         if permits.isEmpty { return false }
         let outcome = serverOutcome(outcome)
         var isReplayed = false
+        let clock = call.client.pipeline.clock
         for (gate, permit) in permits.reversed() {
-            if await permit.release(outcome) == .replay, call.mayReplay(for: gate) { isReplayed = true }
+            let left = call.deadline.map { max(.zero, clock.now.duration(to: $0)) }
+            if await permit.release(outcome, within: left, on: clock) == .replay, call.mayReplay(for: gate) {
+                isReplayed = true
+            }
         }
         return isReplayed
     }

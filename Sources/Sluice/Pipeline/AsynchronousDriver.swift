@@ -71,6 +71,8 @@ struct AsynchronousDriver: Sendable {
         default:
             // The transport limits the time of a response that it has begun, and permits are always released.
             await driver.run(until: .decide)
+            // The release of a permit may have taken the rest of the time.
+            if case .success = driver.outcome, driver.machine.next == .decide, call.isOverdue { return driver.outcome }
         }
         let outcome = await pipeline.within(call) { [driver] in
             guard claim.take() else { return .failure(.cancelled) }
@@ -84,7 +86,7 @@ struct AsynchronousDriver: Sendable {
             driver.machine.skipToRelease()
             await driver.run(until: .decide)
         }
-        return outcome.after(call.lastFailure)
+        return outcome.after(call.lastOutcome)
     }
 
     /// Performs the steps before one of the machine's steps.
@@ -226,7 +228,7 @@ struct AsynchronousDriver: Sendable {
     private mutating func begin(_ repetition: CallMachine.Repetition) async -> CallMachine.StepResult {
         let pause = repetition.pause
         call.notify(.retrying, call.attempts) { .retrying(after: pause ?? .zero, outcome) }
-        call.recordFailure(of: outcome)
+        call.recordOutcome(outcome)
         do {
             if let pause { try await pipeline.clock.sleep(for: pause) }
         } catch {
@@ -267,7 +269,7 @@ extension Pipeline {
             await driver.run(until: .end)
             return driver.outcome
         }
-        return outcome.after(call.lastFailure)
+        return outcome.after(call.lastOutcome)
     }
 }
 

@@ -119,7 +119,8 @@ struct CacheStep: Sendable {
         return try await TimedWork.outcome(
             within: total,
             on: attempt.pipeline.clock,
-            else: SluiceError(.timedOut, "The request exceeded the total time-out of \(total)."),
+            else: attempt.call.map { .totalTimedOut($0) }
+                ?? SluiceError(.timedOut, "The request exceeded its total time-out."),
             of: wait
         )
     }
@@ -142,7 +143,7 @@ struct CacheStep: Sendable {
 
     /// The failures that concern every request to the same server.
     private static let sharedFailures: Set<SluiceError.Code> = [
-        .cannotResolveHost, .cannotConnect, .tlsFailed, .proxyFailed, .connectionLost,
+        .cannotResolveHost, .cannotConnect, .tlsFailed, .proxyFailed, .connectionLost, .truncatedBody,
     ]
 
     /// Fetches a response like ``fetchShareable(_:_:)``, unless another process that shares the storage fetches it.
@@ -183,10 +184,13 @@ struct CacheStep: Sendable {
         return isShareable ? fetched : RequestCoalescer.Fetched(outcome: fetched.outcome, entry: nil)
     }
 
+    /// The longest time for a background revalidation, which may have to wait at gates.
+    private static let admissionLimit = Duration.seconds(60)
+
     /// Revalidates a stale response in the background.
     private func revalidate(_ forwarding: ConditionalRequest, _ lookup: CacheLookup) {
         let key = lookup.sharingKey
-        guard cache.coalescer.beginRevalidation(key) else { return }
+        guard !attempt.pipeline.running.isClosed, cache.coalescer.beginRevalidation(key) else { return }
         // Another revalidation may have finished since the plan was made.
         guard lookup.newlyStoredResponse(after: forwarding.reason) == nil else {
             return cache.coalescer.endRevalidation(key)
@@ -196,20 +200,37 @@ struct CacheStep: Sendable {
         // No caller waits for the response. Its transfer has the client's total time-out, and its body is collected in
         // memory.
         transfer.timeouts.total = attempt.pipeline.configuration.timeouts.total
+        if attempt.call?.steps.gates.isEmpty == false {
+            // Meanwhile, no other request and no other process revalidates the response.
+            transfer.timeouts.total = min(transfer.timeouts.total ?? Self.admissionLimit, Self.admissionLimit)
+        }
         transfer.limits.body = transfer.limits.body ?? attempt.pipeline.configuration.limits.body
-        let call = attempt.call?.revalidation(forwarding.sent, transfer)
+        // Begun while observers know the request that it is for, unless another process may have to send it.
+        let call = cache.leases == nil ? attempt.call?.revalidation(forwarding.sent, transfer) : nil
         let background = CacheStep(
             cache: cache,
             attempt: AttemptTransfer(attempt.pipeline, transfer, call),
             transfer: transfer,
             ticket: ticket
         )
-        let task = attempt.pipeline.running.start { await background.runRevalidation(forwarding, lookup) }
+        let task = attempt.pipeline.running.start { [original = attempt.call] in
+            await background.runRevalidation(forwarding, lookup, of: original)
+        }
         if task == nil { cache.coalescer.endRevalidation(key) }
     }
 
-    private func runRevalidation(_ forwarding: ConditionalRequest, _ lookup: CacheLookup) async {
-        let (key, call) = (lookup.sharingKey, attempt.call)
+    /// Runs a background revalidation.
+    ///
+    /// - Parameters:
+    ///   - forwarding: The request.
+    ///   - lookup: The lookup that has led to the request.
+    ///   - original: The state of the request that found the stale response.
+    private func runRevalidation(
+        _ forwarding: ConditionalRequest,
+        _ lookup: CacheLookup,
+        of original: Call?
+    ) async {
+        let key = lookup.sharingKey
         var lease: CacheLease?
         if let leases = cache.leases {
             do throws(SluiceError) {
@@ -223,7 +244,14 @@ struct CacheStep: Sendable {
                 // Without the storage, the response is revalidated without a lease.
             }
         }
-        let outcome = await revalidationOutcome(forwarding)
+        let call = attempt.call ?? original?.revalidation(forwarding.sent, transfer)
+        let step = CacheStep(
+            cache: cache,
+            attempt: AttemptTransfer(attempt.pipeline, transfer, call),
+            transfer: transfer,
+            ticket: ticket
+        )
+        let outcome = await step.admittedOutcome(forwarding)
         if let lease { cache.end(lease) }
         cache.coalescer.endRevalidation(key)
         call?.notify(.received, 1) { .received(outcome) }
@@ -234,7 +262,27 @@ struct CacheStep: Sendable {
         }
     }
 
-    /// Sends a background revalidation and returns its outcome for observers, which is that of the server.
+    /// Sends a background revalidation with the permits of the gates, and with the credentials of the request that it is
+    /// for, which the stored response belongs to.
+    private func admittedOutcome(_ forwarding: ConditionalRequest) async -> TransportOutcome {
+        guard let call = attempt.call, !call.steps.gates.isEmpty else { return await revalidationOutcome(forwarding) }
+        let context = call.nextAttempt()
+        return await attempt.pipeline.within(call) {
+            var admission = Admission()
+            let outcome: TransportOutcome
+            do throws(SluiceError) {
+                try await admission.admit(context, call)
+                outcome = await revalidationOutcome(forwarding)
+            } catch {
+                outcome = .failure(error)
+            }
+            // A replay is left to the next request.
+            _ = await admission.release(outcome, call)
+            return outcome
+        }
+    }
+
+    /// Sends a background revalidation and returns its outcome, which is that of the server.
     private func revalidationOutcome(_ forwarding: ConditionalRequest) async -> TransportOutcome {
         do throws(SluiceError) {
             let outcome = try await fetch(forwarding, isBackground: true).outcome

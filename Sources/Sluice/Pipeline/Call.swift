@@ -15,8 +15,8 @@ final class Call: Sendable {
         var found: FoundEntries?
         var isFinished = false
         var stages = CallStages()
-        /// The error of the last attempt that was followed by another.
-        var lastFailure: SluiceError?
+        /// The outcome of the last attempt that was followed by another.
+        var lastOutcome: TransportOutcome?
         /// True if the last caller that waited for a shared transfer left because its deadline had passed.
         var isAbandoned = false
         /// The request that the latest redirect of the attempt led to.
@@ -50,6 +50,8 @@ final class Call: Sendable {
     let client: APIClient
     let draft: RequestDraft
     let request: HTTPRequest
+    /// The request as it was built, if a request with the changes of its interceptors and gates is sent once more.
+    private let original: HTTPRequest?
     let transfer: TransferContext
     let transport: any Transport
     let steps: Steps
@@ -78,6 +80,7 @@ final class Call: Sendable {
         on transport: any Transport,
         cache: HTTPCache? = nil,
         into sink: (any ResponseSink)? = nil,
+        insteadOf original: HTTPRequest? = nil,
         causedBy cause: RequestID? = nil
     ) {
         self.sink = sink
@@ -86,11 +89,17 @@ final class Call: Sendable {
         self.client = client
         self.draft = draft
         self.request = request
+        self.original = original
         self.transfer = transfer
         self.steps = steps
         let pipeline = client.pipeline
         began = pipeline.clock.now
-        deadline = self.transfer.timeouts.total.map { pipeline.clock.now + $0 }
+        let (began, ownDeadline) = (began, self.draft.options.deadline)
+        deadline = self.transfer.timeouts.total.map { total in
+            // The time-outs of an interceptor's own requests end at the same moment.
+            let end = began + total
+            return Deadline.earliest(ownDeadline).map { min(end, $0.instant) } ?? end
+        }
         bypasses = steps.gates.isEmpty ? [] : GateBypass.current
         knownHost = steps.gates.isEmpty ? nil : request.hostAndPort
         mayBypassGates = !bypasses.isEmpty || self.draft.options.steps.skipsGates
@@ -109,18 +118,35 @@ final class Call: Sendable {
         notify(.began, 0) { .began(request) }
     }
 
-    /// Returns the state of a background revalidation of the request, which observers see as a request of its own; nil
-    /// if there are no observers.
-    func revalidation(_ request: HTTPRequest, _ transfer: TransferContext) -> Call? {
-        if steps.observers.isEmpty { return nil }
-        let steps = steps.observersOnly
-        return Call(request, draft, transfer, steps, by: client, on: transport, cache: cache, causedBy: id)
+    /// Returns the state of a background revalidation of the request, which is a request of its own for gates and
+    /// observers; nil if there are none.
+    func revalidation(_ sent: HTTPRequest, _ transfer: TransferContext) -> Call? {
+        if steps.observers.isEmpty, steps.gates.isEmpty { return nil }
+        let steps = steps.ofRevalidation
+        var draft = draft
+        draft.options.deadline = nil
+        return Deadline.$current.withValue(nil) {
+            Call(
+                sent,
+                draft,
+                transfer,
+                steps,
+                by: client,
+                on: transport,
+                cache: cache,
+                insteadOf: request,
+                causedBy: id
+            )
+        }
     }
 
     deinit {
         // Reports the end of a request that no caller waited for. Has no effect if the end has been reported.
         finish(.failure(.cancelled))
     }
+
+    /// The request as it was given to the pipeline.
+    var requestAsBuilt: HTTPRequest { original ?? request }
 
     /// The request's own retry policy, or the client's.
     var retry: RetryPolicy { draft.options.retry ?? client.pipeline.configuration.retry }
@@ -219,14 +245,13 @@ final class Call: Sendable {
         }
     }
 
-    /// The error of the previous attempt; nil if there was none or the request's time is not limited.
-    var lastFailure: SluiceError? { state.withLock { $0.lastFailure } }
+    /// The outcome of the previous attempt; nil if there was none.
+    var lastOutcome: TransportOutcome? { state.withLock { $0.lastOutcome } }
 
-    /// Records the error of an attempt that is followed by another.
-    func recordFailure(of outcome: TransportOutcome) {
-        guard deadline != nil, let failure = outcome.apparentFailure else { return }
+    /// Records the outcome of an attempt that is followed by another.
+    func recordOutcome(_ outcome: TransportOutcome) {
         beginStage(.pause)
-        state.withLock { $0.lastFailure = failure }
+        state.withLock { $0.lastOutcome = outcome }
     }
 
     /// The number of attempts so far.

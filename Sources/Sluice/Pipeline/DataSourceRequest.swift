@@ -54,7 +54,11 @@ final class DataSourceRequest: Sendable {
         let task = Task { [self] in
             let decided: DataSourceLookup.Decision?
             do throws(SluiceError) {
-                decided = try await lookup.withinTotalTime { [decision] in await decision.value() }
+                decided = try await lookup.withinTotalTime { [decision, lookup] in
+                    guard let decided = await decision.value() else { return nil }
+                    // Loops over the responses have left before this task came, which does not concern the request.
+                    return decision.isAbandoned && !Task.isCancelled ? await lookup.decision() : decided
+                }
             } catch {
                 // A loop that waits for the stored response ends with the request.
                 decision.cancel()
@@ -63,7 +67,9 @@ final class DataSourceRequest: Sendable {
             }
             let call = lookup.begun.withLock { $0.take() }
             switch decided {
-            case nil: completion(CallOutcome(.failure(.cancelled), call))
+            case nil:
+                decision.cancel()
+                completion(CallOutcome(.failure(.cancelled), call))
             case .answered(let callOutcome): completion(callOutcome)
             case .sent(let call, _):
                 let outcome = await lookup.pipeline.outcome(of: call)
@@ -187,7 +193,9 @@ struct DataSourceLookup: Sendable {
     func withinTotalTime<Value: Sendable>(
         _ work: @escaping @Sendable () async -> Value
     ) async throws(SluiceError) -> Value {
-        let timeouts = draft.options.timeouts.applied(to: pipeline.configuration.timeouts)
+        let request = try? draft.build(for: pipeline)
+        let own = draft.options.timeouts.applied(to: pipeline.configuration.timeouts)
+        let timeouts = (request.map(own.changed) ?? own)
             .within(Deadline.earliest(draft.options.deadline), on: pipeline.clock)
         guard let total = timeouts.total else { return await work() }
         return try await TimedWork.outcome(
@@ -228,8 +236,7 @@ struct DataSourceLookup: Sendable {
 
     private func response(of entry: CacheEntry, to request: HTTPRequest) -> ServerResponse? {
         guard let stored = entry.response else { return nil }
-        let age = max(0, pipeline.clock.date.timeIntervalSince(entry.stored))
-        let info = CachedResponseInfo(age: .seconds(age))
+        let info = CachedResponseInfo(age: entry.age(at: pipeline.clock.date))
         return ServerResponse(
             request: request,
             head: stored.head,

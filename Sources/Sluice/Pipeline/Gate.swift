@@ -203,9 +203,22 @@ public struct Permit: Sendable {
         if case .synchronous(let onOutcome) = release { onOutcome(outcome) } else { .settled }
     }
 
-    func release(_ outcome: TransportOutcome) async -> Decision {
+    /// Releases the permit. An asynchronous release runs to its end in a task of its own, to which neither a cancellation
+    /// nor a deadline of the request applies.
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome of the attempt.
+    ///   - limit: The time to wait for an asynchronous release; nil for no limit.
+    ///   - clock: The clock that measures it.
+    /// - Returns: The gate's decision.
+    func release(_ outcome: TransportOutcome, within limit: Duration?, on clock: any SluiceClock) async -> Decision {
         guard case .asynchronous(let release) = release else { return releaseImmediately(outcome) }
-        await release(outcome)
+        let task = Deadline.$current.withValue(nil) { Task { await release(outcome) } }
+        if let limit {
+            try? await TimedWork.outcome(within: limit, on: clock) { () async throws(SluiceError) in await task.value }
+        } else {
+            await task.value
+        }
         return .settled
     }
 }

@@ -260,13 +260,8 @@ final class Pipeline: Sendable {
             }
         }
         let timeLeft = deadline.timeLeft(on: clock)
-        guard timeLeft > .zero else {
-            let reason = "The request was not sent because its deadline had passed."
-            let error = SluiceError(.timedOut, reason, step: .building, request: request)
-            steps.notifyUnsent(draft, request, error, configuration)
-            completion(CallOutcome(.failure(error)))
-            return {}
-        }
+        // Fails without a transfer.
+        guard timeLeft > .zero else { return start(request, draft, meter, caller, completion) }
         // Requests that share the transfer may have more time.
         var unbounded = draft
         unbounded.options.deadline = nil

@@ -88,7 +88,7 @@ extension SluiceError {
             reason,
             step: stage.step,
             request: call.latestRequest,
-            underlyingError: call.lastFailure
+            underlyingError: call.lastOutcome?.apparentFailure
         )
     }
 }
@@ -117,9 +117,14 @@ extension TransportOutcome {
         }
     }
 
-    /// Adds the error of the previous attempt to a time-out, because it may have caused the delay.
-    func after(_ last: SluiceError?) -> TransportOutcome {
-        guard let last, case .failure(let error) = self, error.code == .timedOut, error.underlyingError == nil else {
+    /// Returns the outcome of a request whose previous attempt had this one.
+    ///
+    /// The error of the previous attempt is added to a time-out, because it may have caused the delay. If a gate permits no
+    /// further attempt, the outcome of the previous one stands, because it says why the request failed.
+    func after(_ previous: TransportOutcome?) -> TransportOutcome {
+        guard let previous, case .failure(let error) = self else { return self }
+        if error.step == .gate, [.circuitOpen, .rateLimited, .queueFull].contains(error.code) { return previous }
+        guard let last = previous.apparentFailure, error.code == .timedOut, error.underlyingError == nil else {
             return self
         }
         return .failure(

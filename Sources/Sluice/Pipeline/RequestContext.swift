@@ -16,7 +16,7 @@ public struct RequestContext: Sendable {
     }
 
     /// The request as it was given to the pipeline.
-    public var request: HTTPRequest { call.request }
+    public var request: HTTPRequest { call.requestAsBuilt }
 
     /// The time-outs and limits of the attempt's transfers.
     public var transfer: TransferContext {

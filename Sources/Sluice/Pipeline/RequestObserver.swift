@@ -110,6 +110,7 @@ final class ObserverMailbox: Sendable {
         selective = observer as? any SelectiveObserver
         interests = observer.interests
         recordsRequests = observer is any RecordingObserver
+        ProcessExit.register()
     }
 
     /// Returns a task that calls the observer with the current task-local values; nil if it does not use them.
@@ -141,7 +142,9 @@ final class ObserverMailbox: Sendable {
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
-        if begins { deliverSoon() }
+        guard begins else { return }
+        ProcessExit.beginWork()
+        deliverSoon()
     }
 
     /// Waits until the observer has received all events posted before.
@@ -178,11 +181,13 @@ final class ObserverMailbox: Sendable {
             }
         }
         if dropped > 0 { observer.didDrop(dropped) }
-        let continues = state.withLock { state in
+        let (continues, ends) = state.withLock { state in
+            let wasDelivering = state.isDelivering
             state.isDelivering = !state.waiting.isEmpty || state.dropped > 0
-            return state.isDelivering
+            return (state.isDelivering, wasDelivering && !state.isDelivering)
         }
         if continues { deliverSoon() }
+        if ends { ProcessExit.endWork() }
     }
 }
 

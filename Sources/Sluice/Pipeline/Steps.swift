@@ -114,11 +114,11 @@ final class Steps: Sendable {
         )
     }
 
-    /// The observers alone, for a request that the cache sends on its own.
-    var observersOnly: Steps {
+    /// The gates and the observers, for a request that the cache sends on its own.
+    var ofRevalidation: Steps {
         var steps = StepOverrides()
         steps.observers = observers
-        return Steps(gates: [], conditionCount: 0, steps, secretHeaders: secretHeaders)
+        return Steps(gates: gates, conditionCount: conditionCount, steps, secretHeaders: secretHeaders)
     }
 
     /// Returns the kind and the type of a step. The request interceptors are followed by the plugins.

@@ -90,7 +90,8 @@ public struct RetryPolicy: Sendable {
     ]
     /// Failures to reach the server or to receive the whole response, and time-outs of an attempt.
     public static let transientCodes: Set<SluiceError.Code> = [
-        .cannotResolveHost, .cannotConnect, .connectTimedOut, .connectionLost, .truncatedBody, .idleTimedOut, .timedOut,
+        .cannotResolveHost, .cannotConnect, .proxyFailed, .connectTimedOut, .connectionLost, .truncatedBody,
+        .idleTimedOut, .timedOut,
     ]
 
     var isActive: Bool { maximumAttempts > 1 || attemptTimeout != nil }

@@ -279,3 +279,11 @@ extension CacheEntry {
         }
     }
 }
+
+extension CacheEntry {
+    /// Returns the time since the entry was stored, at most 3,000 years. Storage can contain any date.
+    package func age(at now: Date) -> Duration {
+        let seconds = now.timeIntervalSince(stored)
+        return seconds > 0 ? .seconds(min(seconds, 1e11)) : .zero
+    }
+}

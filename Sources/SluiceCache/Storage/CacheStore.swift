@@ -111,7 +111,7 @@ public actor CacheStore {
         isSystemClock = configuration.clock is SystemClock
         self.configuration = configuration
         state = Locked(State(memory: MemoryTier(limits: configuration.memory)))
-        if storage != nil { WriteBehindExit.register() }
+        if storage != nil { ProcessExit.register() }
     }
 
     deinit {

@@ -4,7 +4,7 @@ import SluiceHTTP
 /// The ways in which a proxy refuses a connection or violates its protocol.
 ///
 /// No case contains text from the proxy, so none can appear in an error message.
-package enum ProxyError: Error, Sendable, Hashable {
+package enum ProxyError: LastingCause, Sendable, Hashable, CustomStringConvertible {
     /// A CONNECT request that did not establish a tunnel (RFC 9110 §9.3.6).
     package enum Tunnel: Sendable, Hashable {
         /// A final status other than 2xx and 407.
@@ -60,7 +60,26 @@ package enum ProxyError: Error, Sendable, Hashable {
             case .socks(let failure):
                 "The connection to \(host) through \(proxy) could not be established: \(failure.message)."
             }
-        return SluiceError(.proxyFailed, reason)
+        return SluiceError(.proxyFailed, reason, underlyingError: isLasting ? self : nil)
+    }
+
+    /// True if the proxy refuses the credentials or the destination.
+    package var isLasting: Bool {
+        switch self {
+        case .tunnel(.status(let status)): (400..<500).contains(status) && status != 408 && status != 429
+        case .tunnel(.credentialsRequired), .tunnel(.credentialsRejected): true
+        case .socks(.reply(2)), .socks(.reply(7)), .socks(.reply(8)), .socks(.noAcceptableMethod): true
+        case .socks(.credentialsRejected), .socks(.invalidName), .socks(.invalidCredentials): true
+        case .socks(.unreachableAddress): true
+        default: false
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .tunnel(let failure): "the proxy \(failure.message)"
+        case .socks(let failure): failure.message
+        }
     }
 }
 

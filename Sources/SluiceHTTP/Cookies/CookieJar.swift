@@ -99,6 +99,8 @@ public final class CookieJar: Sendable {
             } else {
                 state.initialCookies.apply(change)
             }
+            // The stores have limits of their own, and these cookies only begin another one.
+            if !state.stores.isEmpty { state.initialCookies.removeOldest(beyond: 3000) }
             return Array(state.stores.values)
         }
     }
@@ -314,5 +316,10 @@ package struct CookieList: Sendable, Hashable {
             }
         }
         lines.removeAll { line in line.cookie.expires.map { $0 <= now } ?? false }
+    }
+
+    /// Removes the oldest cookies beyond a number.
+    mutating func removeOldest(beyond limit: Int) {
+        if lines.count > limit { lines.removeFirst(lines.count - limit) }
     }
 }

@@ -168,6 +168,12 @@ extension SluiceError: CustomReflectable, RedactedMirror {
     }
 }
 
+/// A cause of an error that another attempt may not remove.
+package protocol LastingCause: Error {
+    /// True if another attempt would fail for the same reason.
+    var isLasting: Bool { get }
+}
+
 // MARK: - Described errors
 
 /// An error whose description is also its `localizedDescription`.

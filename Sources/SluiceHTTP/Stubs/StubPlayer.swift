@@ -120,7 +120,9 @@ package final class StubPlayer: CallbackTransport {
         while true {
             try await timeouts.wait(stub.latency)
             guard case .closure(let closure) = stub.content else { break }
-            var next = try await Self.result(of: closure, for: request).next()
+            var next = try await timeouts.limited { [request] () async throws(SluiceError) in
+                try await Self.result(of: closure, for: request)
+            }.next()
             next.download = next.download ?? stub.download
             next.truncation = next.truncation ?? stub.truncation
             if next.trailers.isEmpty { next.trailers = stub.trailers }

@@ -192,6 +192,13 @@ struct StubTimeouts: Sendable {
         if let failure { throw failure }
     }
 
+    /// Waits for the closure of a stub within the total time.
+    func limited<Value: Sendable>(_ work: @escaping TimedWork<Value>.Work) async throws(SluiceError) -> Value {
+        guard let remaining, let total else { return try await work() }
+        let failure = SluiceError(.timedOut, "The stub's closure takes longer than the total time-out of \(total).")
+        return try await TimedWork.outcome(within: remaining, on: clock, else: failure, of: work)
+    }
+
     /// Waits for the request's body, which counts as time without network activity.
     ///
     /// - Parameter work: The work to wait for. After a time-out, or if the caller is cancelled, it is cancelled and its

@@ -178,3 +178,35 @@ package enum BlockingQueues {
         all[Int(turn.wrappingAdd(1, ordering: .relaxed).oldValue % UInt(all.count))]
     }
 }
+
+/// Delays the exit of the process until work in the background has been done, such as writing a log or a cache.
+///
+/// `atexit` handlers run while other threads continue, so that the work can finish. The exiting thread only waits, for a
+/// limited time, because the disk may not respond.
+package enum ProcessExit {
+    private static let limitMilliseconds = 2000
+    private static let count = Atomic<Int>(0)
+
+    private static let registration: Void = {
+        atexit { ProcessExit.wait() }
+    }()
+
+    /// Registers the exit handler.
+    package static func register() {
+        registration
+    }
+
+    /// Records that work begins.
+    package static func beginWork() {
+        count.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// Records that work has been done.
+    package static func endWork() {
+        count.wrappingSubtract(1, ordering: .releasing)
+    }
+
+    private static func wait() {
+        for _ in 0..<limitMilliseconds where count.load(ordering: .acquiring) > 0 { usleep(1000) }
+    }
+}

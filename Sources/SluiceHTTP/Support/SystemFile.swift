@@ -167,3 +167,13 @@ package enum SystemFile {
 private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }
+
+extension statvfs {
+    /// The number of bytes that an unprivileged user can still write; nil if the file system does not say. Some in user space report
+    /// zeros, and some of a network a negative number.
+    package var freeBytes: Int64? {
+        guard f_blocks > 0 else { return nil }
+        let (bytes, isOver) = UInt64(f_bavail).multipliedReportingOverflow(by: UInt64(f_frsize))
+        return isOver ? .max : Int64(clamping: bytes)
+    }
+}

@@ -189,6 +189,52 @@ final class DataSourceTests: XCTestCase {
         XCTAssertEqual(code, .timedOut)
     }
 
+    func testDrainEndsValuesThatWaitForADecision() async throws {
+        let client = try client()
+        let isAsked = AsyncSignal()
+        let source = DataSource.custom { _, _ in
+            isAsked.open()
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            return .send
+        }
+        let request: APIRequest<User, APIError> = client.codable.get("user").dataSource(source)
+        let loop = Task {
+            do throws(APIError) {
+                for try await _ in request.sender().values {}
+                return nil as SluiceError.Code?
+            } catch {
+                return error.code
+            }
+        }
+        await isAsked.wait()
+        _ = await client.drain(within: .zero)
+        let code = await loop.value
+        XCTAssertEqual(code, .cancelled)
+    }
+
+    func testTotalTimeoutOfARequestMappingEndsTheDecision() async throws {
+        let client = try client {
+            $0.requestMapping = { request in
+                var request = request
+                request.setTimeouts(total: .seconds(5))
+                return request
+            }
+        }
+        let isAsked = AsyncSignal()
+        let source = DataSource.custom { _, _ in
+            isAsked.open()
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            return .send
+        }
+        let request: APIRequest<User, APIError> = client.codable.get("user").dataSource(source)
+        let result = Task { await request.sender().result.failure?.code }
+        await isAsked.wait()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        let code = await result.value
+        XCTAssertEqual(code, .timedOut)
+    }
+
     func testFirstLaunchYieldsTheCachedValueOnce() async throws {
         answer("Ada")
         let request: APIRequest<User, APIError> = try client().codable.request("user")

@@ -219,6 +219,51 @@ final class HTTPCacheTests: XCTestCase {
         XCTAssertEqual(Set(ids.read.map(\.route)).count, 1)
     }
 
+    func testBackgroundRevalidationAsksTheGates() async throws {
+        final class Counting: ImmediateGate {
+            let outcomes = Shared<[String]>([])
+
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { permit }
+            func admitImmediately(_ request: RequestContext) -> Permit? { permit }
+
+            private var permit: Permit {
+                Permit { [outcomes] outcome in
+                    outcomes.change { $0.append(outcome.status.map { "\($0.rawValue)" } ?? "cache") }
+                    return .settled
+                }
+            }
+        }
+        let counting = Counting()
+        let client = try client { $0.gates = [counting] }
+        serve("one", "max-age=60, stale-while-revalidate=600")
+        _ = try await read(client)
+        XCTAssertEqual(counting.outcomes.read, ["200"])
+        clock.advance(by: .seconds(70))
+        server?.on("/page", .status(.serviceUnavailable))
+        let stale = try await read(client)
+        XCTAssertTrue(stale.source.isCache)
+        await eventually { counting.outcomes.read.count == 3 }
+        XCTAssertEqual(counting.outcomes.read.sorted(), ["200", "503", "cache"])
+    }
+
+    func testTokenThatABackgroundRevalidationFindsRefusedIsRenewed() async throws {
+        let oauth = OAuth2(.refreshToken("r", id: "i"), tokenURL: "\(server?.url ?? "")/token")
+        try await oauth.signIn(with: OAuth2.Token(accessToken: "1", refreshToken: "r"))
+        let client = try client { $0.gates = [oauth] }
+        serve("one", "max-age=60, stale-while-revalidate=600")
+        server?.on("/token", .json(#"{"access_token":"2","token_type":"Bearer"}"#))
+        _ = try await read(client)
+        clock.advance(by: .seconds(70))
+        server?.on("/page") { request in
+            request.headers["Authorization"] == "Bearer 2" ? .text("two") : .status(.unauthorized)
+        }
+        let stale = try await read(client)
+        XCTAssertEqual(try stale.result.get(), "one")
+        // The next request renews the token, once the gate knows that it was refused.
+        await eventually { await client.string.get("page").sender().response.body == Data("two".utf8) }
+        XCTAssertEqual(server?.requests(to: "/token").count, 1)
+    }
+
     func testStaleIfErrorServesTheStaleResponse() async throws {
         let client = try client { $0.caching.http = HTTPCaching(staleIfError: .seconds(600)) }
         serve("one", "max-age=60")

@@ -77,7 +77,7 @@ final class RecoveryGuideTests: XCTestCase {
         let session = Session()
         let renewing = APIClient(baseURL: server.url) {
             $0.requestInterceptors = [SuppliedToken { try await session.token(isRefused: $0.attempt > 1) }]
-            $0.retry = RetryPolicy(maximumAttempts: 2, backoff: .constant(.zero), statuses: [.unauthorized])
+            $0.retry = RetryPolicy(maximumAttempts: 2, backoff: .constant(.zero), statuses: [.unauthorized], codes: [])
         }
         let text = try await renewing.string.get("orders").sender().value
         XCTAssertEqual(text, "ok")

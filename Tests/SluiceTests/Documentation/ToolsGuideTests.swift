@@ -62,7 +62,7 @@ final class ToolsGuideTests: XCTestCase {
         let work = Task { try await mirror.download("archive.tar.gz", to: .file(target)).sender().responseURL }
         signal(SIGINT, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-        source.setEventHandler { work.cancel() }
+        source.setEventHandler { @Sendable in work.cancel() }
         source.resume()
         let result = await work.result
         isOver.withLock { $0 = true }

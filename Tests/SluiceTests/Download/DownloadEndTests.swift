@@ -194,4 +194,34 @@ final class DownloadEndTests: XCTestCase {
         _ = try await result.value.get()
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
+
+    /// The first download was cancelled, and an interceptor that ignores that still holds its partial file.
+    func testTimeoutCoversTheWaitForAnEarlierDownload() async throws {
+        struct Stuck: RequestInterceptor {
+            let isEntered = AsyncSignal()
+            let isOver = AsyncSignal()
+
+            func intercept(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest {
+                isEntered.open()
+                await isOver.wait()
+                return request
+            }
+        }
+        let fixture = try DownloadFixture(bytes: 10)
+        fixture.server.on("/file", .resource(fixture.resource))
+        let stuck = Stuck()
+        let first = fixture.download().intercept(stuck).sender()
+        let running = Task { await first.response }
+        await stuck.isEntered.wait()
+        first.cancel()
+        _ = await running.value
+        let total = fixture.download().timeout(total: .milliseconds(100))
+        let timedOut = await total.sender().response
+        XCTAssertEqual(timedOut.failure?.code, .timedOut)
+        let late = await Deadline.withDeadline(.milliseconds(100)) { await fixture.download().sender().response }
+        XCTAssertEqual(late.failure?.code, .timedOut)
+        stuck.isOver.open()
+        _ = try await fixture.download().sender().value
+        XCTAssertEqual(fixture.saved, fixture.contents)
+    }
 }

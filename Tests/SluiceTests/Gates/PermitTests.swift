@@ -110,6 +110,63 @@ final class PermitTests: XCTestCase {
         }
     }
 
+    /// A gate whose release sends a request, and appends if its task was cancelled.
+    private struct Slot: ImmediateGate {
+        let isImmediate: Bool
+        let wasCancelled = Shared<[Bool]>([])
+
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { permit(request) }
+        func admitImmediately(_ request: RequestContext) -> Permit? { isImmediate ? permit(request) : nil }
+
+        private func permit(_ request: RequestContext) -> Permit {
+            Permit { [wasCancelled, client = request.client] _ in
+                wasCancelled.change { $0.append(Task.isCancelled) }
+                _ = await client.data.delete("slot").withoutGates().sender().result
+            }
+        }
+    }
+
+    func testAsynchronousReleaseIsNotCancelledWithItsRequest() async throws {
+        for isImmediate in kinds {
+            for end in ["cancel", "total", "deadline"] {
+                let server = try LoopbackServer()
+                server.on(.get, "/hang", .hang)
+                server.on(.delete, "/slot", .status(.noContent))
+                let slot = Slot(isImmediate: isImmediate)
+                let client = APIClient(baseURL: server.url) { $0.gates = [slot] }
+                var request = client.data.get("hang")
+                if end == "total" { request = request.timeout(total: .milliseconds(100)) }
+                let sender = request.sender()
+                let limit = Duration.milliseconds(end == "deadline" ? 100 : 60_000)
+                let task = Task { await Deadline.withDeadline(limit) { await sender.result.failure?.code } }
+                if end == "cancel" {
+                    await server.waitForRequests(1)
+                    sender.cancel()
+                }
+                let code = await task.value
+                XCTAssertEqual(code, end == "cancel" ? .cancelled : .timedOut, "\(isImmediate), \(end)")
+                await eventually { server.requests(to: "/slot").count == 1 }
+                XCTAssertEqual(slot.wasCancelled.read, [false], "\(isImmediate), \(end)")
+            }
+        }
+    }
+
+    func testReleaseThatDoesNotEndDelaysTheResponseForTheTotalTimeAtMost() async throws {
+        struct Endless: ImmediateGate {
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { permit }
+            func admitImmediately(_ request: RequestContext) -> Permit? { permit }
+
+            private var permit: Permit {
+                Permit { _ in await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/x", .text("ok"))
+        let client = APIClient(baseURL: server.url) { $0.gates = [Endless()] }
+        let text = try await client.string.get("x").timeout(total: .milliseconds(100)).sender().value
+        XCTAssertEqual(text, "ok")
+    }
+
     func testReleasesPermitWhenInterceptorFails() async throws {
         for isImmediate in kinds {
             let server = try LoopbackServer()

@@ -130,6 +130,18 @@ final class PluginTests: XCTestCase {
         XCTAssertEqual(analytics.notes.read, ["cancelled"])
     }
 
+    func testPluginSeesARequestWhoseDeadlineHasPassed() async throws {
+        for isShared in [false, true] {
+            let server = try LoopbackServer()
+            let client = client(server) { $0.sharing = isShared ? .safeMethods : .none }
+            let count = analytics.notes.read.count
+            let request: APIRequest<User, ShopError> = client.codable.get("users/1").deadline(Deadline.after(.zero))
+            let failure = await request.sender().response.failure
+            XCTAssertEqual(failure?.code, .timedOut)
+            await eventually { [analytics] in analytics.notes.read.count == count + 1 }
+        }
+    }
+
     /// A storage whose reads wait.
     private struct SlowStorage: CacheStorage {
         let isRead = AsyncSignal()

@@ -1,4 +1,5 @@
 import Foundation
+import SluiceHTTP
 import Testing
 
 @testable import Sluice
@@ -16,6 +17,17 @@ import Testing
         policy.statuses = [.badGateway]
         policy.codes = []
         #expect(policy.statuses == [.badGateway] && policy.codes.isEmpty)
+    }
+
+    @Test func proxyThatMayRecoverIsTriedAgain() {
+        struct Cause: LastingCause {
+            let isLasting: Bool
+        }
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "a.b", path: "/")
+        for cause in [nil, Cause(isLasting: false), Cause(isLasting: true)] {
+            let error = SluiceError(.proxyFailed, "", request: request, underlyingError: cause)
+            #expect((decision(.failure(error)) == .finish) == (cause?.isLasting == true))
+        }
     }
 
     private static func outcome(

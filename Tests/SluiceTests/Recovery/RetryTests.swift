@@ -279,6 +279,26 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(server.requests(to: "/").count, 1)
     }
 
+    func testLastOutcomeStandsIfAGateRefusesTheRetry() async throws {
+        let server = try LoopbackServer()
+        server.on("/x", .text("broken", status: 500))
+        let lines = Shared<[String]>([])
+        let client = APIClient(baseURL: server.url) {
+            $0.gates = [CircuitBreaker(failureRatio: 0.5, of: 2)]
+            $0.retry = RetryPolicy(maximumAttempts: 4, backoff: .constant(.zero))
+            $0.observers = [RequestLog(.failures) { line in lines.change { $0.append(line) } }]
+        }
+        let response = await client.string.get("x").sender().response
+        XCTAssertEqual(response.failure?.code, .unacceptableStatus)
+        XCTAssertEqual(response.status, 500)
+        XCTAssertEqual(response.body, Data("broken".utf8))
+        XCTAssertEqual(server.requestCount, 2)
+        await client.observersCaughtUp()
+        XCTAssertEqual(lines.read.filter { $0.contains("(2 attempts") }.count, 1, "\(lines.read)")
+        let refused = await client.string.get("x").sender().response
+        XCTAssertEqual(refused.failure?.code, .circuitOpen)
+    }
+
     func testBudgetLimitsRetriesOfFailingService() async throws {
         let clock = TestClock()
         let sent = Shared(0)

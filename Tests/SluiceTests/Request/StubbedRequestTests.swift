@@ -44,6 +44,17 @@ final class StubbedRequestTests: XCTestCase {
         XCTAssertEqual([one.name, two.name], ["Ada", "Ada"])
     }
 
+    func testClosureOfAStubTakesTheTotalTimeAtMost() async throws {
+        let never = Stub.answering { _ in
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            return .text("late")
+        }
+        let client = APIClient(baseURL: "http://shop.invalid")
+        let request = client.string.get("user").stub(never).timeout(total: .milliseconds(50))
+        let failure = await request.sender().response.failure
+        XCTAssertEqual(failure?.code, .timedOut)
+    }
+
     func testStubAnswersWhereTheCacheHasAResponse() async throws {
         let server = try LoopbackServer()
         server.on("/user", .json(#"{"id":9,"name":"Real"}"#))

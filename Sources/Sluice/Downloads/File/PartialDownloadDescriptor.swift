@@ -164,10 +164,7 @@ struct PartialDownloadDescriptor: Sendable {
     /// The number of bytes that an unprivileged user can still write; nil if the system does not provide it.
     var freeSpace: Int64? {
         var status = statvfs()
-        // Some file systems in user space report zeros.
-        guard fstatvfs(number, &status) == 0, status.f_blocks > 0 else { return nil }
-        let (bytes, isOver) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        return isOver ? .max : Int64(clamping: bytes)
+        return fstatvfs(number, &status) == 0 ? status.freeBytes : nil
     }
 
     /// Starts writing a range back to the disk, so that a later sync takes less time.
@@ -344,7 +341,7 @@ extension SluiceError {
     static func checksumMismatch(_ path: String) -> SluiceError {
         SluiceError(
             .checksumMismatch,
-            "The SHA-256 checksum of “\(path)” does not match. The file was removed. Try again, or use another server.",
+            "The SHA-256 checksum of the download to “\(path)” does not match. Its bytes were removed. Try again, or use another server.",
             step: .file
         )
     }

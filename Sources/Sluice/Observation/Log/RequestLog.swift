@@ -402,7 +402,10 @@ struct RequestRecord: Sendable {
         case .began(let request): self.request = request
         case .waiting(let gate):
             openWaits.append(GateWait(gate: gate, attempt: observed.attempt, since: observed.instant))
-        case .admitted(let gate), .refused(let gate, _):
+        case .admitted(let gate): return endWait(at: gate, observed)
+        case .refused(let gate, _):
+            // The attempt has not been sent.
+            attempts = max(1, observed.attempt - 1)
             return endWait(at: gate, observed)
         case .sending(let request): sent = request
         case .redirected: redirects += 1

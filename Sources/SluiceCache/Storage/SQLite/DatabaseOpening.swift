@@ -277,8 +277,8 @@ struct CacheFiles: Sendable {
     /// True if the log fills the disk, by the sizes of the files and the free space.
     var logFillsDisk: Bool {
         var (file, disk) = (stat(), statvfs())
-        guard let log = logSize, stat(database, &file) == 0, statvfs(directory, &disk) == 0 else { return false }
-        let free = Int64(disk.f_bavail) * Int64(disk.f_frsize)
+        guard let log = logSize, stat(database, &file) == 0, statvfs(directory, &disk) == 0, let free = disk.freeBytes
+        else { return false }
         return Self.fillsDisk(log: log, database: Int64(file.st_size), free: free)
     }
 

@@ -146,7 +146,7 @@ import Testing
                 10:15:30.123Z #17  ↻ no response yet, sending another request
                 10:15:30.123Z #17  ✗ Connection refused. [cannotConnect]
                 10:15:30.123Z #17  ✗ refused at breaker: The breaker is open. Cause: token=REDACTED in vain [gateFailed]
-                10:15:30.123Z #17  ✗ ––– GET     1.3 s       –  https://api.example.com/users/42  (3 attempts with 1.0 s between, hedged, 1 redirect, 250 ms at rate)  The breaker is open. Cause: token=REDACTED in vain [gateFailed]
+                10:15:30.123Z #17  ✗ ––– GET     1.3 s       –  https://api.example.com/users/42  (2 attempts with 1.0 s between, hedged, 1 redirect, 250 ms at rate)  The breaker is open. Cause: token=REDACTED in vain [gateFailed]
                 """
         )
     }
