@@ -86,7 +86,7 @@ struct Download: Sendable {
                     isRepeatable: key.isRepeatable
                 )
             }
-            if let limit {
+            if let limit, limit > .zero {
                 let failure = SluiceError(
                     .timedOut,
                     "The download exceeded its total time-out of \(limit.roundedUpToMilliseconds) before its file was ready.",

@@ -259,7 +259,7 @@ final class DownloadSink: ResponseSink {
 
     /// Returns the delay before the next attempt; nil if the transfer is not resumed.
     func resumption(after outcome: TransportOutcome) -> Duration? {
-        guard case .failure(let error) = outcome, Self.transientCodes.contains(error.code),
+        guard case .failure(let error) = outcome, Self.transientCodes.contains(error.code), !error.isLasting,
             part.resource?.validator != nil, !part.completed.isEmpty
         else { return nil }
         let pause: ResumptionLimit.Pause? = state.withLock { state in

@@ -112,7 +112,7 @@ struct Admission: Sendable {
             for name in [.authorization] + call.steps.secretHeaders {
                 let value = request.headers[name]
                 if value == nil || value != before.headers[name] || value == call.request.headers[name] { continue }
-                if !call.steps.mayAdd(name, to: request, context) { request.headers.remove(name) }
+                if !call.steps.mayKeep(name, of: before, in: request, context) { request.headers.remove(name) }
             }
         }
     }

@@ -86,7 +86,7 @@ struct AsynchronousDriver: Sendable {
             driver.machine.skipToRelease()
             await driver.run(until: .decide)
         }
-        return outcome.after(call.lastOutcome)
+        return call.finalOutcome(after: outcome)
     }
 
     /// Performs the steps before one of the machine's steps.
@@ -228,7 +228,7 @@ struct AsynchronousDriver: Sendable {
     private mutating func begin(_ repetition: CallMachine.Repetition) async -> CallMachine.StepResult {
         let pause = repetition.pause
         call.notify(.retrying, call.attempts) { .retrying(after: pause ?? .zero, outcome) }
-        call.recordOutcome(outcome)
+        call.recordOutcome(outcome, isReplayed: repetition.isReplay)
         do {
             if let pause { try await pipeline.clock.sleep(for: pause) }
         } catch {
@@ -248,6 +248,11 @@ struct AsynchronousDriver: Sendable {
 }
 
 extension CallMachine.Repetition {
+    /// True if a gate has asked for the attempt.
+    fileprivate var isReplay: Bool {
+        if case .replay = self { true } else { false }
+    }
+
     /// The pause before the attempt; nil for none.
     fileprivate var pause: Duration? {
         switch self {
@@ -269,7 +274,7 @@ extension Pipeline {
             await driver.run(until: .end)
             return driver.outcome
         }
-        return outcome.after(call.lastOutcome)
+        return call.finalOutcome(after: outcome)
     }
 }
 

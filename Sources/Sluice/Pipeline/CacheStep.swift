@@ -184,7 +184,8 @@ struct CacheStep: Sendable {
         return isShareable ? fetched : RequestCoalescer.Fetched(outcome: fetched.outcome, entry: nil)
     }
 
-    /// The longest time for a background revalidation, which may have to wait at gates.
+    /// The longest time for which a background revalidation waits at gates. Meanwhile, no other request and no other process revalidates
+    /// the response.
     private static let admissionLimit = Duration.seconds(60)
 
     /// Revalidates a stale response in the background.
@@ -200,10 +201,6 @@ struct CacheStep: Sendable {
         // No caller waits for the response. Its transfer has the client's total time-out, and its body is collected in
         // memory.
         transfer.timeouts.total = attempt.pipeline.configuration.timeouts.total
-        if attempt.call?.steps.gates.isEmpty == false {
-            // Meanwhile, no other request and no other process revalidates the response.
-            transfer.timeouts.total = min(transfer.timeouts.total ?? Self.admissionLimit, Self.admissionLimit)
-        }
         transfer.limits.body = transfer.limits.body ?? attempt.pipeline.configuration.limits.body
         // Begun while observers know the request that it is for, unless another process may have to send it.
         let call = cache.leases == nil ? attempt.call?.revalidation(forwarding.sent, transfer) : nil
@@ -266,19 +263,33 @@ struct CacheStep: Sendable {
     /// for, which the stored response belongs to.
     private func admittedOutcome(_ forwarding: ConditionalRequest) async -> TransportOutcome {
         guard let call = attempt.call, !call.steps.gates.isEmpty else { return await revalidationOutcome(forwarding) }
-        let context = call.nextAttempt()
-        return await attempt.pipeline.within(call) {
-            var admission = Admission()
-            let outcome: TransportOutcome
-            do throws(SluiceError) {
-                try await admission.admit(context, call)
-                outcome = await revalidationOutcome(forwarding)
-            } catch {
-                outcome = .failure(error)
+        let (context, pipeline) = (call.nextAttempt(), attempt.pipeline)
+        let isAdmitted = Locked(false)
+        let work = Task {
+            await pipeline.within(call) {
+                var admission = Admission()
+                let outcome: TransportOutcome
+                do throws(SluiceError) {
+                    try await admission.admit(context, call)
+                    isAdmitted.withLock { $0 = true }
+                    outcome = await revalidationOutcome(forwarding)
+                } catch {
+                    outcome = .failure(error)
+                }
+                // A replay is left to the next request.
+                _ = await admission.release(outcome, call)
+                return outcome
             }
-            // A replay is left to the next request.
-            _ = await admission.release(outcome, call)
-            return outcome
+        }
+        let limit = Task {
+            try await pipeline.clock.sleep(for: Self.admissionLimit)
+            if !isAdmitted.withLock({ $0 }) { work.cancel() }
+        }
+        defer { limit.cancel() }
+        return await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
         }
     }
 

@@ -17,6 +17,8 @@ final class Call: Sendable {
         var stages = CallStages()
         /// The outcome of the last attempt that was followed by another.
         var lastOutcome: TransportOutcome?
+        /// True if the last attempt is a replay for a gate.
+        var isReplay = false
         /// True if the last caller that waited for a shared transfer left because its deadline had passed.
         var isAbandoned = false
         /// The request that the latest redirect of the attempt led to.
@@ -248,10 +250,40 @@ final class Call: Sendable {
     /// The outcome of the previous attempt; nil if there was none.
     var lastOutcome: TransportOutcome? { state.withLock { $0.lastOutcome } }
 
+    /// Returns the final outcome of the request, after that of its last attempt.
+    ///
+    /// The error of the previous attempt is added to a time-out, because it may have caused the delay. If a gate permits no
+    /// retry, the outcome of the previous attempt stands, because it says why the request failed.
+    func finalOutcome(after outcome: TransportOutcome) -> TransportOutcome {
+        guard case .failure(let error) = outcome else { return outcome }
+        let (last, isReplay) = state.withLock { ($0.lastOutcome, $0.isReplay) }
+        guard let last else { return outcome }
+        let isRefused = error.step == .gate && [.circuitOpen, .rateLimited, .queueFull].contains(error.code)
+        if isRefused, !isReplay { return last }
+        guard error.code == .timedOut, error.underlyingError == nil else { return outcome }
+        return .failure(
+            SluiceError(
+                error.code,
+                error.reason,
+                step: error.step,
+                request: error.request,
+                response: error.response,
+                underlyingError: last.apparentFailure
+            )
+        )
+    }
+
     /// Records the outcome of an attempt that is followed by another.
-    func recordOutcome(_ outcome: TransportOutcome) {
+    ///
+    /// - Parameters:
+    ///   - outcome: The outcome.
+    ///   - isReplayed: True if a gate has removed the cause of the failure.
+    func recordOutcome(_ outcome: TransportOutcome, isReplayed: Bool) {
         beginStage(.pause)
-        state.withLock { $0.lastOutcome = outcome }
+        state.withLock { state in
+            state.lastOutcome = outcome
+            state.isReplay = isReplayed
+        }
     }
 
     /// The number of attempts so far.

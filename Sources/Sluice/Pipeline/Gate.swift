@@ -214,11 +214,8 @@ public struct Permit: Sendable {
     func release(_ outcome: TransportOutcome, within limit: Duration?, on clock: any SluiceClock) async -> Decision {
         guard case .asynchronous(let release) = release else { return releaseImmediately(outcome) }
         let task = Deadline.$current.withValue(nil) { Task { await release(outcome) } }
-        if let limit {
-            try? await TimedWork.outcome(within: limit, on: clock) { () async throws(SluiceError) in await task.value }
-        } else {
-            await task.value
-        }
+        // A cancelled request waits no longer.
+        try? await TimedWork.outcome(within: limit, on: clock) { () async throws(SluiceError) in await task.value }
         return .settled
     }
 }

@@ -116,28 +116,6 @@ extension TransportOutcome {
             return .unacceptableStatus(response.head, response.request)
         }
     }
-
-    /// Returns the outcome of a request whose previous attempt had this one.
-    ///
-    /// The error of the previous attempt is added to a time-out, because it may have caused the delay. If a gate permits no
-    /// further attempt, the outcome of the previous one stands, because it says why the request failed.
-    func after(_ previous: TransportOutcome?) -> TransportOutcome {
-        guard let previous, case .failure(let error) = self else { return self }
-        if error.step == .gate, [.circuitOpen, .rateLimited, .queueFull].contains(error.code) { return previous }
-        guard let last = previous.apparentFailure, error.code == .timedOut, error.underlyingError == nil else {
-            return self
-        }
-        return .failure(
-            SluiceError(
-                error.code,
-                error.reason,
-                step: error.step,
-                request: error.request,
-                response: error.response,
-                underlyingError: last
-            )
-        )
-    }
 }
 
 // MARK: - Hedging

@@ -84,15 +84,20 @@ final class Steps: Sendable {
         )
     }
 
-    /// Returns true if an interceptor or a gate adds the credentials in a field to requests for the origin of this one.
-    func mayAdd(_ name: HTTPHeaderName, to request: HTTPRequest, _ context: RequestContext) -> Bool {
-        let pipeline = context.client.pipeline
-        let isToken = name == .authorization && tokenGates.contains { $0.mayAuthorize(request, of: pipeline) }
-        if isToken { return true }
-        return credentialInterceptors.contains { step in
-            guard let step, step.credentialHeader == name else { return false }
-            return (try? step.covers(request, context)) ?? false
+    /// Returns true if the step that has added the credentials in a field of a request also adds them to one for another
+    /// origin. That is the first interceptor that does so, or a gate.
+    func mayKeep(
+        _ name: HTTPHeaderName,
+        of request: HTTPRequest,
+        in moved: HTTPRequest,
+        _ context: RequestContext
+    ) -> Bool {
+        for case let step? in credentialInterceptors where step.credentialHeader == name {
+            if (try? step.covers(request, context)) == true { return (try? step.covers(moved, context)) == true }
         }
+        let pipeline = context.client.pipeline
+        return name == .authorization
+            && tokenGates.contains { $0.mayAuthorize(request, of: pipeline) && $0.mayAuthorize(moved, of: pipeline) }
     }
 
     /// The sessions of the gates that add the token of a user.

@@ -60,9 +60,7 @@ struct Retry: Sendable {
             case .success(let response): policy.statuses.contains(response.head.status)
             // Nothing has been sent, and the gate would begin its work again.
             case .failure(let error) where error.step == .gate: false
-            // A proxy that refuses the credentials may lock the account.
-            case .failure(let error) where (error.underlyingError as? any LastingCause)?.isLasting == true: false
-            case .failure(let error): policy.codes.contains(error.code)
+            case .failure(let error): policy.codes.contains(error.code) && !error.isLasting
             }
         guard let shouldRetry = policy.shouldRetry else { return isRetried }
         return shouldRetry(RetryProposal(outcome: outcome, attempt: attempt, isRetried: isRetried))

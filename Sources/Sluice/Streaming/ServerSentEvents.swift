@@ -520,7 +520,7 @@ struct ReconnectionState: Sendable {
         if failure.code == .unacceptableStatus, let status = failure.response?.status {
             return policy.statuses.contains(status)
         }
-        return RetryPolicy.transientCodes.contains(failure.code)
+        return RetryPolicy.transientCodes.contains(failure.code) && !failure.isLasting
     }
 }
 

@@ -167,13 +167,15 @@ package final class ConnectionPool: LoopHandler {
     }
 
     /// Sets the maximum number of concurrent requests on a shared connection. It is zero for a suspect one, whose server does not respond.
-    func setCapacity(_ capacity: Int, of connection: HTTP2Connection, isSuspect: Bool, on thread: LoopThread?) {
+    func setCapacity(of connection: HTTP2Connection, _ effects: HTTP2Effects, on thread: LoopThread?) {
+        guard let capacity = effects.capacity else { return }
         change(on: thread) {
             $0.setCapacity(
                 capacity,
                 of: .http2(connection),
                 in: connection.group,
-                isSuspect: isSuspect,
+                isSuspect: effects.isSuspect,
+                isLearned: effects.isLearned,
                 at: .now
             )
         }

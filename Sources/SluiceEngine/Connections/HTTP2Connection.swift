@@ -272,7 +272,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
 
     /// Records input from the server. If the connection was suspect, the pool may use it again.
     private func recordInput(_ state: inout State, _ effects: inout HTTP2Effects, at now: MonotonicTime) {
-        if state.liveness.recordInput(at: now) { effects.capacity = state.capacity ?? state.session.capacity }
+        if state.liveness.recordInput(at: now) { _ = effects.report(state.session) }
     }
 
     /// Passes a GOAWAY or a changed limit on concurrent requests to the pool, with requests that were submitted but cannot be written.
@@ -281,7 +281,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if state.session.isGoingAway {
             retire(&state, &effects)
         } else if state.session.capacity != state.capacity {
-            (state.capacity, effects.capacity) = (state.session.capacity, state.session.capacity)
+            state.capacity = effects.report(state.session)
             excess -= state.session.capacity
         } else {
             return
@@ -316,7 +316,6 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 }
             }
         }
-        if let new = state.session.capacity(after: state.capacity) { (state.capacity, effects.capacity) = (new, new) }
     }
 
     // MARK: Ends of streams
@@ -518,6 +517,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             fail(stream, stream.call.timeoutError(at: now), &state, &effects, now)
         }
         guard state.isOpen else { return }
+        if state.session.forgetLearned(at: now) { applySessionChanges(&state, &effects, now) }
         state.liveness.recordAcknowledgement(on: state.stream)
         switch state.liveness.step(awaitsResponse: state.session.count > 0, at: now) {
         case .nothing: break
@@ -545,7 +545,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         var deadline = stream?.expiration ?? .distantFuture
         if state.isOpen {
             let isIdle = state.session.count == 0
-            deadline = min(deadline, state.liveness.deadline(awaitsResponse: !isIdle))
+            deadline = min(deadline, state.liveness.deadline(awaitsResponse: !isIdle), state.session.learnedEnd)
             if isIdle { deadline = min(deadline, idleDeadline(state)) }
         }
         if self.state.moveDeadline(to: deadline, at: now) { effects.setsTimer = true }
@@ -566,9 +566,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         if effects.isClosed { pool.closed(.http2(self), on: thread) }
         if effects.wantsTurn { registration.runAgain(self, on: thread) }
         if effects.leavesPool { pool.remove(.http2(self), on: thread) }
-        if let capacity = effects.capacity {
-            pool.setCapacity(capacity, of: self, isSuspect: effects.isSuspect, on: thread)
-        }
+        pool.setCapacity(of: self, effects, on: thread)
         if effects.released > 0 { pool.releaseStreams(effects.released, of: self, on: thread) }
         for call in effects.resends { pool.resend(call, leaving: .http2(self), in: group, on: thread) }
         for call in effects.downgrades { call.resendOverHTTP1() }

@@ -38,16 +38,25 @@ final class HTTP2Session {
     /// The measured round-trip time, from the settings or the last PING.
     private(set) var roundTrip = Duration.milliseconds(100)
     /// The maximum number of concurrent requests on the connection.
-    var capacity: Int { min(announcedCapacity, acceptedStreams?.count ?? .max) }
-    /// Returns the capacity if it is no longer the given one, which a refusal or an answer may have changed.
-    func capacity(after known: Int?) -> Int? { known.flatMap { $0 == capacity ? nil : capacity } }
-    /// True if the server processes requests of the connection, also if it refuses one.
-    var processesRequests: Bool { hasProcessedRequests || streams.count > 1 }
-
+    var capacity: Int { min(announcedCapacity, accepted?.count ?? .max) }
     private var announcedCapacity = HTTP2Session.initialStreams
-    /// The number of streams that the server accepts at once, learned from its refusals, and the requests that it has answered since the
-    /// number last changed. Nil for a server that has not refused streams.
-    private var acceptedStreams: (count: Int, answered: Int)?
+    /// The number of streams that the server accepts at once, learned from its refusals; nil for a server that has not refused any.
+    private var accepted: AcceptedStreams?
+
+    /// True if the capacity is smaller than the server has announced.
+    var hasLearnedCapacity: Bool { capacity < announcedCapacity }
+    /// The time at which the learned number of streams no longer applies.
+    var learnedEnd: MonotonicTime { accepted?.end ?? .distantFuture }
+
+    /// Forgets the learned number of streams once its time has passed. Returns true if it has.
+    func forgetLearned(at now: MonotonicTime) -> Bool {
+        guard learnedEnd <= now else { return false }
+        accepted = nil
+        return true
+    }
+
+    /// True if the server processes requests of the connection, also if it refuses one.
+    var processesRequests: Bool { hasProcessedRequests || streams.values.contains { !$0.isClosed } }
     /// True once the server accepts no more requests.
     private(set) var isGoingAway = false
     /// The error that ends the connection.
@@ -148,21 +157,14 @@ final class HTTP2Session {
         return true
     }
 
-    /// Learns from the end of a stream how many streams the server accepts at once. A refusal lowers the number to that of the others. It
-    /// grows by one when the server has answered as many requests.
-    private func recordEnd(of stream: HTTP2Stream) {
-        if stream.isClosed, stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue {
-            if !streams.isEmpty { acceptedStreams = (streams.count, 0) }
-        } else if let accepted = acceptedStreams, stream.hasEnded {
-            let hasGrown = accepted.answered + 1 >= accepted.count
-            acceptedStreams = hasGrown ? (accepted.count + 1, 0) : (accepted.count, accepted.answered + 1)
-        }
-    }
-
     /// Removes a stream, and resets it unless it is closed.
     func remove(_ stream: HTTP2Stream) {
         guard streams.removeValue(forKey: stream.id) != nil else { return }
-        recordEnd(of: stream)
+        if stream.wasReset, stream.closeCode == NGHTTP2_REFUSED_STREAM.rawValue {
+            if !streams.isEmpty { accepted = AcceptedStreams(count: streams.count, at: now) }
+        } else if stream.hasEnded {
+            accepted?.recordAnswer()
+        }
         if !undecoded.isEmpty { undecoded.removeAll { $0 === stream } }
         if !stream.isClosed {
             if stream.hasWritten {
@@ -570,30 +572,5 @@ final class HTTP2Session {
 extension HTTP2Session {
     /// The name of an error code (RFC 9113 §7).
     static func name(of code: UInt32) -> String { String(cString: nghttp2_http2_strerror(code)) }
-}
-
-// MARK: - HTTP2 effects
-
-/// The effects of a turn, which are performed after the lock of the connection is released.
-struct HTTP2Effects {
-    var answers: [(call: Call, result: Result<TransportResponse, SluiceError>)] = []
-    var bodyEnds: [Transaction.BodyEnd] = []
-    /// The number of released request slots.
-    var released = 0
-    var resends: [Call] = []
-    /// Requests that must be sent with HTTP/1.1 (RFC 9113 §7).
-    var downgrades: [Call] = []
-    /// A changed maximum number of concurrent requests, to pass to the pool.
-    var capacity: Int?
-    /// True if the capacity is zero because the server does not respond.
-    var isSuspect = false
-    /// True to remove the connection from the pool.
-    var leavesPool = false
-    /// True if the socket was closed in this turn.
-    var isClosed = false
-    /// True if the socket is closed and no stream is left, so that the connection needs no further turn and no timer.
-    var leavesLoop = false
-    var setsTimer = false
-    var wantsTurn = false
 }
 #endif

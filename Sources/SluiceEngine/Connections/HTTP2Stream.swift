@@ -235,4 +235,66 @@ final class HTTP2Stream: Transaction {
         return complete()
     }
 }
+
+// MARK: - Accepted streams
+
+/// The number of streams that a server accepts at once, learned from a refusal. It grows by one when the server has answered as many
+/// requests.
+struct AcceptedStreams: Equatable {
+    private(set) var count: Int
+    private var answered = 0
+    /// The time at which the number no longer applies. The server may have been busy for a short time.
+    let end: MonotonicTime
+
+    /// Learns the number from a refusal.
+    ///
+    /// - Parameters:
+    ///   - count: The number of the other streams, at least one.
+    ///   - now: The time of the refusal.
+    init(count: Int, at now: MonotonicTime) {
+        self.count = count
+        end = now + .seconds(1)
+    }
+
+    mutating func recordAnswer() {
+        answered += 1
+        guard answered >= count else { return }
+        count += 1
+        answered = 0
+    }
+}
+
+// MARK: - HTTP2 effects
+
+/// The effects of a turn, which are performed after the lock of the connection is released.
+struct HTTP2Effects {
+    var answers: [(call: Call, result: Result<TransportResponse, SluiceError>)] = []
+    var bodyEnds: [Transaction.BodyEnd] = []
+    /// The number of released request slots.
+    var released = 0
+    var resends: [Call] = []
+    /// Requests that must be sent with HTTP/1.1 (RFC 9113 §7).
+    var downgrades: [Call] = []
+    /// A changed maximum number of concurrent requests, to pass to the pool.
+    var capacity: Int?
+    /// True if the capacity was learned from refusals, and says nothing about other connections.
+    var isLearned = false
+    /// True if the capacity is zero because the server does not respond.
+    var isSuspect = false
+    /// True to remove the connection from the pool.
+    var leavesPool = false
+    /// True if the socket was closed in this turn.
+    var isClosed = false
+    /// True if the socket is closed and no stream is left, so that the connection needs no further turn and no timer.
+    var leavesLoop = false
+    var setsTimer = false
+    var wantsTurn = false
+
+    /// Reports the capacity of a session to the pool, and returns it.
+    mutating func report(_ session: HTTP2Session) -> Int {
+        capacity = session.capacity
+        isLearned = session.hasLearnedCapacity
+        return session.capacity
+    }
+}
 #endif

@@ -42,6 +42,7 @@ extension PoolState {
     ///   - connection: The connection.
     ///   - group: The group of the connection.
     ///   - isSuspect: True for a capacity of zero because the server does not respond.
+    ///   - isLearned: True for a capacity that only this connection has, because the server has refused requests on it.
     ///   - now: The current time.
     /// - Returns: The actions to perform.
     package mutating func setCapacity(
@@ -49,13 +50,14 @@ extension PoolState {
         of connection: Connection,
         in group: GroupID,
         isSuspect: Bool = false,
+        isLearned: Bool = false,
         at now: MonotonicTime
     ) -> [Action] {
         guard let index = sharedIndex(of: connection, in: group) else { return [] }
         var actions: [Action] = []
         groups[group]?.shared[index].capacity = capacity
         groups[group]?.shared[index].isSuspect = isSuspect
-        if capacity > 0 { groups[group]?.knownCapacity = capacity }
+        if capacity > 0, !isLearned { groups[group]?.knownCapacity = capacity }
         let barren = groups[group]?.shared.indices.filter { groups[group]?.shared[$0].allowsNone == true } ?? []
         if capacity == 0, !isSuspect, barren.count > 1 {
             recordFailedGrowth(of: group, at: now)

@@ -1,7 +1,9 @@
 import SluiceFoundation
 
 /// A failed check of a TLS connection: the underlying error of ``SluiceError/Code/tlsFailed``.
-public struct TLSFailure: LocalizedError, Sendable, Hashable, DescribedError {
+public struct TLSFailure: LocalizedError, Sendable, Hashable, DescribedError, LastingCause {
+    package var isLasting: Bool { true }
+
     /// The checks of a TLS connection. Each case describes the failure.
     public enum Check: Sendable, Hashable {
         /// The certificate has expired.

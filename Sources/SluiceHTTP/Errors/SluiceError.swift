@@ -168,6 +168,11 @@ extension SluiceError: CustomReflectable, RedactedMirror {
     }
 }
 
+extension SluiceError {
+    /// True if another attempt would fail for the same reason, as with credentials that a proxy refuses. It may lock the account.
+    package var isLasting: Bool { (underlyingError as? any LastingCause)?.isLasting == true }
+}
+
 /// A cause of an error that another attempt may not remove.
 package protocol LastingCause: Error {
     /// True if another attempt would fail for the same reason.

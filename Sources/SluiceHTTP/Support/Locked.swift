@@ -187,13 +187,14 @@ package enum ProcessExit {
     private static let limitMilliseconds = 2000
     private static let count = Atomic<Int>(0)
 
-    private static let registration: Void = {
+    private static let registration: pid_t = {
         atexit { ProcessExit.wait() }
+        return getpid()
     }()
 
     /// Registers the exit handler.
     package static func register() {
-        registration
+        _ = registration
     }
 
     /// Records that work begins.
@@ -207,6 +208,8 @@ package enum ProcessExit {
     }
 
     private static func wait() {
+        // The threads do not continue in a fork.
+        guard getpid() == registration else { return }
         for _ in 0..<limitMilliseconds where count.load(ordering: .acquiring) > 0 { usleep(1000) }
     }
 }

@@ -73,4 +73,17 @@ import Testing
         #expect(window.isEnough(portion))
     }
 }
+
+@Suite struct AcceptedStreamsTests {
+    @Test func numberGrowsByOneAfterAsManyAnswers() {
+        let now = MonotonicTime(nanoseconds: 1_000_000_000)
+        var accepted = AcceptedStreams(count: 2, at: now)
+        let counts = (0..<9).map { _ in
+            accepted.recordAnswer()
+            return accepted.count
+        }
+        #expect(counts == [2, 3, 3, 3, 4, 4, 4, 4, 5])
+        #expect(accepted.end == now + .seconds(1))
+    }
+}
 #endif

@@ -111,6 +111,45 @@ extension EngineTests {
             #expect(transport.isQuiet)
         }
 
+        /// The other stream stays open, so that no answer shows that the server has room again.
+        @Test func refusalIsForgottenAfterASecond() async throws {
+            let refused = Locked(0)
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers, frame.stream > 1 else { return }
+                let isFirst = refused.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                if isFirst { return peer.reset(frame.stream, HTTP2Frame.Code.refusedStream) }
+                peer.answer(frame.stream, "ok")
+            }
+            let transport = SocketTransport { $0.maximumConnectionsByHost["127.0.0.1"] = 1 }
+            let held = Task { await transport.result(of: server.request("/held"), .http2()) }
+            let (peer, _) = try await server.seen()
+            try await peer.synchronize()
+            let other = await transport.result(of: server.request("/other"), .http2(Timeouts(total: .seconds(20))))
+            #expect(try other.get().text == "ok")
+            peer.answer(1, "held")
+            #expect(try await held.value.get().text == "held")
+            #expect(server.connections == 1)
+        }
+
+        /// A request that the client itself does not send says nothing about the server.
+        @Test func headThatIsTooLargeIsNoRefusal() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.kind == .headers, frame.stream > 1 { peer.answer(frame.stream, "ok") }
+            }
+            let held = send(server.request("/held"))
+            let (peer, _) = try await server.seen()
+            try await peer.synchronize()
+            let large = server.request(headers: ["X-Large": String(repeating: "x", count: 80_000)])
+            #expect(await send(large).value.error != nil)
+            #expect(try await send(server.request("/other")).value.get().text == "ok")
+            peer.answer(1, "held")
+            #expect(try await held.value.get().text == "held")
+            #expect(server.connections == 1)
+        }
+
         @Test func requestBeyondTheStreamLimitGetsANewConnection() async throws {
             let server = try ScriptedHTTP2Server(settings: [HTTP2Frame.Setting.maximumStreams: 1])
             let first = send(server.request("/first"))

@@ -148,6 +148,10 @@ extension EngineTests {
             #expect(error?.code == .connectionLost)
             #expect(error?.description.contains("ENHANCE_YOUR_CALM") == true, "\(String(describing: error))")
             #expect(server.connections == 4)
+            // Requests that are refused together are not requests that the server processes.
+            let tasks = (0..<12).map { send(server.request("/\($0)", method: .post)) }
+            for task in tasks { #expect(await task.value.error?.code == .connectionLost) }
+            #expect(server.connections <= 4 + 12 * 4)
         }
 
         // MARK: Streams

@@ -151,7 +151,7 @@ final class PermitTests: XCTestCase {
         }
     }
 
-    func testReleaseThatDoesNotEndDelaysTheResponseForTheTotalTimeAtMost() async throws {
+    func testReleaseThatDoesNotEndDelaysTheOutcomeForTheTotalTimeAtMost() async throws {
         struct Endless: ImmediateGate {
             func admit(_ request: RequestContext) async throws(SluiceError) -> Permit { permit }
             func admitImmediately(_ request: RequestContext) -> Permit? { permit }
@@ -165,6 +165,19 @@ final class PermitTests: XCTestCase {
         let client = APIClient(baseURL: server.url) { $0.gates = [Endless()] }
         let text = try await client.string.get("x").timeout(total: .milliseconds(100)).sender().value
         XCTAssertEqual(text, "ok")
+        server.on("/hang", .hang)
+        let stream = Task {
+            do throws(APIError) {
+                _ = try await client.stream("hang").response()
+                return nil as SluiceError.Code?
+            } catch {
+                return error.code
+            }
+        }
+        await server.waitForRequests(2)
+        stream.cancel()
+        let code = await stream.value
+        XCTAssertEqual(code, .cancelled)
     }
 
     func testReleasesPermitWhenInterceptorFails() async throws {

@@ -299,6 +299,23 @@ final class RetryTests: XCTestCase {
         XCTAssertEqual(refused.failure?.code, .circuitOpen)
     }
 
+    func testRefusalOfAReplayIsTheOutcome() async throws {
+        struct Once: Gate {
+            func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+                if request.attempt > 1 { throw SluiceError(.rateLimited, "There is no permit.", step: .gate) }
+                return Permit()
+            }
+        }
+        let server = try LoopbackServer()
+        server.on("/x", .status(.unauthorized))
+        server.on("/token", .json(#"{"access_token":"2","token_type":"Bearer"}"#))
+        let oauth = OAuth2(.refreshToken("r", id: "i"), tokenURL: "\(server.url)/token")
+        try await oauth.signIn(with: OAuth2.Token(accessToken: "1", refreshToken: "r"))
+        let client = APIClient(baseURL: server.url) { $0.gates = [oauth, Once()] }
+        let failure = await client.string.get("x").sender().response.failure
+        XCTAssertEqual(failure?.code, .rateLimited)
+    }
+
     func testBudgetLimitsRetriesOfFailingService() async throws {
         let clock = TestClock()
         let sent = Shared(0)

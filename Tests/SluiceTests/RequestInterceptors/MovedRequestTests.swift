@@ -96,6 +96,20 @@ final class MovedRequestTests: XCTestCase {
                 XCTAssertEqual(other.requests.last?.headers["Authorization"], isOwn ? "Bearer b" : "Bearer mine")
             }
         }
+        // Another step adds credentials for the new origin, but not these.
+        for usesGate in [false, true] {
+            let oauth = OAuth2(.refreshToken("r", id: "i"), tokenURL: "\(home)/token") { $0.origins = [other.url] }
+            try await oauth.signIn(with: token)
+            let backend = Backend(authority: other.authority)
+            let client = APIClient(baseURL: home) {
+                $0.gates = usesGate ? [oauth, backend] : [backend]
+                $0.requestInterceptors = [BearerToken("t")]
+                if !usesGate { $0.requestInterceptors.append(BearerToken("b", scope: .origins(other.url))) }
+            }
+            _ = try await client.data.get("x").sender().value
+            let received = try XCTUnwrap(other.requests.last).headers
+            XCTAssertNil(received["Authorization"])
+        }
     }
 
     func testCredentialsForTheNewOriginAreSent() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import SluiceHTTP
 import SluiceTesting
 import Testing
 
@@ -93,6 +94,19 @@ import Testing
             }
         }
         #expect(decisions == test.decisions)
+    }
+
+    /// Another connection would be refused too, and may lock the account.
+    @Test func credentialsThatAProxyRefusesAreSentOnce() {
+        struct Cause: LastingCause {
+            let isLasting: Bool
+        }
+        for isLasting in [false, true] {
+            var state = ReconnectionState(Reconnection())
+            let failure = SluiceError(.proxyFailed, "It failed.", underlyingError: Cause(isLasting: isLasting))
+            let decision = state.decision(after: failure, retry: nil, random: 0)
+            if case .fail = decision { #expect(isLasting) } else { #expect(!isLasting) }
+        }
     }
 
     /// Whatever a server sends as `retry`, the delay stays within the policy's limits.
