@@ -56,7 +56,12 @@ final class HTTP2Session {
     }
 
     /// True if the server processes requests of the connection, also if it refuses one.
-    var processesRequests: Bool { hasProcessedRequests || streams.values.contains { !$0.isClosed } }
+    var processesRequests: Bool {
+        hasProcessedRequests || hasAnswered || streams.values.contains { !$0.isClosed }
+    }
+    /// True if a response has ended in the bytes that were received last.
+    private var hasAnswered = false
+
     /// True once the server accepts no more requests.
     private(set) var isGoingAway = false
     /// The error that ends the connection.
@@ -260,6 +265,7 @@ final class HTTP2Session {
     func receive(_ bytes: UnsafeRawBufferPointer, budget: inout Int, at now: MonotonicTime) {
         guard failure == nil, let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
         self.now = now
+        hasAnswered = false
         outputBudget = budget
         let count = nghttp2_session_mem_recv(raw, base, bytes.count)
         budget = outputBudget
@@ -555,6 +561,7 @@ final class HTTP2Session {
         guard let stream = streams[id] else { return }
         stream.isClosed = true
         stream.closeCode = code
+        if stream.hasEnded { hasAnswered = true }
         touch(stream)
     }
 
