@@ -41,25 +41,6 @@ struct Download: Sendable {
     /// The sessions of the client's gates when the download began.
     let sessions: [Int]
 
-    init(
-        pipeline: Pipeline,
-        draft: RequestDraft,
-        destination: DownloadDestination,
-        options: DownloadOptions,
-        lease: PartialDownloadLease,
-        upload: TransferMeter,
-        progress: DownloadProgress
-    ) {
-        self.pipeline = pipeline
-        self.draft = draft
-        self.destination = destination
-        self.options = options
-        self.lease = lease
-        self.upload = upload
-        self.progress = progress
-        sessions = pipeline.steps.sessions
-    }
-
     /// The number of times that the resource may change during the download.
     static let restarts = 3
 
@@ -76,7 +57,7 @@ struct Download: Sendable {
             request = built
             key = DownloadKey(of: built, draft, pipeline.configuration)
             try options.validate()
-            // An earlier download to the same file may take its time to end.
+            // An earlier download to the same file may take long to end.
             let limit = timeouts.within(Deadline.earliest(draft.options.deadline), on: pipeline.clock).total
             let open = { @Sendable [key, destination, lease] () async throws(SluiceError) in
                 try await PartialDownload.open(

@@ -39,7 +39,8 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
                 options: request.options,
                 lease: lease,
                 upload: upload,
-                progress: progress
+                progress: progress,
+                sessions: pipeline.steps.sessions
             )
             let task = Task {
                 let outcome = await download.run()

@@ -202,7 +202,8 @@ struct CacheStep: Sendable {
         // memory.
         transfer.timeouts.total = attempt.pipeline.configuration.timeouts.total
         transfer.limits.body = transfer.limits.body ?? attempt.pipeline.configuration.limits.body
-        // Begun while observers know the request that it is for, unless another process may have to send it.
+        // Begun at once, because observers know the original request only until its end. With leases, another process may send the
+        // revalidation in place of this one.
         let call = cache.leases == nil ? attempt.call?.revalidation(forwarding.sent, transfer) : nil
         let background = CacheStep(
             cache: cache,

@@ -52,7 +52,7 @@ final class Call: Sendable {
     let client: APIClient
     let draft: RequestDraft
     let request: HTTPRequest
-    /// The request as it was built, if a request with the changes of its interceptors and gates is sent once more.
+    /// The request as it was built, if ``request`` already has the changes of interceptors and gates; nil otherwise.
     private let original: HTTPRequest?
     let transfer: TransferContext
     let transport: any Transport

@@ -56,7 +56,7 @@ final class DataSourceRequest: Sendable {
             do throws(SluiceError) {
                 decided = try await lookup.withinTotalTime { [decision, lookup] in
                     guard let decided = await decision.value() else { return nil }
-                    // Loops over the responses have left before this task came, which does not concern the request.
+                    // Loops that waited for the decision have ended before this task began to wait. The request goes on.
                     return decision.isAbandoned && !Task.isCancelled ? await lookup.decision() : decided
                 }
             } catch {

@@ -339,15 +339,9 @@ extension JSONDocument {
         }
     }
 
-    /// True for a string that begins as dates in ISO 8601 format do: `2026-01-02`.
+    /// True for a string that the date strategy `.iso8601` decodes.
     fileprivate func isDate(_ node: Node) -> Bool {
-        guard kind(node) == .string else { return false }
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        let beginning = string(of: node).utf8.prefix(10)
-        return beginning.count == 10
-            && beginning.enumerated().allSatisfy { index, byte in
-                index == 4 || index == 7 ? byte == UInt8(ascii: "-") : digits.contains(byte)
-            }
+        kind(node) == .string && (try? Date(string(of: node), strategy: .iso8601)) != nil
     }
 
     fileprivate func kind(_ node: Node) -> JSON.Kind { JSON.Kind(kind(of: node)) }

@@ -43,8 +43,8 @@ public final class CookieJar: Sendable {
     private let state = Locked(State())
     let file: CookieFile?
 
-    /// A random identifier, unique across processes. A change of the program's changes it, because the cookies may then be those of
-    /// another user. A cookie that a server sets does not.
+    /// A random identifier, unique across processes. It changes when the program sets or removes cookies, because they may then be those
+    /// of another user. It does not change when a server sets a cookie.
     package var id: (UInt64, UInt64) { state.withLock { $0.id } }
 
     /// Creates an empty jar in memory.

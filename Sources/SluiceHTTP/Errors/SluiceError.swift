@@ -169,7 +169,7 @@ extension SluiceError: CustomReflectable, RedactedMirror {
 }
 
 extension SluiceError {
-    /// True if another attempt would fail for the same reason, as with credentials that a proxy refuses. It may lock the account.
+    /// True if another attempt would fail for the same reason. To send credentials again that a proxy refuses could lock the account.
     package var isLasting: Bool { (underlyingError as? any LastingCause)?.isLasting == true }
 }
 

@@ -169,8 +169,9 @@ private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> 
 }
 
 extension statvfs {
-    /// The number of bytes that an unprivileged user can still write; nil if the file system does not say. Some in user space report
-    /// zeros, and some of a network a negative number.
+    /// The number of bytes that an unprivileged user can still write; nil if the file system does not provide it.
+    ///
+    /// Some file systems in user space report zeros. Some network file systems report a negative number.
     package var freeBytes: Int64? {
         guard f_blocks > 0 else { return nil }
         let (bytes, isOver) = UInt64(f_bavail).multipliedReportingOverflow(by: UInt64(f_frsize))

@@ -155,6 +155,17 @@ final class DataSourceTests: XCTestCase {
         XCTAssertThrowsError(try result.get()) { XCTAssertEqual(($0 as? APIError)?.isCancellation, true) }
     }
 
+    /// Returns a data source that never decides, and a signal that it was asked.
+    private func endlessSource() -> (DataSource, AsyncSignal) {
+        let isAsked = AsyncSignal()
+        let source = DataSource.custom { _, _ in
+            isAsked.open()
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            return .send
+        }
+        return (source, isAsked)
+    }
+
     func testValuesEndWithTheTotalTimeoutWhileStorageIsRead() async throws {
         struct Hanging: CacheStorage {
             let isRead = AsyncSignal()
@@ -174,14 +185,7 @@ final class DataSourceTests: XCTestCase {
         let storage = Hanging()
         let client = try client { $0.cache = CacheStore(storage: storage) }
         let request: APIRequest<User, APIError> = client.codable.get("user").timeout(total: .seconds(5))
-        let loop = Task {
-            do throws(APIError) {
-                for try await _ in request.dataSource(.cacheThenServer).sender().values {}
-                return nil as SluiceError.Code?
-            } catch {
-                return error.code
-            }
-        }
+        let loop = Task { await failure(ofValuesOf: request.dataSource(.cacheThenServer)) }
         await storage.isRead.wait()
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
@@ -191,21 +195,9 @@ final class DataSourceTests: XCTestCase {
 
     func testDrainEndsValuesThatWaitForADecision() async throws {
         let client = try client()
-        let isAsked = AsyncSignal()
-        let source = DataSource.custom { _, _ in
-            isAsked.open()
-            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-            return .send
-        }
+        let (source, isAsked) = endlessSource()
         let request: APIRequest<User, APIError> = client.codable.get("user").dataSource(source)
-        let loop = Task {
-            do throws(APIError) {
-                for try await _ in request.sender().values {}
-                return nil as SluiceError.Code?
-            } catch {
-                return error.code
-            }
-        }
+        let loop = Task { await failure(ofValuesOf: request) }
         await isAsked.wait()
         _ = await client.drain(within: .zero)
         let code = await loop.value
@@ -220,12 +212,7 @@ final class DataSourceTests: XCTestCase {
                 return request
             }
         }
-        let isAsked = AsyncSignal()
-        let source = DataSource.custom { _, _ in
-            isAsked.open()
-            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-            return .send
-        }
+        let (source, isAsked) = endlessSource()
         let request: APIRequest<User, APIError> = client.codable.get("user").dataSource(source)
         let result = Task { await request.sender().result.failure?.code }
         await isAsked.wait()
@@ -325,5 +312,15 @@ struct EventNames: RequestObserver {
     func observe(_ event: RequestEvent, of request: ObservedRequest) {
         let name = String(String(describing: event).prefix { $0 != "(" })
         names.change { $0.append(name) }
+    }
+}
+
+/// Returns the code of the error that ends a loop over the values of a request; nil if it ends without one.
+private func failure(ofValuesOf request: APIRequest<User, APIError>) async -> SluiceError.Code? {
+    do throws(APIError) {
+        for try await _ in request.sender().values {}
+        return nil
+    } catch {
+        return error.code
     }
 }
