@@ -13,27 +13,16 @@ let package = Package(
     ],
     dependencies: [],
     targets: [
-        .systemLibrary(
-            name: "CBrotli",
-            pkgConfig: "libbrotlidec",
-            providers: [.apt(["libbrotli-dev"]), .brew(["brotli"])]
-        ),
-        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        // On Linux, all but zlib are loaded with their first use, so they are not linked: no `pkgConfig`, which would link them.
+        .systemLibrary(name: "CBrotli"),
+        .systemLibrary(name: "CCrypto"),
         .systemLibrary(name: "CLinux"),
-        .systemLibrary(
-            name: "CNghttp2",
-            pkgConfig: "libnghttp2",
-            providers: [.apt(["libnghttp2-dev"]), .brew(["libnghttp2"])]
-        ),
-        .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"]), .brew(["libpsl"])]),
-        .systemLibrary(name: "CSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(
-            name: "CSQLite",
-            pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
-        ),
+        .systemLibrary(name: "CNghttp2"),
+        .systemLibrary(name: "CPSL"),
+        .systemLibrary(name: "CSSL"),
+        .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+        .systemLibrary(name: "CZstd"),
         .target(name: "SluiceFoundation"),
         .target(name: "SluiceLibc"),
         .target(
@@ -53,7 +42,10 @@ let package = Package(
         .target(name: "SluiceJSON", dependencies: ["SluiceFoundation"]),
         .target(
             name: "SluiceCache",
-            dependencies: ["CSQLite", "CZlib", "SluiceFoundation", "SluiceHTTP", "SluiceLibc"]
+            dependencies: ["CSQLite", "CZlib", "SluiceFoundation", "SluiceHTTP", "SluiceLibc"],
+            linkerSettings: [
+                .linkedLibrary("sqlite3", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]))
+            ]
         ),
         .target(
             name: "Sluice",
@@ -99,7 +91,8 @@ let package = Package(
         .executableTarget(
             name: "CacheProcess",
             dependencies: ["CSQLite", "SanitizerOptions", "Sluice", "SluiceTesting"],
-            path: "Tests/CacheProcess"
+            path: "Tests/CacheProcess",
+            linkerSettings: [.linkedLibrary("sqlite3")]
         ),
         .executableTarget(
             name: "TokenProcess",
@@ -134,7 +127,8 @@ let package = Package(
         ),
         .testTarget(
             name: "SluiceEngineTests",
-            dependencies: ["CBrotli", "CNghttp2", "CSSL", "CZlib", "CZstd", "Sluice", "SluiceEngine", "SluiceTesting"]
+            dependencies: ["CBrotli", "CNghttp2", "CSSL", "CZlib", "CZstd", "Sluice", "SluiceEngine", "SluiceTesting"],
+            linkerSettings: ["crypto", "nghttp2", "ssl", "zstd"].map { .linkedLibrary($0, .when(platforms: [.linux])) }
         ),
         .testTarget(
             name: "SluiceRedisTests",

@@ -1,6 +1,10 @@
 #pragma once
 
-// Functions around OpenSSL's macros and macro-based lists, which Swift cannot call.
+#if !__has_include(<openssl/ssl.h>)
+#error "<openssl/ssl.h> is missing. Install libssl-dev (Debian, Ubuntu) or openssl-devel (Fedora)."
+#endif
+
+#include "../CLinux/library.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -13,6 +17,91 @@
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <time.h>
+
+#define SLUICE_OPENSSL(F) \
+    F(ASN1_STRING_get0_data) F(ASN1_STRING_length) F(ASN1_TIME_to_tm) F(BIO_clear_flags) F(BIO_free) F(BIO_get_data) \
+    F(BIO_get_new_index) F(BIO_meth_free) F(BIO_meth_new) F(BIO_meth_set_ctrl) F(BIO_meth_set_read) F(BIO_meth_set_write) F(BIO_new) \
+    F(BIO_new_mem_buf) F(BIO_read) F(BIO_s_mem) F(BIO_set_data) F(BIO_set_flags) F(BIO_set_init) F(CRYPTO_free) \
+    F(CRYPTO_get_ex_new_index) F(ERR_clear_error) F(ERR_error_string_n) F(ERR_peek_error) F(ERR_peek_last_error) F(ERR_pop_to_mark) \
+    F(ERR_reason_error_string) F(ERR_set_mark) F(EVP_Digest) F(EVP_PKEY_free) F(EVP_md5) F(EVP_sha256) F(EVP_sha512_256) \
+    F(GENERAL_NAMES_free) F(OPENSSL_init_crypto) F(OPENSSL_sk_num) F(OPENSSL_sk_pop_free) F(OPENSSL_sk_value) F(PEM_read_bio_PrivateKey) \
+    F(PEM_read_bio_X509_AUX) F(PKCS12_free) F(PKCS12_parse) F(SSL_CIPHER_get_kx_nid) F(SSL_CIPHER_get_name) F(SSL_CTX_check_private_key) \
+    F(SSL_CTX_ctrl) F(SSL_CTX_free) F(SSL_CTX_get0_param) F(SSL_CTX_get_ciphers) F(SSL_CTX_new) F(SSL_CTX_sess_set_new_cb) \
+    F(SSL_CTX_set_alpn_protos) F(SSL_CTX_set_cert_store) F(SSL_CTX_set_cert_verify_callback) F(SSL_CTX_set_cipher_list) \
+    F(SSL_CTX_set_options) F(SSL_CTX_set_verify) F(SSL_CTX_use_PrivateKey) F(SSL_CTX_use_certificate) F(SSL_SESSION_dup) \
+    F(SSL_SESSION_free) F(SSL_SESSION_get_protocol_version) F(SSL_SESSION_get_ticket_lifetime_hint) F(SSL_SESSION_get_time) \
+    F(SSL_SESSION_get_timeout) F(SSL_SESSION_is_resumable) F(SSL_ctrl) F(SSL_do_handshake) F(SSL_free) F(SSL_get0_alpn_selected) \
+    F(SSL_get0_param) F(SSL_get0_verified_chain) F(SSL_get1_peer_certificate) F(SSL_get_error) F(SSL_get_ex_data) \
+    F(SSL_get_ex_data_X509_STORE_CTX_idx) F(SSL_get_session) F(SSL_has_pending) F(SSL_new) F(SSL_pending) F(SSL_read) \
+    F(SSL_session_reused) F(SSL_set_bio) F(SSL_set_connect_state) F(SSL_set_ex_data) F(SSL_set_session) F(SSL_shutdown) F(SSL_version) \
+    F(SSL_write) F(TLS_client_method) F(X509_LOOKUP_get_method_data) F(X509_LOOKUP_get_store) F(X509_LOOKUP_meth_new) \
+    F(X509_LOOKUP_meth_set_free) F(X509_LOOKUP_meth_set_get_by_subject) F(X509_LOOKUP_set_method_data) F(X509_NAME_cmp) \
+    F(X509_NAME_get0_der) F(X509_NAME_print_ex) F(X509_OBJECT_get0_X509) F(X509_OBJECT_retrieve_by_subject) F(X509_OBJECT_set1_X509) \
+    F(X509_STORE_CTX_get_current_cert) F(X509_STORE_CTX_get_error) F(X509_STORE_CTX_get_error_depth) F(X509_STORE_CTX_get_ex_data) \
+    F(X509_STORE_CTX_set_error) F(X509_STORE_add_cert) F(X509_STORE_add_lookup) F(X509_STORE_free) F(X509_STORE_get0_objects) \
+    F(X509_STORE_lock) F(X509_STORE_new) F(X509_STORE_unlock) F(X509_STORE_up_ref) F(X509_VERIFY_PARAM_set1_host) \
+    F(X509_VERIFY_PARAM_set1_ip) F(X509_VERIFY_PARAM_set_flags) F(X509_VERIFY_PARAM_set_hostflags) F(X509_check_ip) F(X509_free) \
+    F(X509_get0_notAfter) F(X509_get0_notBefore) F(X509_get_X509_PUBKEY) F(X509_get_default_cert_dir) F(X509_get_default_cert_dir_env) \
+    F(X509_get_default_cert_file) F(X509_get_default_cert_file_env) F(X509_get_ext_d2i) F(X509_get_issuer_name) F(X509_get_subject_name) \
+    F(X509_up_ref) F(X509_verify_cert_error_string) F(d2i_PKCS12) F(d2i_X509_AUX) F(i2d_X509_PUBKEY)
+// The functions of libcrypto are found as well, because libssl depends on it. OpenSSL registers no exit handler, which would destroy what
+// threads still use.
+SLUICE_LIBRARY(
+    sluice_openssl, "libssl.so." SLUICE_TEXT(OPENSSL_SHLIB_VERSION), SLUICE_OPENSSL,
+    loaded->OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL))
+
+// Lets the functions and macros below call what is loaded.
+#define ASN1_STRING_get0_data sluice_openssl()->ASN1_STRING_get0_data
+#define ASN1_STRING_length sluice_openssl()->ASN1_STRING_length
+#define ASN1_TIME_to_tm sluice_openssl()->ASN1_TIME_to_tm
+#define BIO_clear_flags sluice_openssl()->BIO_clear_flags
+#define BIO_free sluice_openssl()->BIO_free
+#define BIO_get_data sluice_openssl()->BIO_get_data
+#define BIO_get_new_index sluice_openssl()->BIO_get_new_index
+#define BIO_meth_free sluice_openssl()->BIO_meth_free
+#define BIO_meth_new sluice_openssl()->BIO_meth_new
+#define BIO_meth_set_ctrl sluice_openssl()->BIO_meth_set_ctrl
+#define BIO_meth_set_read sluice_openssl()->BIO_meth_set_read
+#define BIO_meth_set_write sluice_openssl()->BIO_meth_set_write
+#define BIO_new sluice_openssl()->BIO_new
+#define BIO_read sluice_openssl()->BIO_read
+#define BIO_s_mem sluice_openssl()->BIO_s_mem
+#define BIO_set_data sluice_openssl()->BIO_set_data
+#define BIO_set_flags sluice_openssl()->BIO_set_flags
+#define BIO_set_init sluice_openssl()->BIO_set_init
+#define CRYPTO_free sluice_openssl()->CRYPTO_free
+#define CRYPTO_get_ex_new_index sluice_openssl()->CRYPTO_get_ex_new_index
+#define EVP_Digest sluice_openssl()->EVP_Digest
+#define EVP_sha256 sluice_openssl()->EVP_sha256
+#define GENERAL_NAMES_free sluice_openssl()->GENERAL_NAMES_free
+#define OPENSSL_sk_num sluice_openssl()->OPENSSL_sk_num
+#define OPENSSL_sk_pop_free sluice_openssl()->OPENSSL_sk_pop_free
+#define OPENSSL_sk_value sluice_openssl()->OPENSSL_sk_value
+#define SSL_CIPHER_get_kx_nid sluice_openssl()->SSL_CIPHER_get_kx_nid
+#define SSL_CIPHER_get_name sluice_openssl()->SSL_CIPHER_get_name
+#define SSL_CTX_ctrl sluice_openssl()->SSL_CTX_ctrl
+#define SSL_CTX_get_ciphers sluice_openssl()->SSL_CTX_get_ciphers
+#define SSL_CTX_set_cipher_list sluice_openssl()->SSL_CTX_set_cipher_list
+#define SSL_CTX_set_options sluice_openssl()->SSL_CTX_set_options
+#define SSL_ctrl sluice_openssl()->SSL_ctrl
+#define SSL_get0_verified_chain sluice_openssl()->SSL_get0_verified_chain
+#define SSL_get_ex_data_X509_STORE_CTX_idx sluice_openssl()->SSL_get_ex_data_X509_STORE_CTX_idx
+#define SSL_set_bio sluice_openssl()->SSL_set_bio
+#define X509_LOOKUP_get_store sluice_openssl()->X509_LOOKUP_get_store
+#define X509_NAME_print_ex sluice_openssl()->X509_NAME_print_ex
+#define X509_OBJECT_get0_X509 sluice_openssl()->X509_OBJECT_get0_X509
+#define X509_OBJECT_retrieve_by_subject sluice_openssl()->X509_OBJECT_retrieve_by_subject
+#define X509_OBJECT_set1_X509 sluice_openssl()->X509_OBJECT_set1_X509
+#define X509_STORE_CTX_get_ex_data sluice_openssl()->X509_STORE_CTX_get_ex_data
+#define X509_STORE_get0_objects sluice_openssl()->X509_STORE_get0_objects
+#define X509_STORE_lock sluice_openssl()->X509_STORE_lock
+#define X509_STORE_unlock sluice_openssl()->X509_STORE_unlock
+#define X509_free sluice_openssl()->X509_free
+#define X509_get_X509_PUBKEY sluice_openssl()->X509_get_X509_PUBKEY
+#define X509_get_ext_d2i sluice_openssl()->X509_get_ext_d2i
+#define i2d_X509_PUBKEY sluice_openssl()->i2d_X509_PUBKEY
+
+// Functions around OpenSSL's macros and macro-based lists, which Swift cannot call.
 
 // Returns the number of certificates in the verified chain; 0 without one.
 static inline int sluice_tls_chain_count(const SSL *ssl) {

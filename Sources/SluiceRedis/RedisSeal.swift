@@ -250,30 +250,32 @@ package enum AuthenticatedCipher {
         _ nonce: [UInt8],
         _ context: [UInt8]
     ) -> [UInt8]? {
-        sluice_keep_crypto()
         guard key.count == 32, nonce.count == nonceSize, input.count < Int32.max, context.count < Int32.max,
-            let cipher = EVP_CIPHER_CTX_new()
+            let cipher = crypto.EVP_CIPHER_CTX_new()
         else { return nil }
-        defer { EVP_CIPHER_CTX_free(cipher) }
+        defer { crypto.EVP_CIPHER_CTX_free(cipher) }
         var output = [UInt8](repeating: 0, count: input.count + tagSize)
         var count: Int32 = 0
         let isOpening = tag != nil
-        guard EVP_CipherInit_ex(cipher, EVP_aes_256_gcm(), nil, key, nonce, isOpening ? 0 : 1) == 1,
-            EVP_CipherUpdate(cipher, nil, &count, context, Int32(context.count)) == 1
+        guard crypto.EVP_CipherInit_ex(cipher, crypto.EVP_aes_256_gcm(), nil, key, nonce, isOpening ? 0 : 1) == 1,
+            crypto.EVP_CipherUpdate(cipher, nil, &count, context, Int32(context.count)) == 1
         else { return nil }
         let isTransformed = input.withUnsafeBufferPointer { input in
             // Without bytes, a null pointer would have another meaning.
-            input.isEmpty || EVP_CipherUpdate(cipher, &output, &count, input.baseAddress, Int32(input.count)) == 1
+            input.isEmpty
+                || crypto.EVP_CipherUpdate(cipher, &output, &count, input.baseAddress, Int32(input.count)) == 1
         }
         guard isTransformed else { return nil }
         if var tag {
-            guard EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tagSize), &tag) == 1 else { return nil }
+            guard crypto.EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tagSize), &tag) == 1 else {
+                return nil
+            }
         }
         var last = [UInt8](repeating: 0, count: tagSize)
-        guard EVP_CipherFinal_ex(cipher, &last, &count) == 1 else { return nil }
+        guard crypto.EVP_CipherFinal_ex(cipher, &last, &count) == 1 else { return nil }
         output.removeLast(tagSize)
         if isOpening { return output }
-        guard EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tagSize), &last) == 1 else { return nil }
+        guard crypto.EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tagSize), &last) == 1 else { return nil }
         return output + last
     }
 }

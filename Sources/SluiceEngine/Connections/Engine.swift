@@ -1,6 +1,5 @@
 #if os(Linux)
 import CLinux
-import CSSL
 import SluiceHTTP
 import SluiceLibc
 import Synchronization
@@ -30,6 +29,14 @@ package final class Engine: Sendable {
         "The network engine could not start: the system could not provide a thread, a file descriptor or memory."
     )
 
+    /// Returns the error for a library that a connection or a body needs.
+    static func missing(_ file: UnsafePointer<CChar>) -> SluiceError {
+        SluiceError(
+            .internalFailure,
+            "The library \(String(cString: file)) could not be loaded. Install the package that contains it."
+        )
+    }
+
     static let forked = SluiceError(
         .internalFailure,
         "This process was forked after the first request, so it cannot send requests. Start another program with exec, or fork before the first request."
@@ -39,13 +46,10 @@ package final class Engine: Sendable {
     /// The open sockets and their limit.
     package let descriptors = DescriptorBudget()
     private let nextLoop = Atomic(0)
+    private let hasHalted = Atomic(false)
 
     private init?(loops requested: Int) {
         let count = requested > 0 ? requested : max(1, min(8, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2))
-        // OpenSSL registers no exit handler, which would destroy what threads of others still use. If the program has initialized it before
-        // with one, the handler below is registered later, so it runs first. The first TLS policy or hash loads the rest of OpenSSL, such
-        // as its configuration file.
-        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
         var loops: [EventLoop] = []
         for index in 0..<count {
             guard let loop = EventLoop(index: index) else { break }
@@ -53,8 +57,7 @@ package final class Engine: Sendable {
         }
         guard !loops.isEmpty else { return nil }
         self.loops = loops
-        // In a forked process, a thread that does not exist there may hold the lock.
-        atexit { if !Engine.isForked { Engine.shared?.halt() } }
+        Engine.haltAtExit()
         pthread_atfork(nil, nil) { Engine.hasForked.store(true, ordering: .relaxed) }
     }
 
@@ -69,8 +72,14 @@ package final class Engine: Sendable {
         loops[Int(UInt(bitPattern: nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue) % UInt(loops.count))]
     }
 
-    /// Stops all loops, so that they use nothing that the exiting process destroys.
+    /// Registers an exit handler that stops all loops, so that they use nothing that handlers registered before it destroy.
+    static func haltAtExit() {
+        // In a forked process, a thread that does not exist there may hold the lock.
+        atexit { if !Engine.isForked { Engine.started.withLock(\.self)?.halt() } }
+    }
+
     private func halt() {
+        guard !hasHalted.exchange(true, ordering: .relaxed) else { return }
         let latches = loops.map { loop in
             let latch = ExitLatch()
             loop.halt(latch)

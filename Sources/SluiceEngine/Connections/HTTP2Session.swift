@@ -2,6 +2,9 @@
 import CNghttp2
 import SluiceHTTP
 
+/// The functions of libnghttp2. The first use loads the library. If it is missing, they return failures.
+var nghttp2: sluice_nghttp2 { sluice_nghttp2().pointee }
+
 /// The HTTP/2 protocol state of one connection, implemented by libnghttp2: frames, header compression, flow control and streams.
 ///
 /// It performs no I/O. The connection, which holds the lock, passes in received bytes and writes the output. Streams that have received
@@ -75,31 +78,35 @@ final class HTTP2Session {
     /// True if the last GOAWAY names a request of this connection that the server may have processed.
     private(set) var hasProcessedRequests = false
 
-    /// Creates a session whose output starts with the settings. Returns nil if memory is short.
+    /// Creates a session whose output starts with the settings. Returns nil if memory is short or libnghttp2 is missing.
     init?(at now: MonotonicTime) {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
-        guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0, let callbacks else {
+        guard nghttp2.nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2.nghttp2_option_new(&options) == 0,
+            let callbacks
+        else {
             return nil
         }
         defer {
-            nghttp2_session_callbacks_del(callbacks)
-            nghttp2_option_del(options)
+            nghttp2.nghttp2_session_callbacks_del(callbacks)
+            nghttp2.nghttp2_option_del(options)
         }
         HTTP2Session.install(callbacks)
         // Windows are updated when readers consume bytes. Closed streams are not retained.
-        nghttp2_option_set_no_auto_window_update(options, 1)
-        nghttp2_option_set_no_closed_streams(options, 1)
-        nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(HTTP2Session.initialStreams))
+        nghttp2.nghttp2_option_set_no_auto_window_update(options, 1)
+        nghttp2.nghttp2_option_set_no_closed_streams(options, 1)
+        nghttp2.nghttp2_option_set_peer_max_concurrent_streams(options, UInt32(HTTP2Session.initialStreams))
         // Frames of types that are not in RFC 9113 are counted, then ignored (RFC 9113 §5.5).
-        for type in UInt8(10)...255 { nghttp2_option_set_user_recv_extension_type(options, type) }
+        for type in UInt8(10)...255 { nghttp2.nghttp2_option_set_user_recv_extension_type(options, type) }
         var session: OpaquePointer?
-        guard nghttp2_session_client_new2(&session, callbacks, nil, options) == 0, let session else { return nil }
+        guard nghttp2.nghttp2_session_client_new2(&session, callbacks, nil, options) == 0, let session else {
+            return nil
+        }
         raw = session
         self.now = now
         floodGuard = FloodGuard(at: now)
         roundTripStart = now
-        nghttp2_session_set_user_data(raw, Unmanaged.passUnretained(self).toOpaque())
+        nghttp2.nghttp2_session_set_user_data(raw, Unmanaged.passUnretained(self).toOpaque())
         let settings = [
             nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
             nghttp2_settings_entry(
@@ -107,13 +114,13 @@ final class HTTP2Session {
                 value: UInt32(FlowWindow.initialSize)
             ),
         ]
-        guard nghttp2_submit_settings(raw, 0, settings, settings.count) == 0,
-            nghttp2_session_set_local_window_size(raw, 0, 0, Int32(FlowWindow.connectionSize)) == 0
+        guard nghttp2.nghttp2_submit_settings(raw, 0, settings, settings.count) == 0,
+            nghttp2.nghttp2_session_set_local_window_size(raw, 0, 0, Int32(FlowWindow.connectionSize)) == 0
         else { return nil }
     }
 
     deinit {
-        nghttp2_session_del(raw)
+        nghttp2.nghttp2_session_del(raw)
     }
 
     // MARK: Requests
@@ -130,8 +137,8 @@ final class HTTP2Session {
     /// True if another request can be sent.
     var hasRoom: Bool {
         !isGoingAway && failure == nil && streams.count < capacity
-            && nghttp2_session_get_next_stream_id(raw) < HTTP2Session.lastIdentifier
-            && nghttp2_session_check_request_allowed(raw) != 0
+            && nghttp2.nghttp2_session_get_next_stream_id(raw) < HTTP2Session.lastIdentifier
+            && nghttp2.nghttp2_session_check_request_allowed(raw) != 0
     }
 
     /// Returns up to a number of streams that were submitted but not written, the latest first.
@@ -149,12 +156,12 @@ final class HTTP2Session {
     /// Submits a request. Returns false if the session has no room for it.
     func submit(_ stream: HTTP2Stream, _ head: inout HTTP2RequestHead, hasBody: Bool) -> Bool {
         let id = head.withFields { fields, count in
-            guard hasBody else { return nghttp2_submit_request(raw, nil, fields, count, nil, nil) }
+            guard hasBody else { return nghttp2.nghttp2_submit_request(raw, nil, fields, count, nil, nil) }
             var provider = nghttp2_data_provider()
             provider.read_callback = { _, id, buffer, length, flags, _, user in
                 HTTP2Session.of(user)?.read(id, buffer, length, flags) ?? Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
             }
-            return nghttp2_submit_request(raw, nil, fields, count, &provider, nil)
+            return nghttp2.nghttp2_submit_request(raw, nil, fields, count, &provider, nil)
         }
         guard id > 0 else { return false }
         stream.id = id
@@ -176,7 +183,7 @@ final class HTTP2Session {
                 unansweredResets += 1
                 discardedBytes += stream.window.size
             }
-            nghttp2_submit_rst_stream(raw, 0, stream.id, NGHTTP2_CANCEL.rawValue)
+            _ = nghttp2.nghttp2_submit_rst_stream(raw, 0, stream.id, NGHTTP2_CANCEL.rawValue)
         }
     }
 
@@ -184,7 +191,7 @@ final class HTTP2Session {
     func resume(_ stream: HTTP2Stream) {
         if stream.isDeferred {
             stream.isDeferred = false
-            nghttp2_session_resume_data(raw, stream.id)
+            _ = nghttp2.nghttp2_session_resume_data(raw, stream.id)
         }
     }
 
@@ -192,23 +199,23 @@ final class HTTP2Session {
     func returnCredit(_ count: Int, to stream: HTTP2Stream, at now: MonotonicTime) {
         guard !stream.isClosed, !stream.hasEnded else { return }
         if stream.window.recordDelivered(count, unread: stream.awaitDrain(), roundTrip: roundTrip, at: now) {
-            nghttp2_session_set_local_window_size(raw, 0, stream.id, Int32(stream.window.size))
+            _ = nghttp2.nghttp2_session_set_local_window_size(raw, 0, stream.id, Int32(stream.window.size))
         }
         // The received bytes include padding (RFC 9113 §6.1), which nobody reads.
-        let received = Int(nghttp2_session_get_stream_effective_recv_data_length(raw, stream.id))
+        let received = Int(nghttp2.nghttp2_session_get_stream_effective_recv_data_length(raw, stream.id))
         let credit = received - stream.withheldCredit
-        if stream.window.isEnough(credit) { nghttp2_submit_window_update(raw, 0, stream.id, Int32(credit)) }
+        if stream.window.isEnough(credit) { _ = nghttp2.nghttp2_submit_window_update(raw, 0, stream.id, Int32(credit)) }
     }
 
     func ping(at now: MonotonicTime) {
-        guard nghttp2_submit_ping(raw, 0, nil) == 0 else { return }
+        guard nghttp2.nghttp2_submit_ping(raw, 0, nil) == 0 else { return }
         awaitsPingAnswer = true
         roundTripStart = now
     }
 
     /// Submits a GOAWAY frame without an error.
     func close() {
-        nghttp2_session_terminate_session(raw, NGHTTP2_NO_ERROR.rawValue)
+        _ = nghttp2.nghttp2_session_terminate_session(raw, NGHTTP2_NO_ERROR.rawValue)
     }
 
     // MARK: Output
@@ -222,7 +229,7 @@ final class HTTP2Session {
         }
         while output.count < limit {
             var data: UnsafePointer<UInt8>?
-            let count = nghttp2_session_mem_send(raw, &data)
+            let count = nghttp2.nghttp2_session_mem_send(raw, &data)
             if count < 0 {
                 failure = failure ?? HTTP2Session.failure(Int32(count), lastErrorMessage)
                 return
@@ -267,16 +274,16 @@ final class HTTP2Session {
         self.now = now
         hasAnswered = false
         outputBudget = budget
-        let count = nghttp2_session_mem_recv(raw, base, bytes.count)
+        let count = nghttp2.nghttp2_session_mem_recv(raw, base, bytes.count)
         budget = outputBudget
         scanner.scan(bytes, countDiscarded)
         if count < 0 {
             failure = failure ?? HTTP2Session.failure(Int32(count), lastErrorMessage)
-        } else if !isGoingAway, nghttp2_session_check_request_allowed(raw) == 0 {
+        } else if !isGoingAway, nghttp2.nghttp2_session_check_request_allowed(raw) == 0 {
             // The GOAWAY to the server names the reason.
             while failure == nil {
                 var data: UnsafePointer<UInt8>?
-                let count = nghttp2_session_mem_send(raw, &data)
+                let count = nghttp2.nghttp2_session_mem_send(raw, &data)
                 guard count > 0, let data else { break }
                 pendingOutput.append(contentsOf: UnsafeBufferPointer(start: data, count: count))
             }
@@ -347,7 +354,7 @@ final class HTTP2Session {
 
     private static func failure(_ code: Int32, _ message: String?) -> SluiceError {
         if code == NGHTTP2_ERR_NOMEM.rawValue { return Engine.unavailable }
-        let reason = message ?? String(cString: nghttp2_strerror(code))
+        let reason = message ?? nghttp2.nghttp2_strerror(code).map { String(cString: $0) } ?? ""
         return SluiceError(.invalidResponse, "The response is not valid HTTP/2: \(reason).")
     }
 
@@ -358,13 +365,13 @@ final class HTTP2Session {
     }
 
     private static func install(_ callbacks: OpaquePointer) {
-        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, user in
+        nghttp2.nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, user in
             header.flatMap { HTTP2Session.of(user)?.beginFrame($0.pointee) } ?? 0
         }
-        nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in
+        nghttp2.nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in
             NGHTTP2_ERR_CANCEL.rawValue
         }
-        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+        nghttp2.nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _,
             frame,
             name,
@@ -380,35 +387,35 @@ final class HTTP2Session {
                 UnsafeRawBufferPointer(start: value, count: length)
             )
         }
-        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, user in
+        nghttp2.nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
             session.fail(frame.pointee.hd.stream_id, ResponseSyntaxError.malformedField.error)
             return 0
         }
-        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
+        nghttp2.nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
             return session.receivedFrame(frame.pointee)
         }
-        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { raw, _, id, data, length, user in
+        nghttp2.nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { raw, _, id, data, length, user in
             guard let session = HTTP2Session.of(user) else { return 0 }
             session.receivedData(id, UnsafeRawBufferPointer(start: data, count: length))
             return 0
         }
-        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, user in
+        nghttp2.nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, user in
             HTTP2Session.of(user)?.streamClosed(id, code)
             return 0
         }
-        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, code, user in
+        nghttp2.nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, code, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
             session.receivedInvalidFrame(frame.pointee.hd.stream_id, code)
             return 0
         }
-        nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, user in
+        nghttp2.nghttp2_session_callbacks_set_before_frame_send_callback(callbacks) { _, frame, user in
             guard let header = frame?.pointee.hd, header.type == NGHTTP2_HEADERS.rawValue else { return 0 }
             HTTP2Session.of(user)?.streams[header.stream_id]?.isBeingWritten = true
             return 0
         }
-        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
+        nghttp2.nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
             let header = frame.pointee.hd
             switch UInt32(header.type) {
@@ -426,14 +433,14 @@ final class HTTP2Session {
             }
             return 0
         }
-        nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, code, user in
+        nghttp2.nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, code, user in
             guard let frame, frame.pointee.hd.type == NGHTTP2_HEADERS.rawValue else { return 0 }
             let (session, stream) = (HTTP2Session.of(user), frame.pointee.hd.stream_id)
             if code == NGHTTP2_ERR_FRAME_SIZE_ERROR.rawValue { session?.fail(stream, .requestHeadTooLarge) }
             session?.streamClosed(stream, NGHTTP2_REFUSED_STREAM.rawValue)
             return 0
         }
-        nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, length, user in
+        nghttp2.nghttp2_session_callbacks_set_error_callback2(callbacks) { _, _, text, length, user in
             guard let text, let session = HTTP2Session.of(user) else { return 0 }
             let bytes = UnsafeRawBufferPointer(start: text, count: length)
             let message = String(decoding: bytes.filter { (32..<127).contains($0) }, as: UTF8.self)
@@ -448,7 +455,7 @@ final class HTTP2Session {
         guard let stream = streams[id] else { return }
         stream.hasWritten = true
         let more = stream.window.size - FlowWindow.initialSize
-        if more > 0 { nghttp2_submit_window_update(raw, 0, id, Int32(more)) }
+        if more > 0 { _ = nghttp2.nghttp2_submit_window_update(raw, 0, id, Int32(more)) }
     }
 
     /// Counts frames without content. Fails the connection if there are too many.
@@ -521,7 +528,7 @@ final class HTTP2Session {
             if frame.hd.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 {
                 measureRoundTrip()
             } else {
-                let limit = nghttp2_session_get_remote_settings(raw, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+                let limit = nghttp2.nghttp2_session_get_remote_settings(raw, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
                 announcedCapacity = min(Int(limit), HTTP2Session.maximumStreams)
             }
         case NGHTTP2_PING.rawValue:
@@ -536,7 +543,7 @@ final class HTTP2Session {
             hasProcessedRequests = (1..<Int32.max).contains(frame.goaway.last_stream_id)
             let code = frame.goaway.error_code
             if code != NGHTTP2_NO_ERROR.rawValue {
-                goAwayReason = String(cString: nghttp2_http2_strerror(code))
+                goAwayReason = HTTP2Session.name(of: code)
             }
         default: break
         }
@@ -548,7 +555,7 @@ final class HTTP2Session {
     }
 
     private func receivedData(_ id: Int32, _ bytes: UnsafeRawBufferPointer) {
-        nghttp2_session_consume_connection(raw, bytes.count)
+        _ = nghttp2.nghttp2_session_consume_connection(raw, bytes.count)
         guard let stream = streams[id] else { return }
         floodGuard.reward()
         touch(stream)
@@ -578,6 +585,8 @@ final class HTTP2Session {
 
 extension HTTP2Session {
     /// The name of an error code (RFC 9113 §7).
-    static func name(of code: UInt32) -> String { String(cString: nghttp2_http2_strerror(code)) }
+    static func name(of code: UInt32) -> String {
+        nghttp2.nghttp2_http2_strerror(code).map { String(cString: $0) } ?? ""
+    }
 }
 #endif

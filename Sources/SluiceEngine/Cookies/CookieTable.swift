@@ -302,15 +302,20 @@ package struct RequestCookies: Sendable {
     }
 }
 
+/// The functions of libpsl. The first use loads the library.
+private var psl: sluice_psl { sluice_psl().pointee }
+
 /// The public suffixes, such as `co.uk`, under which anybody can register a domain (publicsuffix.org), as built into libpsl.
 package enum PublicSuffixes {
     /// Returns true if a domain is a public suffix.
     ///
     /// - Parameter domain: The domain, in lower case and without a trailing dot. A domain without any dot is always a public suffix.
-    /// - Returns: True for a public suffix. A libpsl without a list knows only domains without a dot.
+    /// - Returns: True for a public suffix. A libpsl without a list knows only domains without a dot. Without libpsl, all domains are public
+    ///   suffixes.
     package static func contains(_ domain: String) -> Bool {
-        guard let list = psl_builtin() else { return !domain.utf8.contains(UInt8(ascii: ".")) }
-        return psl_is_public_suffix(list, domain) != 0
+        guard psl.is_complete != 0 else { return true }
+        guard let list = psl.psl_builtin() else { return !domain.utf8.contains(UInt8(ascii: ".")) }
+        return psl.psl_is_public_suffix(list, domain) != 0
     }
 }
 #endif

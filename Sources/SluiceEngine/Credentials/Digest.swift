@@ -135,15 +135,15 @@ package enum DigestHash: Int, Sendable, CaseIterable, Comparable {
     package func hex(of bytes: UnsafeRawBufferPointer) -> String? {
         let function =
             switch self {
-            case .md5: EVP_md5()
-            case .sha256: EVP_sha256()
-            case .sha512t256: EVP_sha512_256()
+            case .md5: openSSL.EVP_md5()
+            case .sha256: openSSL.EVP_sha256()
+            case .sha512t256: openSSL.EVP_sha512_256()
             }
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
-        guard EVP_Digest(bytes.baseAddress, bytes.count, &digest, &count, function, nil) == 1 else {
+        guard openSSL.EVP_Digest(bytes.baseAddress, bytes.count, &digest, &count, function, nil) == 1 else {
             // The error must not remain in the queue of the thread, where the next TLS call would find it.
-            ERR_clear_error()
+            openSSL.ERR_clear_error()
             return nil
         }
         return HexText.text(of: digest.prefix(Int(count)))

@@ -2,6 +2,11 @@
 import CBrotli
 import CZstd
 
+/// The functions of libbrotlidec. The first use loads the library. If it is missing, they return failures.
+var brotli: sluice_brotli { sluice_brotli().pointee }
+/// The functions of libzstd. The first use loads the library. If it is missing, they return failures.
+var zstd: sluice_zstd { sluice_zstd().pointee }
+
 /// A decoder of one coding, or of two in a row. The sizes of the two buffers bound the work of one call.
 protocol CodingStream: AnyObject {
     /// False after the first byte until the end mark of the stream.
@@ -80,13 +85,13 @@ final class BrotliStream: CodingStream {
 
     var isComplete: Bool { hasEnded || !hasBegun }
 
-    /// Creates a decoder, or returns nil if memory is short.
+    /// Creates a decoder, or returns nil if memory is short or the library is missing.
     init?() {
-        guard let state = BrotliDecoderCreateInstance(nil, nil, nil) else { return nil }
+        guard let state = brotli.BrotliDecoderCreateInstance(nil, nil, nil) else { return nil }
         self.state = state
     }
 
-    deinit { BrotliDecoderDestroyInstance(state) }
+    deinit { brotli.BrotliDecoderDestroyInstance(state) }
 
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> CodingProgress {
         if hasEnded { return CodingProgress(failure: input.isEmpty ? nil : .trailingData) }
@@ -94,7 +99,7 @@ final class BrotliStream: CodingStream {
         var source = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         var target = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
         var (left, free) = (input.count, output.count)
-        let result = BrotliDecoderDecompressStream(state, &left, &source, &free, &target, nil)
+        let result = brotli.BrotliDecoderDecompressStream(state, &left, &source, &free, &target, nil)
         var progress = CodingProgress(consumed: input.count - left, produced: output.count - free, hasMore: free == 0)
         switch result {
         case BROTLI_DECODER_RESULT_SUCCESS:
@@ -109,7 +114,7 @@ final class BrotliStream: CodingStream {
     }
 
     private var failure: ContentDecoder.Failure {
-        let code = BrotliDecoderGetErrorCode(state)
+        let code = brotli.BrotliDecoderGetErrorCode(state)
         // The error codes of the format are greater than the error codes of memory allocation.
         if code.rawValue <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES.rawValue,
             code.rawValue > BROTLI_DECODER_ERROR_UNREACHABLE.rawValue
@@ -136,17 +141,18 @@ final class ZstdStream: CodingStream {
 
     var isComplete: Bool { header.count == 0 }
 
-    /// Creates a decoder, or returns nil if memory is short.
+    /// Creates a decoder, or returns nil if memory is short or the library is missing.
     init?() {
-        guard let context = ZSTD_createDCtx() else { return nil }
-        guard ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, ZstdStream.windowLog)) == 0 else {
-            ZSTD_freeDCtx(context)
+        guard let context = zstd.ZSTD_createDCtx() else { return nil }
+        guard zstd.ZSTD_isError(zstd.ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, ZstdStream.windowLog)) == 0
+        else {
+            _ = zstd.ZSTD_freeDCtx(context)
             return nil
         }
         self.context = context
     }
 
-    deinit { ZSTD_freeDCtx(context) }
+    deinit { _ = zstd.ZSTD_freeDCtx(context) }
 
     func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> CodingProgress {
         var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
@@ -159,8 +165,8 @@ final class ZstdStream: CodingStream {
             failure = header.check(rest, isFirst: !hasDecodedFrame)
             if failure != nil { break }
             let before = (source.pos, target.pos)
-            let result = ZSTD_decompressStream(context, &target, &source)
-            if ZSTD_isError(result) != 0 {
+            let result = zstd.ZSTD_decompressStream(context, &target, &source)
+            if zstd.ZSTD_isError(result) != 0 {
                 failure = ZstdStream.failure(result)
                 break
             }
@@ -180,7 +186,7 @@ final class ZstdStream: CodingStream {
     }
 
     private static func failure(_ result: Int) -> ContentDecoder.Failure {
-        switch ZSTD_getErrorCode(result) {
+        switch zstd.ZSTD_getErrorCode(result) {
         case ZSTD_error_frameParameter_windowTooLarge: .windowTooLarge
         case ZSTD_error_memory_allocation: .noMemory
         default: .damaged

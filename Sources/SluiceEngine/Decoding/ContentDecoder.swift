@@ -75,6 +75,13 @@ package final class ContentDecoder {
         }
     }
 
+    /// Returns the error for codings of which no decoder could be created.
+    static func unavailable(for codings: [ContentCoding]) -> SluiceError {
+        if codings.contains(.br), brotli.is_complete == 0 { return Engine.missing(brotli.file) }
+        if codings.contains(.zstd), zstd.is_complete == 0 { return Engine.missing(zstd.file) }
+        return Engine.unavailable
+    }
+
     private static func stream(for coding: ContentCoding) -> (any CodingStream)? {
         switch coding {
         case .gzip: InflateStream(gzip: true)

@@ -18,16 +18,16 @@ struct CertificateVerification {
     static let callback: @convention(c) (Int32, OpaquePointer?) -> Int32 = { isAccepted, verification in
         guard isAccepted != 1, let verification else { return isAccepted }
         guard let stream = TLSStream.of(sluice_tls_connection(verification)) else { return 0 }
-        let code = X509_STORE_CTX_get_error(verification)
-        let certificate = X509_STORE_CTX_get_current_cert(verification)
+        let code = openSSL.X509_STORE_CTX_get_error(verification)
+        let certificate = openSSL.X509_STORE_CTX_get_current_cert(verification)
         if code == X509_V_ERR_IP_ADDRESS_MISMATCH, let certificate,
             stream.identity?.isNamedByMappedAddress(in: certificate) == true
         {
-            X509_STORE_CTX_set_error(verification, X509_V_OK)
+            openSSL.X509_STORE_CTX_set_error(verification, X509_V_OK)
             return 1
         }
         if let certificate {
-            let depth = Int(X509_STORE_CTX_get_error_depth(verification))
+            let depth = Int(openSSL.X509_STORE_CTX_get_error_depth(verification))
             stream.verification.record(code, CertificateSummary(certificate, depth: depth))
         }
         return 0
@@ -41,7 +41,7 @@ struct CertificateVerification {
     func failure(for identity: ServerIdentity?) -> TLSFailure? {
         guard let finding else { return nil }
         let check = TLSFailure.Check(finding: finding.code)
-        let message = X509_verify_cert_error_string(Int(finding.code)).map { String(cString: $0) } ?? ""
+        let message = openSSL.X509_verify_cert_error_string(Int(finding.code)).map { String(cString: $0) } ?? ""
         let detail =
             check == .hostName
             ? "no alternative certificate subject name matches “\(identity.map(\.description) ?? "")”" : message
@@ -50,8 +50,8 @@ struct CertificateVerification {
 
     /// Returns the server's certificate, also for a resumed session.
     static func ownCertificate(of connection: OpaquePointer) -> CertificateSummary? {
-        guard let certificate = SSL_get1_peer_certificate(connection) else { return nil }
-        defer { X509_free(certificate) }
+        guard let certificate = openSSL.SSL_get1_peer_certificate(connection) else { return nil }
+        defer { openSSL.X509_free(certificate) }
         return CertificateSummary(certificate, depth: 0)
     }
 
@@ -65,8 +65,8 @@ struct CertificateVerification {
                 return pins.pins.contains(pin)
             }
         }
-        guard let certificate = SSL_get1_peer_certificate(connection) else { return false }
-        defer { X509_free(certificate) }
+        guard let certificate = openSSL.SSL_get1_peer_certificate(connection) else { return false }
+        defer { openSSL.X509_free(certificate) }
         return PublicKeyPin(of: certificate).map(pins.pins.contains) ?? false
     }
 
@@ -78,7 +78,7 @@ struct CertificateVerification {
         return (0..<sluice_tls_chain_count(connection)).reduce(limit) { limit, position in
             var seconds: Int64 = 0
             guard let certificate = sluice_tls_chain_certificate(connection, position),
-                sluice_tls_seconds(X509_get0_notAfter(certificate), &seconds) == 1
+                sluice_tls_seconds(openSSL.X509_get0_notAfter(certificate), &seconds) == 1
             else { return 0 }
             return min(limit, seconds)
         }
@@ -91,11 +91,11 @@ extension CertificateSummary {
     /// Creates a summary of an OpenSSL certificate. The certificate is untrusted, so its texts are shortened and made printable.
     package init(_ certificate: OpaquePointer, depth: Int) {
         self.init(
-            subject: CertificateSummary.name(X509_get_subject_name(certificate)),
-            issuer: CertificateSummary.name(X509_get_issuer_name(certificate)),
+            subject: CertificateSummary.name(openSSL.X509_get_subject_name(certificate)),
+            issuer: CertificateSummary.name(openSSL.X509_get_issuer_name(certificate)),
             names: depth == 0 ? CertificateSummary.names(of: certificate) : [],
-            validFrom: CertificateSummary.date(X509_get0_notBefore(certificate)),
-            validUntil: CertificateSummary.date(X509_get0_notAfter(certificate)),
+            validFrom: CertificateSummary.date(openSSL.X509_get0_notBefore(certificate)),
+            validUntil: CertificateSummary.date(openSSL.X509_get0_notAfter(certificate)),
             publicKey: PublicKeyPin(of: certificate),
             depth: depth
         )
@@ -195,17 +195,17 @@ enum ServerIdentity: Sendable, Hashable {
 
     /// Configures OpenSSL to verify the identity together with the chain. Returns false on failure.
     func configureVerification(of connection: OpaquePointer) -> Bool {
-        guard let parameters = SSL_get0_param(connection) else { return false }
+        guard let parameters = openSSL.SSL_get0_param(connection) else { return false }
         switch self {
         case .name(let name):
-            X509_VERIFY_PARAM_set_hostflags(
+            openSSL.X509_VERIFY_PARAM_set_hostflags(
                 parameters,
                 UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
             )
-            return X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count) == 1
+            return openSSL.X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count) == 1
         case .address(let address):
             let bytes = address.bytes
-            return X509_VERIFY_PARAM_set1_ip(parameters, bytes, bytes.count) == 1
+            return openSSL.X509_VERIFY_PARAM_set1_ip(parameters, bytes, bytes.count) == 1
         }
     }
 
@@ -213,7 +213,7 @@ enum ServerIdentity: Sendable, Hashable {
     func isNamedByMappedAddress(in certificate: OpaquePointer) -> Bool {
         guard case .address(let address) = self, address.isIPv4 else { return false }
         let bytes = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + address.bytes
-        return X509_check_ip(certificate, bytes, bytes.count, 0) == 1
+        return openSSL.X509_check_ip(certificate, bytes, bytes.count, 0) == 1
     }
 }
 

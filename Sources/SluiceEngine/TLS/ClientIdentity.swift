@@ -50,29 +50,29 @@ struct ClientIdentity: ~Copyable {
     private init(bundle source: CertificateSource, password: Secret?) throws(CertificateFile.Unreadable) {
         let file = try CertificateFile(source)
         let bundle = file.contents.withUnsafeBufferPointer { bytes in
-            ERR_clear_error()
+            openSSL.ERR_clear_error()
             var position = bytes.baseAddress
-            return d2i_PKCS12(nil, &position, bytes.count)
+            return openSSL.d2i_PKCS12(nil, &position, bytes.count)
         }
         guard let bundle else {
             throw file.unreadable(OpenSSLError.takeMessage(or: "the data is not in PKCS #12 format"))
         }
-        defer { PKCS12_free(bundle) }
+        defer { openSSL.PKCS12_free(bundle) }
         var key: OpaquePointer?
         var certificate: OpaquePointer?
         var others: OpaquePointer?
-        let isRead = PKCS12_parse(bundle, password?.reveal() ?? "", &key, &certificate, &others) == 1
+        let isRead = openSSL.PKCS12_parse(bundle, password?.reveal() ?? "", &key, &certificate, &others) == 1
         let chain = (0..<sluice_tls_certificate_count(others)).compactMap { position in
-            sluice_tls_certificate(others, position).flatMap { X509_up_ref($0) == 1 ? $0 : nil }
+            sluice_tls_certificate(others, position).flatMap { openSSL.X509_up_ref($0) == 1 ? $0 : nil }
         }
         sluice_tls_free_certificates(others)
         guard isRead, let key, let certificate else {
-            EVP_PKEY_free(key)
-            X509_free(certificate)
+            openSSL.EVP_PKEY_free(key)
+            openSSL.X509_free(certificate)
             CertificateFile.free(chain)
             throw file.unreadable(OpenSSLError.takeMessage(or: "the certificate or the key is missing"))
         }
-        ERR_clear_error()
+        openSSL.ERR_clear_error()
         self.key = key
         self.certificate = certificate
         self.chain = chain
@@ -84,15 +84,15 @@ struct ClientIdentity: ~Copyable {
         password: Secret?
     ) throws(CertificateFile.Unreadable) -> OpaquePointer {
         let key = file.contents.withUnsafeBytes { bytes -> OpaquePointer? in
-            ERR_clear_error()
+            openSSL.ERR_clear_error()
             guard let start = bytes.baseAddress, let count = Int32(exactly: bytes.count),
-                let bio = BIO_new_mem_buf(start, count)
+                let bio = openSSL.BIO_new_mem_buf(start, count)
             else { return nil }
-            defer { BIO_free(bio) }
+            defer { _ = openSSL.BIO_free(bio) }
             var password = Array((password?.reveal() ?? "").utf8)
             defer { for index in password.indices { password[index] = 0 } }
             return withUnsafeMutablePointer(to: &password) { password in
-                PEM_read_bio_PrivateKey(
+                openSSL.PEM_read_bio_PrivateKey(
                     bio,
                     nil,
                     { room, count, _, password in
@@ -110,21 +110,22 @@ struct ClientIdentity: ~Copyable {
         guard let key else {
             throw file.unreadable(OpenSSLError.takeMessage(or: "no private key can be read"))
         }
-        ERR_clear_error()
+        openSSL.ERR_clear_error()
         return key
     }
 
     deinit {
-        EVP_PKEY_free(key)
-        X509_free(certificate)
+        openSSL.EVP_PKEY_free(key)
+        openSSL.X509_free(certificate)
         CertificateFile.free(chain)
     }
 
     /// Configures a context to present the certificate to servers that request one.
     func install(in context: OpaquePointer) throws(TLSFailure) {
-        ERR_clear_error()
-        guard SSL_CTX_use_certificate(context, certificate) == 1, SSL_CTX_use_PrivateKey(context, key) == 1,
-            SSL_CTX_check_private_key(context) == 1,
+        openSSL.ERR_clear_error()
+        guard openSSL.SSL_CTX_use_certificate(context, certificate) == 1,
+            openSSL.SSL_CTX_use_PrivateKey(context, key) == 1,
+            openSSL.SSL_CTX_check_private_key(context) == 1,
             chain.allSatisfy({ sluice_tls_add_chain_certificate(context, $0) == 1 })
         else {
             let message = OpenSSLError.takeMessage(or: "the certificate and the key do not match")
@@ -245,25 +246,27 @@ struct CertificateFile {
     func certificates() throws(Unreadable) -> [OpaquePointer] {
         var certificates: [OpaquePointer] = []
         let reason = contents.withUnsafeBytes { bytes -> String? in
-            ERR_clear_error()
+            openSSL.ERR_clear_error()
             guard let start = bytes.baseAddress, let count = Int32(exactly: bytes.count) else {
                 return "there is no certificate in PEM format"
             }
-            guard let bio = BIO_new_mem_buf(start, count) else { return OpenSSLError.takeMessage(or: "out of memory") }
-            defer { BIO_free(bio) }
-            while let certificate = PEM_read_bio_X509_AUX(bio, nil, refusePassword, nil) {
+            guard let bio = openSSL.BIO_new_mem_buf(start, count) else {
+                return OpenSSLError.takeMessage(or: "out of memory")
+            }
+            defer { _ = openSSL.BIO_free(bio) }
+            while let certificate = openSSL.PEM_read_bio_X509_AUX(bio, nil, refusePassword, nil) {
                 certificates.append(certificate)
             }
-            let end = ERR_peek_last_error()
+            let end = openSSL.ERR_peek_last_error()
             if sluice_tls_is_end_of_pem(end) != 0, !certificates.isEmpty {
-                ERR_clear_error()
+                openSSL.ERR_clear_error()
                 return nil
             }
             return sluice_tls_is_end_of_pem(end) != 0
                 ? "there is no certificate in PEM format" : OpenSSLError.takeMessage(or: "no certificate can be read")
         }
         if let reason {
-            ERR_clear_error()
+            openSSL.ERR_clear_error()
             CertificateFile.free(certificates)
             throw unreadable(reason)
         }
@@ -276,7 +279,7 @@ struct CertificateFile {
     }
 
     static func free(_ certificates: [OpaquePointer]) {
-        for certificate in certificates { X509_free(certificate) }
+        for certificate in certificates { openSSL.X509_free(certificate) }
     }
 }
 

@@ -2,6 +2,19 @@
 import CSSL
 import SluiceHTTP
 
+/// OpenSSL's functions. The first use loads the library. If it is missing, they return failures.
+var openSSL: sluice_openssl {
+    _ = haltAtExit
+    return sluice_openssl().pointee
+}
+
+/// The program may have initialized OpenSSL with an exit handler that destroys what loops use. The handler that stops them is registered
+/// later, so it runs first.
+private let haltAtExit: Void = {
+    _ = sluice_openssl()
+    Engine.haltAtExit()
+}()
+
 /// An error from OpenSSL's error queue of the calling thread.
 struct OpenSSLError {
     let code: UInt
@@ -10,19 +23,19 @@ struct OpenSSLError {
 
     /// Returns the oldest error of the queue, which caused the later ones, and empties the queue.
     static func take() -> OpenSSLError? {
-        let code = ERR_peek_error()
+        let code = openSSL.ERR_peek_error()
         guard code != 0 else { return nil }
         let message: String
-        if let text = ERR_reason_error_string(code) {
+        if let text = openSSL.ERR_reason_error_string(code) {
             message = String(cString: text)
         } else {
             message = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
                 guard let start = text.baseAddress else { return "" }
-                ERR_error_string_n(code, start, text.count)
+                openSSL.ERR_error_string_n(code, start, text.count)
                 return String(cString: start)
             }
         }
-        ERR_clear_error()
+        openSSL.ERR_clear_error()
         return OpenSSLError(code: code, message: message)
     }
 
@@ -42,7 +55,10 @@ struct OpenSSLError {
 extension TLSFailure {
     /// Returns the failure for the oldest error of the queue, which is emptied, if OpenSSL cannot be set up.
     static func initialization() -> TLSFailure {
-        TLSFailure(.handshake, detail: OpenSSLError.takeMessage(or: "OpenSSL could not be initialized"))
+        guard openSSL.is_complete != 0 else {
+            return TLSFailure(.handshake, detail: "the library \(String(cString: openSSL.file)) could not be loaded")
+        }
+        return TLSFailure(.handshake, detail: OpenSSLError.takeMessage(or: "OpenSSL could not be initialized"))
     }
 
     /// Returns the error of a request to a host. `host` includes the port if it is not the default port of the scheme.

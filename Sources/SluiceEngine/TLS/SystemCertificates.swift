@@ -61,37 +61,39 @@ final class SystemCertificates: Sendable {
             if address == 0 { address = UInt(bitPattern: makeStore()) }
             return address
         }
-        guard let store = OpaquePointer(bitPattern: address), X509_STORE_up_ref(store) == 1 else { return nil }
+        guard let store = OpaquePointer(bitPattern: address), openSSL.X509_STORE_up_ref(store) == 1 else { return nil }
         return store
     }
 
     /// Creates a separate store, to which other certificates can be added.
     func makeStore() -> OpaquePointer? {
-        guard let method = OpaquePointer(bitPattern: SystemCertificates.lookupMethod), let store = X509_STORE_new()
+        guard let method = OpaquePointer(bitPattern: SystemCertificates.lookupMethod),
+            let store = openSSL.X509_STORE_new()
         else {
             return nil
         }
-        guard let lookup = X509_STORE_add_lookup(store, method) else {
-            X509_STORE_free(store)
+        guard let lookup = openSSL.X509_STORE_add_lookup(store, method) else {
+            openSSL.X509_STORE_free(store)
             return nil
         }
         // Released when the store is freed.
-        X509_LOOKUP_set_method_data(lookup, Unmanaged.passRetained(self).toOpaque())
+        _ = openSSL.X509_LOOKUP_set_method_data(lookup, Unmanaged.passRetained(self).toOpaque())
         return store
     }
 
     /// An X509_LOOKUP_METHOD, never freed.
     private static let lookupMethod: UInt = {
-        guard let method = X509_LOOKUP_meth_new("sluice system certificates") else { return 0 }
-        let isSet = X509_LOOKUP_meth_set_get_by_subject(method) { lookup, type, name, result in
-            guard type == X509_LU_X509, let lookup, let name, let data = X509_LOOKUP_get_method_data(lookup) else {
+        guard let method = openSSL.X509_LOOKUP_meth_new("sluice system certificates") else { return 0 }
+        let isSet = openSSL.X509_LOOKUP_meth_set_get_by_subject(method) { lookup, type, name, result in
+            guard type == X509_LU_X509, let lookup, let name, let data = openSSL.X509_LOOKUP_get_method_data(lookup)
+            else {
                 return 0
             }
             let certificates = Unmanaged<SystemCertificates>.fromOpaque(data).takeUnretainedValue()
             return certificates.addAll(named: name, to: lookup) ? sluice_tls_hand_out(lookup, name, result) : 0
         }
-        let isFreed = X509_LOOKUP_meth_set_free(method) { lookup in
-            guard let data = X509_LOOKUP_get_method_data(lookup) else { return }
+        let isFreed = openSSL.X509_LOOKUP_meth_set_free(method) { lookup in
+            guard let data = openSSL.X509_LOOKUP_get_method_data(lookup) else { return }
             Unmanaged<SystemCertificates>.fromOpaque(data).release()
         }
         return isSet == 1 && isFreed == 1 ? UInt(bitPattern: method) : 0
@@ -101,21 +103,21 @@ final class SystemCertificates: Sendable {
     private func addAll(named name: OpaquePointer, to lookup: OpaquePointer) -> Bool {
         var start: UnsafePointer<UInt8>?
         var count = 0
-        guard X509_NAME_get0_der(name, &start, &count) == 1, let start else { return false }
+        guard openSSL.X509_NAME_get0_der(name, &start, &count) == 1, let start else { return false }
         let key = DistinguishedNameKey(UnsafeBufferPointer(start: start, count: count))
         var hasAdded = false
         for candidate in subjects[key] ?? [] {
             let certificate = certificates[candidate].withUnsafeBufferPointer { bytes in
                 var position = bytes.baseAddress
-                return d2i_X509_AUX(nil, &position, bytes.count)
+                return openSSL.d2i_X509_AUX(nil, &position, bytes.count)
             }
             guard let certificate else { continue }
-            if X509_NAME_cmp(X509_get_subject_name(certificate), name) == 0,
-                X509_STORE_add_cert(X509_LOOKUP_get_store(lookup), certificate) == 1
+            if openSSL.X509_NAME_cmp(openSSL.X509_get_subject_name(certificate), name) == 0,
+                openSSL.X509_STORE_add_cert(openSSL.X509_LOOKUP_get_store(lookup), certificate) == 1
             {
                 hasAdded = true
             }
-            X509_free(certificate)
+            openSSL.X509_free(certificate)
         }
         return hasAdded
     }
@@ -145,16 +147,16 @@ struct SystemCertificateLocations: CustomStringConvertible {
             name.flatMap(sluice_tls_environment).map { String(cString: $0) }
         }
         self.init(
-            file: environment(X509_get_default_cert_file_env()),
-            directory: environment(X509_get_default_cert_dir_env())
+            file: environment(openSSL.X509_get_default_cert_file_env()),
+            directory: environment(openSSL.X509_get_default_cert_dir_env())
         )
     }
 
     /// Creates the locations from the values of `SSL_CERT_FILE` and `SSL_CERT_DIR`, which are nil if they are not set.
     init(file: String?, directory: String?) {
-        let standard = X509_get_default_cert_file().map { [String(cString: $0)] } ?? []
+        let standard = openSSL.X509_get_default_cert_file().map { [String(cString: $0)] } ?? []
         files = file.map { [$0] } ?? standard + SystemCertificateLocations.knownFiles
-        let standardDirectory = X509_get_default_cert_dir().map { String(cString: $0) } ?? ""
+        let standardDirectory = openSSL.X509_get_default_cert_dir().map { String(cString: $0) } ?? ""
         directories = (directory ?? standardDirectory).split(separator: ":").map(String.init)
         readsDirectoriesToo = file != nil || directory != nil
     }

@@ -51,8 +51,8 @@ package final class TLSContext: Sendable {
     }
 
     init(_ policy: TLSPolicy) throws(TLSFailure) {
-        ERR_clear_error()
-        guard let context = SSL_CTX_new(TLS_client_method()) else { throw TLSFailure.initialization() }
+        openSSL.ERR_clear_error()
+        guard let context = openSSL.SSL_CTX_new(openSSL.TLS_client_method()) else { throw TLSFailure.initialization() }
         address = UInt(bitPattern: context)
         serial = TLSContext.lastSerial.withLock {
             $0 += 1
@@ -71,14 +71,14 @@ package final class TLSContext: Sendable {
             }
             self.files = files
         } catch {
-            SSL_CTX_free(context)
+            openSSL.SSL_CTX_free(context)
             throw error
         }
     }
 
     deinit {
         TLSSessionCache.shared.removeAll(of: serial)
-        SSL_CTX_free(OpaquePointer(bitPattern: address))
+        openSSL.SSL_CTX_free(OpaquePointer(bitPattern: address))
     }
 
     /// True once a context with newer files is in use.
@@ -87,7 +87,7 @@ package final class TLSContext: Sendable {
     func markReplaced() { replaced.store(true, ordering: .relaxed) }
 
     /// Creates an SSL object of this policy, which the caller owns. Returns nil if memory is short.
-    func makeConnection() -> OpaquePointer? { SSL_new(OpaquePointer(bitPattern: address)) }
+    func makeConnection() -> OpaquePointer? { openSSL.SSL_new(OpaquePointer(bitPattern: address)) }
 
     private static func prepare(_ context: OpaquePointer, _ policy: TLSPolicy) throws(TLSFailure) {
         let version = policy.minimumVersion == .tls13 ? TLS1_3_VERSION : TLS1_2_VERSION
@@ -97,10 +97,10 @@ package final class TLSContext: Sendable {
             offer.append(UInt8(name.utf8.count))
             offer += name.utf8
         }
-        if !offer.isEmpty, SSL_CTX_set_alpn_protos(context, offer, UInt32(offer.count)) != 0 {
+        if !offer.isEmpty, openSSL.SSL_CTX_set_alpn_protos(context, offer, UInt32(offer.count)) != 0 {
             throw TLSFailure.initialization()
         }
-        SSL_CTX_sess_set_new_cb(context) { ssl, session in
+        openSSL.SSL_CTX_sess_set_new_cb(context) { ssl, session in
             TLSStream.of(ssl)?.receivedSession(session)
             // Returning 0 leaves the reference with OpenSSL.
             return 0
@@ -116,26 +116,29 @@ package final class TLSContext: Sendable {
         let store: OpaquePointer?
         switch trust.form {
         case .anyCertificate:
-            SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
+            openSSL.SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
             // Otherwise OpenSSL would verify the certificate and ignore the result.
-            SSL_CTX_set_cert_verify_callback(context, { _, _ in 1 }, nil)
+            openSSL.SSL_CTX_set_cert_verify_callback(context, { _, _ in 1 }, nil)
             return []
         case .system:
             store = try SystemCertificates.shared().store()
         case .only(let source):
-            store = X509_STORE_new()
+            store = openSSL.X509_STORE_new()
             if let store { files = try add(source, to: store) }
         case .systemAnd(let source):
             store = try SystemCertificates.shared().makeStore()
             if let store { files = try add(source, to: store) }
         }
         guard let store else { throw TLSFailure.initialization() }
-        SSL_CTX_set_cert_store(context, store)
+        openSSL.SSL_CTX_set_cert_store(context, store)
         // A trusted authority does not have to be a root.
-        guard X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1 else {
+        guard
+            openSSL.X509_VERIFY_PARAM_set_flags(openSSL.SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN))
+                == 1
+        else {
             throw TLSFailure.initialization()
         }
-        SSL_CTX_set_verify(context, SSL_VERIFY_PEER, CertificateVerification.callback)
+        openSSL.SSL_CTX_set_verify(context, SSL_VERIFY_PEER, CertificateVerification.callback)
         return files
     }
 
@@ -148,12 +151,12 @@ package final class TLSContext: Sendable {
             let file = try CertificateFile(source)
             let certificates = try file.certificates()
             defer { CertificateFile.free(certificates) }
-            guard certificates.allSatisfy({ X509_STORE_add_cert(store, $0) == 1 }) else {
+            guard certificates.allSatisfy({ openSSL.X509_STORE_add_cert(store, $0) == 1 }) else {
                 throw CertificateFile.Unreadable(reason: OpenSSLError.takeMessage(or: "out of memory"))
             }
             return file.identity.map { [$0] } ?? []
         } catch {
-            X509_STORE_free(store)
+            openSSL.X509_STORE_free(store)
             throw TLSFailure(.authoritiesUnreadable, detail: error.reason)
         }
     }

@@ -19,27 +19,29 @@ final class StoredSession: Sendable {
 
     /// Copies a session. Returns nil if it cannot be resumed.
     init?(_ session: OpaquePointer, meetsPins: Bool, verifiedUntil: Int64) {
-        guard SSL_SESSION_is_resumable(session) == 1, let copy = SSL_SESSION_dup(session) else { return nil }
+        guard openSSL.SSL_SESSION_is_resumable(session) == 1, let copy = openSSL.SSL_SESSION_dup(session) else {
+            return nil
+        }
         address = UInt(bitPattern: copy)
         self.meetsPins = meetsPins
         self.verifiedUntil = verifiedUntil
-        isSingleUse = SSL_SESSION_get_protocol_version(session) == TLS1_3_VERSION
+        isSingleUse = openSSL.SSL_SESSION_get_protocol_version(session) == TLS1_3_VERSION
         // The lifetime of a TLS 1.3 ticket is the server's hint. For other sessions, the shorter of hint and time-out applies.
-        let hint = Int64(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
-        let timeout = Int64(clamping: SSL_SESSION_get_timeout(session))
+        let hint = Int64(clamping: openSSL.SSL_SESSION_get_ticket_lifetime_hint(session))
+        let timeout = Int64(clamping: openSSL.SSL_SESSION_get_timeout(session))
         let lifetime = hint > 0 ? (isSingleUse ? hint : min(hint, timeout)) : timeout
-        expiry = min(verifiedUntil, Int64(clamping: SSL_SESSION_get_time(session)) + min(lifetime, 7 * 86_400))
+        expiry = min(verifiedUntil, Int64(clamping: openSSL.SSL_SESSION_get_time(session)) + min(lifetime, 7 * 86_400))
     }
 
     deinit {
-        SSL_SESSION_free(OpaquePointer(bitPattern: address))
+        openSSL.SSL_SESSION_free(OpaquePointer(bitPattern: address))
     }
 
     /// Offers the session on a connection that has not started its handshake.
     func offer(on connection: OpaquePointer) -> Bool {
-        guard let session = SSL_SESSION_dup(OpaquePointer(bitPattern: address)) else { return false }
-        defer { SSL_SESSION_free(session) }
-        return SSL_set_session(connection, session) == 1
+        guard let session = openSSL.SSL_SESSION_dup(OpaquePointer(bitPattern: address)) else { return false }
+        defer { openSSL.SSL_SESSION_free(session) }
+        return openSSL.SSL_set_session(connection, session) == 1
     }
 }
 

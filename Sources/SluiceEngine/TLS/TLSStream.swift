@@ -106,7 +106,7 @@ package final class TLSStream {
         port: Int,
         pins: PublicKeyPins?
     ) throws(TLSFailure) {
-        ERR_clear_error()
+        openSSL.ERR_clear_error()
         let identity = ServerIdentity(host: host)
         if identity == nil, context.verifies {
             throw TLSFailure(
@@ -147,26 +147,26 @@ package final class TLSStream {
         )
         offered = TLSSessionCache.shared.take(sessionKey)
         let isPrepared =
-            SSL_set_ex_data(connection, TLSStream.index, Unmanaged.passUnretained(self).toOpaque()) == 1
+            openSSL.SSL_set_ex_data(connection, TLSStream.index, Unmanaged.passUnretained(self).toOpaque()) == 1
             && sluice_tls_attach(connection, method, socket) == 1
             && (!context.verifies || identity?.configureVerification(of: connection) == true)
             && identity?.serverNameIndication.map { sluice_tls_server_name(connection, $0) == 1 } ?? true
             && offered?.offer(on: connection) ?? true
         // All properties are set, so throwing runs `deinit`, which frees them.
         guard isPrepared else { throw TLSFailure.initialization() }
-        SSL_set_connect_state(connection)
+        openSSL.SSL_set_connect_state(connection)
     }
 
     deinit {
-        SSL_free(connection)
+        openSSL.SSL_free(connection)
         socket.deinitialize(count: 1)
         socket.deallocate()
-        ERR_clear_error()
+        openSSL.ERR_clear_error()
     }
 
     /// Returns the stream of an SSL object, for callbacks of OpenSSL during calls of that stream.
     static func of(_ connection: OpaquePointer?) -> TLSStream? {
-        guard let connection, let stream = SSL_get_ex_data(connection, index) else { return nil }
+        guard let connection, let stream = openSSL.SSL_get_ex_data(connection, index) else { return nil }
         return Unmanaged<TLSStream>.fromOpaque(stream).takeUnretainedValue()
     }
 
@@ -180,9 +180,9 @@ package final class TLSStream {
         case .handshaking: break
         }
         clearErrors()
-        let result = SSL_do_handshake(connection)
+        let result = openSSL.SSL_do_handshake(connection)
         if result == 1 { return finishHandshake() }
-        switch SSL_get_error(connection, result) {
+        switch openSSL.SSL_get_error(connection, result) {
         case SSL_ERROR_WANT_READ: return .wantsRead
         case SSL_ERROR_WANT_WRITE: return .wantsWrite
         case let error: return .failed(handshakeFailure(error))
@@ -210,7 +210,9 @@ package final class TLSStream {
         state = .open
         socket.pointee.allowance = TLSStream.allowance
         // TLS 1.2 has created its session by now. A TLS 1.3 session arrives later as a ticket, if at all.
-        if SSL_version(connection) == TLS1_2_VERSION, let session = SSL_get_session(connection) { store(session) }
+        if openSSL.SSL_version(connection) == TLS1_2_VERSION, let session = openSSL.SSL_get_session(connection) {
+            store(session)
+        }
         return .done
     }
 
@@ -250,7 +252,7 @@ package final class TLSStream {
 
     /// Stores a ticket (RFC 8446 §4.6.1), which is received during a read after the handshake.
     func receivedSession(_ session: OpaquePointer?) {
-        guard state == .open, SSL_version(connection) == TLS1_3_VERSION, let session else { return }
+        guard state == .open, openSSL.SSL_version(connection) == TLS1_3_VERSION, let session else { return }
         tickets += 1
         if tickets > TLSStream.maximumTickets { socket.pointee.allowance = 0 }
         guard storedTickets < TLSStream.maximumStoredTickets else { return }
@@ -275,7 +277,7 @@ package final class TLSStream {
         repeat {
             clearErrors()
             let room = Int32(clamping: buffer.count - filled)
-            let result = SSL_read(connection, start + filled, room)
+            let result = openSSL.SSL_read(connection, start + filled, room)
             guard result > 0 else {
                 let step = outcome(result)
                 switch step {
@@ -289,7 +291,7 @@ package final class TLSStream {
             tickets = 0
             let allowance = socket.pointee.allowance + Int(result) * TLSStream.allowancePerByte
             socket.pointee.allowance = min(TLSStream.allowance, allowance)
-        } while filled < buffer.count && records < TLSStream.maximumRecords && SSL_has_pending(connection) == 1
+        } while filled < buffer.count && records < TLSStream.maximumRecords && openSSL.SSL_has_pending(connection) == 1
         return .bytes(filled)
     }
 
@@ -303,7 +305,7 @@ package final class TLSStream {
         var sent = 0
         repeat {
             clearErrors()
-            let result = SSL_write(connection, start + sent, Int32(clamping: bytes.count - sent))
+            let result = openSSL.SSL_write(connection, start + sent, Int32(clamping: bytes.count - sent))
             // The next call reports the error again.
             guard result > 0 else { return sent > 0 ? .bytes(sent) : outcome(result) }
             sent += Int(result)
@@ -314,15 +316,15 @@ package final class TLSStream {
     /// Writes the alert of an inner stream. Preserves the error queue of OpenSSL, which contains the error of the inner stream.
     func writeAlert(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         guard state == .open, let start = bytes.baseAddress else { return .failed(errno: 0) }
-        ERR_set_mark()
-        defer { ERR_pop_to_mark() }
+        _ = openSSL.ERR_set_mark()
+        defer { _ = openSSL.ERR_pop_to_mark() }
         socket.pointee.error = 0
-        let result = SSL_write(connection, start, Int32(clamping: bytes.count))
+        let result = openSSL.SSL_write(connection, start, Int32(clamping: bytes.count))
         return result > 0 ? .bytes(Int(result)) : .wantsWrite
     }
 
     private func outcome(_ result: Int32) -> Transfer {
-        switch SSL_get_error(connection, result) {
+        switch openSSL.SSL_get_error(connection, result) {
         case SSL_ERROR_WANT_READ: return .wantsRead
         case SSL_ERROR_WANT_WRITE: return .wantsWrite
         case SSL_ERROR_ZERO_RETURN: return .closed(isClean: true)
@@ -339,7 +341,7 @@ package final class TLSStream {
             }
             return .failed(errno: 0)
         default:
-            ERR_clear_error()
+            openSSL.ERR_clear_error()
             // A socket that is not writable may still have input.
             hasLostSocket = true
             if socket.pointee.error == 0 { return .closed(isClean: false) }
@@ -354,7 +356,7 @@ package final class TLSStream {
     }
 
     private func clearErrors() {
-        ERR_clear_error()
+        openSSL.ERR_clear_error()
         socket.pointee.error = 0
     }
 
@@ -364,31 +366,31 @@ package final class TLSStream {
         guard state == .open, !hasLostSocket, !hasSentClose else { return }
         hasSentClose = true
         clearErrors()
-        _ = SSL_shutdown(connection)
-        ERR_clear_error()
+        _ = openSSL.SSL_shutdown(connection)
+        openSSL.ERR_clear_error()
     }
 
     // MARK: State
 
     /// True if a read could return bytes that OpenSSL already holds, decrypted or not.
     package var hasPendingInput: Bool {
-        end != nil || SSL_has_pending(connection) == 1 || outer?.hasPendingInput == true
+        end != nil || openSSL.SSL_has_pending(connection) == 1 || outer?.hasPendingInput == true
     }
 
     /// True if decrypted bytes have not been read.
-    var hasDecryptedInput: Bool { SSL_pending(connection) > 0 }
+    var hasDecryptedInput: Bool { openSSL.SSL_pending(connection) > 0 }
 
     /// The protocol that the server selected (RFC 7301), or nil for none.
     package var negotiatedProtocol: String? {
         var start: UnsafePointer<UInt8>?
         var count: UInt32 = 0
-        SSL_get0_alpn_selected(connection, &start, &count)
+        openSSL.SSL_get0_alpn_selected(connection, &start, &count)
         guard let start, count > 0 else { return nil }
         return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
     }
 
     /// True if the handshake resumed a session, whose certificates were verified earlier.
-    package var isResumed: Bool { SSL_session_reused(connection) == 1 }
+    package var isResumed: Bool { openSSL.SSL_session_reused(connection) == 1 }
 
     /// The TLS failure of a read or write, or nil if the error is not related to TLS.
     ///
@@ -424,7 +426,7 @@ enum NestedTLS {
         ) -> Int32 = { outer, bytes, count, error in
             guard let stream = NestedTLS.stream(outer) else { return SLUICE_TLS_FAILED }
             let bytes = UnsafeRawBufferPointer(start: bytes, count: Int(count))
-            return (ERR_peek_error() == 0 ? stream.write(bytes) : stream.writeAlert(bytes)).result(error)
+            return (openSSL.ERR_peek_error() == 0 ? stream.write(bytes) : stream.writeAlert(bytes)).result(error)
         }
 
     private static func stream(_ outer: UnsafeMutableRawPointer?) -> TLSStream? {

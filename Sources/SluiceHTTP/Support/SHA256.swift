@@ -4,6 +4,9 @@ import SluiceFoundation
 import CryptoKit
 #else
 import CCrypto
+
+/// OpenSSL's functions for hashes and ciphers. The first use loads the library. If it is missing, they return failures.
+package var crypto: sluice_crypto { sluice_crypto().pointee }
 #endif
 
 /// SHA-256 (FIPS 180-4) from the system's library.
@@ -14,7 +17,7 @@ package enum SystemSHA256 {
         Array(SHA256.hash(data: data))
         #else
         var digest = [UInt8](repeating: 0, count: 32)
-        return sluice_sha256(data, data.count, &digest) == 1 ? digest : nil
+        return crypto.EVP_Digest(data, data.count, &digest, nil, crypto.EVP_sha256(), nil) == 1 ? digest : nil
         #endif
     }
 
@@ -58,7 +61,7 @@ package final class SHA256Prefix: Sendable {
     ///
     /// - Parameter prefix: The beginning of all messages.
     package init?(_ prefix: [UInt8]) {
-        var hash = SHA256()
+        var hash = crypto.SHA256()
         hash.update(data: prefix)
         self.hash = hash
     }
@@ -80,16 +83,15 @@ package final class SHA256Prefix: Sendable {
     ///
     /// - Parameter prefix: The beginning of all messages.
     package init?(_ prefix: [UInt8]) {
-        sluice_keep_crypto()
-        guard let context = EVP_MD_CTX_new() else { return nil }
+        guard let context = crypto.EVP_MD_CTX_new() else { return nil }
         self.context = context
-        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1,
-            EVP_DigestUpdate(context, prefix, prefix.count) == 1
+        guard crypto.EVP_DigestInit_ex(context, crypto.EVP_sha256(), nil) == 1,
+            crypto.EVP_DigestUpdate(context, prefix, prefix.count) == 1
         else { return nil }
     }
 
     deinit {
-        EVP_MD_CTX_free(context)
+        crypto.EVP_MD_CTX_free(context)
     }
 
     /// Hashes a message.
@@ -97,13 +99,13 @@ package final class SHA256Prefix: Sendable {
     /// - Parameter feed: Calls its argument with the pieces of the message after the prefix.
     /// - Returns: The 32 bytes of the digest; nil if the system's library fails.
     package func digest(_ feed: ((UnsafeRawBufferPointer) -> Void) -> Void) -> [UInt8]? {
-        guard let copy = EVP_MD_CTX_new() else { return nil }
-        defer { EVP_MD_CTX_free(copy) }
+        guard let copy = crypto.EVP_MD_CTX_new() else { return nil }
+        defer { crypto.EVP_MD_CTX_free(copy) }
         // A copy needs no look-up of the algorithm, which takes longer than a short message.
-        var isHashed = EVP_MD_CTX_copy_ex(copy, context) == 1
-        feed { bytes in isHashed = isHashed && EVP_DigestUpdate(copy, bytes.baseAddress, bytes.count) == 1 }
+        var isHashed = crypto.EVP_MD_CTX_copy_ex(copy, context) == 1
+        feed { bytes in isHashed = isHashed && crypto.EVP_DigestUpdate(copy, bytes.baseAddress, bytes.count) == 1 }
         var digest = [UInt8](repeating: 0, count: 32)
-        return isHashed && EVP_DigestFinal_ex(copy, &digest, nil) == 1 ? digest : nil
+        return isHashed && crypto.EVP_DigestFinal_ex(copy, &digest, nil) == 1 ? digest : nil
     }
     #endif
 }
@@ -111,7 +113,7 @@ package final class SHA256Prefix: Sendable {
 /// A SHA-256 of bytes that arrive piece by piece.
 package final class SHA256Stream {
     #if canImport(CryptoKit)
-    private var hash = SHA256()
+    private var hash = crypto.SHA256()
 
     /// Creates the digest of no bytes.
     package init() {}
@@ -124,31 +126,31 @@ package final class SHA256Stream {
     /// The 32 bytes of the digest of the bytes so far.
     package var digest: [UInt8]? { Array(hash.finalize()) }
     #else
-    private let context = EVP_MD_CTX_new()
+    private let context = crypto.EVP_MD_CTX_new()
     private var hasFailed = false
 
     /// Creates the digest of no bytes.
     package init() {
-        sluice_keep_crypto()
-        hasFailed = context == nil || EVP_DigestInit_ex(context, EVP_sha256(), nil) != 1
+        hasFailed = context == nil || crypto.EVP_DigestInit_ex(context, crypto.EVP_sha256(), nil) != 1
     }
 
     deinit {
-        EVP_MD_CTX_free(context)
+        crypto.EVP_MD_CTX_free(context)
     }
 
     /// Adds bytes.
     package func append(_ bytes: UnsafeRawBufferPointer) {
         guard !hasFailed else { return }
-        hasFailed = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) != 1
+        hasFailed = crypto.EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) != 1
     }
 
     /// The 32 bytes of the digest of the bytes so far; nil if the library fails.
     package var digest: [UInt8]? {
-        guard !hasFailed, let copy = EVP_MD_CTX_new() else { return nil }
-        defer { EVP_MD_CTX_free(copy) }
+        guard !hasFailed, let copy = crypto.EVP_MD_CTX_new() else { return nil }
+        defer { crypto.EVP_MD_CTX_free(copy) }
         var digest = [UInt8](repeating: 0, count: 32)
-        let isHashed = EVP_MD_CTX_copy_ex(copy, context) == 1 && EVP_DigestFinal_ex(copy, &digest, nil) == 1
+        let isHashed =
+            crypto.EVP_MD_CTX_copy_ex(copy, context) == 1 && crypto.EVP_DigestFinal_ex(copy, &digest, nil) == 1
         return isHashed ? digest : nil
     }
     #endif

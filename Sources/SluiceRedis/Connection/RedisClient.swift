@@ -173,8 +173,7 @@ public struct RedisScript: Sendable {
         self.isIdempotent = isIdempotent
         var digest = [UInt8](repeating: 0, count: 20)
         let bytes = Array(source.utf8)
-        sluice_keep_crypto()
-        let isHashed = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha1(), nil) == 1
+        let isHashed = crypto.EVP_Digest(bytes, bytes.count, &digest, nil, crypto.EVP_sha1(), nil) == 1
         hash = isHashed ? HexText.text(of: digest[...]) : nil
     }
 

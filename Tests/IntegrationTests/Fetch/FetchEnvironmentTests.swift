@@ -34,6 +34,30 @@ final class FetchEnvironmentTests: XCTestCase {
         XCTAssertEqual(Set(visits.map(\.target)), ["http://web.test:\(server.port)/b"])
     }
 
+    func testNamesLibraryThatCannotBeLoaded() throws {
+        let server = try LoopbackServer()
+        for coding in ["br", "zstd"] {
+            server.on("/\(coding)", .data(Data([0]), headers: ["Content-Encoding": coding]))
+        }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for library in ["libbrotlidec.so.1", "libnghttp2.so.14", "libssl.so.3", "libzstd.so.1"] {
+            // The loader finds this file first and refuses it.
+            try Data().write(to: folder.appending(path: library))
+        }
+        let environment = ["LD_LIBRARY_PATH": folder.path, "NO_PROXY": "*"]
+        for (url, library) in [
+            ("https://127.0.0.1:\(server.port)/", "libssl.so.3"),
+            ("http://127.0.0.1:\(server.port)/br", "libbrotlidec.so.1"),
+            ("http://127.0.0.1:\(server.port)/zstd", "libzstd.so.1"),
+        ] {
+            let end = try fetch(url, environment)
+            XCTAssertEqual(end.status, 1)
+            XCTAssertTrue(end.errors.contains("library \(library) could not be loaded"), end.errors)
+        }
+    }
+
     func testRejectsOldTLSVersionsAllowedBySystem() throws {
         try XCTSkipUnless(Nginx.canRun, "nginx or openssl is not installed")
         let server = try TLSServer()

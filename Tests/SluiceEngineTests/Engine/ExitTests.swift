@@ -23,6 +23,21 @@ extension EngineTests {
             }
         }
 
+        /// Another library of the program may initialize OpenSSL with its exit handler after the engine has started.
+        @Test func loopsStopBeforeOpenSSLThatIsLoadedLater() async {
+            await #expect(processExitsWith: .exitCode(7)) {
+                _ = try Engine.withOneLoop()
+                OPENSSL_init_ssl(0, nil)
+                OPENSSL_atexit {
+                    let hasRun = DispatchSemaphore(value: 0)
+                    Engine.shared?.loops.first?.post { _ in hasRun.signal() }
+                    _exit(hasRun.wait(timeout: .now() + 1) == .timedOut ? 7 : 8)
+                }
+                _ = openSSL
+                exit(0)
+            }
+        }
+
         /// Threads of the program and of its background work go on until the process is gone.
         @Test(arguments: 1...4) func threadsMayHashWhileTheProcessExits(_ round: Int) async {
             await #expect(processExitsWith: .exitCode(0)) {

@@ -3,6 +3,9 @@ import Dispatch
 import SluiceHTTP
 import SluiceLibc
 
+/// SQLite's functions. The first use loads the library.
+var sqlite: sluice_sqlite { sluice_sqlite().pointee }
+
 /// An open database with its prepared statements. It must be used by one thread at a time.
 final class SQLiteConnection {
     enum Access: Sendable {
@@ -49,7 +52,7 @@ final class SQLiteConnection {
         watch = .allocate(capacity: 1)
         watch.initialize(to: StatementWatch(limit))
         try wait(upTo: busyTimeout)
-        sqlite3_progress_handler(
+        sqlite.sqlite3_progress_handler(
             opened,
             StatementWatch.interval,
             { watch in watch?.assumingMemoryBound(to: StatementWatch.self).pointee.isOverdue() == true ? 1 : 0 },
@@ -58,7 +61,7 @@ final class SQLiteConnection {
         // Without this option, the last connection to close the file removes the log by its path, which may belong to
         // another file by then.
         var isOn: Int32 = 1
-        try check(sqlite3_file_control(opened, "main", SQLITE_FCNTL_PERSIST_WAL, &isOn))
+        try check(sqlite.sqlite3_file_control(opened, "main", SQLITE_FCNTL_PERSIST_WAL, &isOn))
         try check(sluice_configure(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1))
         try check(sluice_configure(opened, SQLITE_DBCONFIG_DEFENSIVE, 1))
         try check(sluice_configure(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0))
@@ -73,22 +76,25 @@ final class SQLiteConnection {
     }
 
     deinit {
-        for statement in statements.values { sqlite3_finalize(statement.pointer) }
-        sqlite3_close_v2(database)
+        for statement in statements.values { _ = sqlite.sqlite3_finalize(statement.pointer) }
+        _ = sqlite.sqlite3_close_v2(database)
         watch.deinitialize(count: 1)
         watch.deallocate()
     }
 
     private static func opened(_ name: String, _ flags: Int32) throws(SQLiteFailure) -> OpaquePointer {
+        guard sqlite.is_complete != 0 else {
+            throw SQLiteFailure(SQLITE_CANTOPEN, "the library \(String(cString: sqlite.file)) could not be loaded")
+        }
         var opened: OpaquePointer?
         // SQLite's own mutex is unnecessary, because one thread uses the connection at a time.
-        let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
+        let code = sqlite.sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nil)
         guard code == SQLITE_OK, let opened else {
             let failure = SQLiteFailure(code, of: opened)
-            sqlite3_close_v2(opened)
+            _ = sqlite.sqlite3_close_v2(opened)
             throw failure
         }
-        sqlite3_extended_result_codes(opened, 1)
+        _ = sqlite.sqlite3_extended_result_codes(opened, 1)
         return opened
     }
 
@@ -112,7 +118,7 @@ final class SQLiteConnection {
     /// writer.
     func wait(upTo busyTimeout: Int) throws(SQLiteFailure) {
         try check(
-            sqlite3_busy_handler(
+            sqlite.sqlite3_busy_handler(
                 database,
                 { busyTimeout, count in
                     guard Int(count) < Int(bitPattern: busyTimeout) else { return 0 }
@@ -125,7 +131,7 @@ final class SQLiteConnection {
     }
 
     /// True if SQLite has opened the file read-only, regardless of the requested access.
-    var isReadOnly: Bool { sqlite3_db_readonly(database, "main") != 0 }
+    var isReadOnly: Bool { sqlite.sqlite3_db_readonly(database, "main") != 0 }
 
     /// Returns a statement that is prepared once and has no bound values.
     func statement(_ sql: StaticString) throws(SQLiteFailure) -> SQLiteStatement {
@@ -159,7 +165,7 @@ final class SQLiteConnection {
     ) throws(SQLiteFailure) -> Result {
         if !limitsWork { beginWork() }
         let statement = try prepare(sql, isPersistent: false)
-        defer { sqlite3_finalize(statement.pointer) }
+        defer { _ = sqlite.sqlite3_finalize(statement.pointer) }
         try statement.bind(values)
         return try body(statement)
     }
@@ -172,13 +178,13 @@ final class SQLiteConnection {
     /// Rolls back the current transaction, if there is one.
     func rollBack() {
         // Some failures have already rolled back the transaction. Errors of the rollback are ignored.
-        if sqlite3_get_autocommit(database) == 0 { try? run("ROLLBACK") }
+        if sqlite.sqlite3_get_autocommit(database) == 0 { try? run("ROLLBACK") }
     }
 
     private func prepare(_ sql: String, isPersistent: Bool) throws(SQLiteFailure) -> SQLiteStatement {
         var prepared: OpaquePointer?
         let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
-        let code = sqlite3_prepare_v3(database, sql, -1, flags, &prepared, nil)
+        let code = sqlite.sqlite3_prepare_v3(database, sql, -1, flags, &prepared, nil)
         guard code == SQLITE_OK, let prepared else {
             // The SQL is correct, so this error means that tables are missing.
             throw SQLiteFailure(code, of: database, isCorruption: code & 0xff == SQLITE_ERROR)
@@ -220,9 +226,9 @@ struct SQLiteStatement {
         for value in values {
             index += 1
             switch value {
-            case .null: try check(sqlite3_bind_null(pointer, index))
-            case .integer(let value): try check(sqlite3_bind_int64(pointer, index, value))
-            case .real(let value): try check(sqlite3_bind_double(pointer, index, value))
+            case .null: try check(sqlite.sqlite3_bind_null(pointer, index))
+            case .integer(let value): try check(sqlite.sqlite3_bind_int64(pointer, index, value))
+            case .real(let value): try check(sqlite.sqlite3_bind_double(pointer, index, value))
             case .string(var value):
                 try check(
                     value.withUTF8 {
@@ -235,7 +241,7 @@ struct SQLiteStatement {
 
     /// Binds bytes without copying them. They must remain valid until the statement is reset.
     func bind(noCopy bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteFailure) {
-        try check(bindBytes(bytes, at: index) { sqlite3_bind_blob64($0, $1, $2, $3, nil) })
+        try check(bindBytes(bytes, at: index) { sqlite.sqlite3_bind_blob64($0, $1, $2, $3, nil) })
     }
 
     /// Binds bytes. SQLite treats a null pointer as NULL, so an empty blob is bound as a zero-length blob.
@@ -244,13 +250,15 @@ struct SQLiteStatement {
         at index: Int32,
         _ bind: (OpaquePointer, Int32, UnsafeRawPointer, UInt64) -> Int32
     ) -> Int32 {
-        guard let base = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_zeroblob(pointer, index, 0) }
+        guard let base = bytes.baseAddress, !bytes.isEmpty else {
+            return sqlite.sqlite3_bind_zeroblob(pointer, index, 0)
+        }
         return bind(pointer, index, base, UInt64(bytes.count))
     }
 
     /// Steps to the next row. Returns false if there is none.
     func step() throws(SQLiteFailure) -> Bool {
-        switch sqlite3_step(pointer) {
+        switch sqlite.sqlite3_step(pointer) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case SQLITE_INTERRUPT: throw SQLiteFailure(SQLITE_INTERRUPT, "a statement ran for too long and was interrupted")
@@ -267,27 +275,27 @@ struct SQLiteStatement {
     /// Resets the statement and clears its bound values.
     func reset() {
         // Returns the same error that `step()` has thrown, so its result is ignored.
-        sqlite3_reset(pointer)
-        sqlite3_clear_bindings(pointer)
+        _ = sqlite.sqlite3_reset(pointer)
+        _ = sqlite.sqlite3_clear_bindings(pointer)
     }
 
     /// Returns a number in the current row; 0 for NULL.
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+    func integer(_ column: Int32) -> Int64 { sqlite.sqlite3_column_int64(pointer, column) }
 
     /// Returns a number in the current row; nil for NULL.
     func real(_ column: Int32) -> Double? {
-        isNull(column) ? nil : sqlite3_column_double(pointer, column)
+        isNull(column) ? nil : sqlite.sqlite3_column_double(pointer, column)
     }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
+    func isNull(_ column: Int32) -> Bool { sqlite.sqlite3_column_type(pointer, column) == SQLITE_NULL }
 
     /// Returns the bytes in the current row. They are valid until the next step.
     func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         // The order matters: reading the blob may convert the value and change its size.
-        guard let base = sqlite3_column_blob(pointer, column) else {
+        guard let base = sqlite.sqlite3_column_blob(pointer, column) else {
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        return UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(pointer, column)))
+        return UnsafeRawBufferPointer(start: base, count: Int(sqlite.sqlite3_column_bytes(pointer, column)))
     }
 
     /// Returns the string in the current row.
@@ -348,7 +356,7 @@ struct SQLiteFailure: Error, Hashable {
 
     /// Creates an error from the last call on a connection.
     init(_ code: Int32, of database: OpaquePointer?, isCorruption: Bool = false) {
-        let message = sqlite3_errmsg(database).map { String(cString: $0) }
+        let message = sqlite.sqlite3_errmsg(database).map { String(cString: $0) }
         self.init(code, message ?? "out of memory", isCorruption: isCorruption)
     }
 

@@ -1,0 +1,61 @@
+#pragma once
+
+// Loads a library with its first use instead of with the program. A program that uses neither TLS nor a cache then starts without OpenSSL
+// and SQLite, which are a third of its time and memory.
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+// Takes the place of the functions of a library that is missing. Zero means failure to the callers of those functions that are called first.
+static inline long sluice_missing_function(void) { return 0; }
+
+#define SLUICE_TEXT(number) SLUICE_QUOTED(number)
+#define SLUICE_QUOTED(text) #text
+
+#define SLUICE_FUNCTION(name) __typeof__(&name) _Nonnull name;
+
+#ifdef __APPLE__
+// The library is part of the system and linked.
+#define SLUICE_OPEN(file) NULL
+#define SLUICE_SYMBOL(name) (void *)name
+#else
+#define SLUICE_OPEN(file) dlopen(file, RTLD_NOW | RTLD_LOCAL)
+#define SLUICE_SYMBOL(name) (handle ? dlsym(handle, #name) : NULL)
+#endif
+
+#define SLUICE_LOAD(name) \
+    symbol = SLUICE_SYMBOL(name); \
+    if (!symbol) loaded->is_complete = 0; \
+    *(void **)&loaded->name = symbol ? symbol : (void *)sluice_missing_function;
+
+// Defines a structure of function pointers, and a function of the same name that returns them. The first call loads the library.
+//
+// - table: The name of both.
+// - soname: The name of the library's file, with the version of its interface.
+// - FUNCTIONS: A macro that applies its argument to the name of each function.
+// - prepare: A statement that uses `loaded`, the complete structure, before another thread sees it.
+//
+// The structure stays until the process ends. Threads that call the function for the first time at once may fill several, of which one stays.
+// Its members besides the functions are the name of the file, and `is_complete`: 0 if the library or one of its functions is missing.
+#define SLUICE_LIBRARY(table, soname, FUNCTIONS, prepare) \
+    struct table { \
+        const char *_Nonnull file; \
+        int is_complete; \
+        FUNCTIONS(SLUICE_FUNCTION) \
+    }; \
+    static inline const struct table *_Nonnull table(void) { \
+        static const struct table *shared; \
+        const struct table *first = __atomic_load_n(&shared, __ATOMIC_ACQUIRE); \
+        if (first) return first; \
+        struct table *loaded = (struct table *)malloc(sizeof(struct table)); \
+        if (!loaded) abort(); \
+        void *symbol, *handle = SLUICE_OPEN(soname); \
+        (void)handle; \
+        loaded->file = soname; \
+        loaded->is_complete = 1; \
+        FUNCTIONS(SLUICE_LOAD) \
+        if (loaded->is_complete) { prepare; } \
+        if (__atomic_compare_exchange_n(&shared, &first, loaded, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return loaded; \
+        free(loaded); \
+        return first; \
+    }
