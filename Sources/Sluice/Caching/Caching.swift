@@ -79,7 +79,7 @@ public struct DataSource: Sendable {
     /// The server. The cache is neither read nor written.
     public static let server = DataSource(kind: .server)
     /// The server, whose response replaces the stored one. The cache is not read, and the HTTP cache validates its
-    /// response with the server.
+    /// response with the server, unless a `Cache-Control` field of the request permits a stored response.
     public static let refresh = DataSource(kind: .refresh)
     /// The stored response only; ``SluiceError/Code/cacheMiss`` if there is none.
     public static let cache = DataSource(kind: .cache)

@@ -6,10 +6,11 @@ import SluiceHTTP
 /// let client = APIClient(baseURL: url) { $0.gates = [ConcurrencyLimit(64, perHost: 6)] }
 /// ```
 ///
-/// A request takes a slot before it is sent. It releases the slot when its response has arrived, or when it has failed
-/// or been cancelled. Requests to the same host are admitted in the order of their arrival. Hosts that wait for the total limit
-/// take turns, so that many requests to one host do not starve the others. A cancelled request leaves the queue at
-/// once. If the queue is full, a request fails with ``SluiceError/Code/queueFull``.
+/// A request takes a slot before it is sent. It releases the slot when its whole response has arrived, for a stream when
+/// the head has arrived, or when it has failed or been cancelled. The limit does not bound open streams. Requests to the
+/// same host are admitted in the order of their arrival. Hosts that wait for the total limit take turns, so that many
+/// requests to one host do not starve the others. A cancelled request leaves the queue at once. If the queue is full, a
+/// request fails with ``SluiceError/Code/queueFull``.
 ///
 /// Clients that are given the same limit share it. A request that an interceptor sends while its own request holds a slot
 /// needs a slot too. If such requests hold all slots, they wait for ever. Send it with `withoutGate(ConcurrencyLimit.self)`.

@@ -151,7 +151,9 @@ extension APIClient {
         /// without a base URL sends all headers to every URL.
         public var headers: HTTPHeaders = [.userAgent: SluiceVersion.product]
         /// The time-outs: 10 s to connect and 60 s without a byte, for each transfer; the total, none by default,
-        /// covers the whole request.
+        /// covers the whole request. The total does not apply to streams and downloads, not even to their gates and the
+        /// wait for the head. For these, set ``ModifiableRequest/timeout(total:connect:idle:)``, or
+        /// ``limitsDownloadTime``.
         public var timeouts = Timeouts()
         /// True to apply the total time-out of ``timeouts`` to downloads too, from the first request to the last byte;
         /// false by default. A download that reaches it fails with ``SluiceError/Code/timedOut`` and keeps its partial

@@ -134,8 +134,8 @@ extension ModifiableRequest {
         modified { $0.add(.encoded(RequestParameters(value: parameters, encoder: encoder))) }
     }
 
-    /// Adds parameters to the query or the body. They are added to the query of a GET, HEAD, DELETE or OPTIONS request,
-    /// and of a request that already has a body. For other requests, they are the body, of type
+    /// Adds parameters to the query or the body. They are added to the query of a GET, HEAD, DELETE, OPTIONS or TRACE
+    /// request, and of any request that already has a body. For other requests, they are the body, of type
     /// `application/x-www-form-urlencoded`.
     ///
     /// - Parameters:
@@ -149,7 +149,7 @@ extension ModifiableRequest {
         modified { $0.options.parameters.append(RequestParameters(value: value, encoder: encoder)) }
     }
 
-    /// Adds names and values of any encodable types to the query or the body, depending on the method.
+    /// Adds names and values of any encodable types to the query or the body, depending on the method and on the body.
     public consuming func parameters(_ parameters: Parameters, encoder: URLEncodedFormEncoder? = nil) -> Self {
         modified { $0.options.parameters.append(RequestParameters(value: parameters, encoder: encoder)) }
     }
@@ -382,7 +382,8 @@ extension ModifiableRequest {
     public consuming func hedged(_ policy: HedgingPolicy) -> Self { modified { $0.options.hedging = policy } }
 
     /// Declares the request idempotent or not, whatever its method. An idempotent request may be retried. With `false` the
-    /// request is neither retried nor hedged, nor sent again after the loss of a reused connection.
+    /// request is neither retried nor hedged, nor sent again after the loss of a reused connection, unless the server
+    /// cannot have processed it.
     public consuming func idempotent(_ isIdempotent: Bool = true) -> Self {
         modified { $0.options.isIdempotent = isIdempotent }
     }

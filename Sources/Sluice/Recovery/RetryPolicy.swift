@@ -35,8 +35,9 @@ public struct RetryPolicy: Sendable {
     /// The time limit of each attempt after its gates and interceptors, connecting included, and for streams and downloads up to the head of
     /// the response; nil, the default, for no limit but the total.
     public var attemptTimeout: Duration?
-    /// Returns true if an outcome should be retried. Called to make the decision about each outcome; nil, the default, applies the other
-    /// rules. It is called for requests that must not be sent twice as well, but these are not retried.
+    /// Returns true if an outcome should be retried; nil, the default, applies the other rules. Called for the outcome of each attempt
+    /// but the last of ``maximumAttempts``, except for cancellations and responses from the cache. It is called for requests that must
+    /// not be sent twice as well, but these are not retried.
     public var shouldRetry: (@Sendable (RetryProposal) -> Bool)?
 
     /// Nil for the transient ones. Their sets need not be created for a client without retries.
@@ -103,7 +104,8 @@ public struct RetryProposal: Sendable {
     public let outcome: TransportOutcome
     /// The number of the attempt, starting at 1.
     public let attempt: Int
-    /// True if the policy's statuses or codes include the outcome.
+    /// True if the policy's statuses or codes include the outcome. False for the failures of gates, and for those that
+    /// another attempt would repeat.
     public let isRetried: Bool
 }
 
@@ -164,7 +166,8 @@ public struct Backoff: Sendable, Hashable {
 public struct RetryBudget: Sendable, Hashable {
     /// The number of retries per request; 0.2 by default.
     public var ratio: Double
-    /// The number of retries per second that are always allowed; 10 by default.
+    /// The number of retries per second that are always allowed; 10 by default. They are counted over ten seconds, so
+    /// that ten times as many may be sent at once.
     public var reserve: Double
 
     /// Creates a budget.
@@ -231,8 +234,9 @@ struct RetryBalance {
 /// The policy by which a slow request is sent again in parallel. The first response is used, and the other attempts are
 /// cancelled. After a failure, or a response with one of the ``RetryPolicy/statuses``, the other attempts continue.
 ///
-/// Only safe methods are hedged: GET, HEAD, OPTIONS and TRACE (RFC 9110 §9.2.1). Each extra attempt passes the gates
-/// again and is taken from the client's ``RetryBudget``.
+/// Only safe methods are hedged: GET, HEAD, OPTIONS and TRACE (RFC 9110 §9.2.1). Streams, downloads, requests with a body
+/// that cannot be sent again, and those marked with `idempotent(false)` are never hedged. Each extra attempt passes the
+/// gates again and is taken from the client's ``RetryBudget``.
 public struct HedgingPolicy: Sendable, Hashable {
     /// The time to wait for a response before each extra attempt; usually about the 95th percentile of response times. It
     /// starts when the last attempt has passed the gates and request interceptors.

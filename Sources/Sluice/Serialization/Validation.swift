@@ -3,7 +3,8 @@ import SluiceHTTP
 
 /// The rules by which a response is accepted.
 public struct Validation: Sendable {
-    /// A custom rule for head and body. An error it throws fails the request.
+    /// A custom rule for head and body. An error it throws fails the request. For streams and downloads, the body is
+    /// empty.
     public typealias Rule = @Sendable (HTTPResponse, Data) throws -> Void
 
     /// The accepted statuses; 200..<300 by default.

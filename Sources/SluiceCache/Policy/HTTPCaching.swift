@@ -24,8 +24,8 @@ public struct HTTPCaching: Sendable, Hashable {
     /// The maximum heuristic freshness lifetime of a response without an explicit lifetime. The default is one day.
     public var maximumHeuristicLifetime: Duration
     /// The time after its freshness lifetime for which a response may be served if the server cannot be reached or
-    /// responds with 500, 502, 503 or 504 (RFC 5861 §4). It applies if neither the response nor the request has
-    /// `stale-if-error`. The default is nil, for none.
+    /// responds with 500, 502, 503 or 504 (RFC 5861 §4), or if a gate refuses the request. It applies if neither the
+    /// response nor the request has `stale-if-error`. The default is nil, for none.
     ///
     /// Responses with `must-revalidate` or `no-cache` are never served stale, and by a shared cache neither are those
     /// with `proxy-revalidate` or `s-maxage`. Neither is a response that the request does not accept because of its

@@ -17,7 +17,8 @@ import SluiceFoundation
 /// Files are read again when they change, without a restart. Each new connection compares the identity of the files, that is
 /// their inode, size and times, with that of the files in use. After a change, new connections use the new contents, and
 /// older connections finish their requests and take no others. Files that cannot be read, or whose key does not match, change
-/// nothing: the contents in use stay until the files change again, and ``onReload`` reports the reason.
+/// nothing: the contents in use stay, and ``onReload`` reports the reason. A new connection reads such files again if they have
+/// changed or ten seconds have passed.
 public struct TLSConfiguration: Sendable {
     /// The authorities trusted to certify servers; the system's by default.
     public var trust: Trust

@@ -94,7 +94,8 @@ public struct Timeouts: Sendable, Hashable {
     public var idle: Duration?
     /// The maximum time from the call to the last byte, including time in the queue; none by default. For a client's
     /// request it also covers gates, all attempts and the pauses between them; each transfer receives the remaining
-    /// time.
+    /// time. The total of a client does not apply to its streams, nor to its downloads unless `limitsDownloadTime` is
+    /// true.
     public var total: Duration?
     /// The time that a request with `Expect: 100-continue` waits for the server's 100 response before it sends the body
     /// anyway; 1 second by default (RFC 9110 §10.1.1).

@@ -59,7 +59,7 @@ public final class RedisCircuitBreaker: ImmediateGate {
         }
     }
 
-    /// Admits a request unless the circuit is open, or half-open with all its trials running.
+    /// Admits a request unless the circuit is open, or half-open with all its trials begun recently.
     public func admitImmediately(_ request: RequestContext) -> Permit? {
         look(for: request)
         return breaker.admitImmediately(request)

@@ -14,6 +14,7 @@ import SluiceHTTP
 /// wait, each gets about the same number.
 ///
 /// Requests without a slot wait in a first-in, first-out queue on their machine. If the queue is full, a request fails with `queueFull`.
+/// The slot of a stream is released when the head has arrived: the limit does not bound open streams.
 ///
 /// The server gives no slots for one lease after it has seen the limit first, also after it has lost its data, because machines may use
 /// slots that it does not know. Until then, and while Redis does not work, the ``RedisLimitFallback`` applies. Requests that it admits
