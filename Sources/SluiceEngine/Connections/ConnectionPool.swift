@@ -295,7 +295,7 @@ package final class ConnectionPool: LoopHandler {
         }
         guard let connection = HTTP2Connection(socket, from: dial, in: self, group) else {
             close(socket, on: thread)
-            throw nghttp2.is_complete == 0 ? Engine.missing(nghttp2.file) : Engine.unavailable
+            throw Engine.unavailable(without: nghttp2.is_complete == 0 ? String(cString: nghttp2.file) : nil)
         }
         thread.replaceHandler(of: socket.registration, with: connection)
         connection.start(on: thread)

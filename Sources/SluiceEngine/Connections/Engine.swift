@@ -21,20 +21,22 @@ package final class Engine: Sendable {
     package static let requestedLoops = Atomic(0)
 
     /// True in a process that was forked after its parent started the engine. The sockets belong to the parent.
-    static var isForked: Bool { hasForked.load(ordering: .relaxed) }
-    private static let hasForked = Atomic(false)
+    static var isForked: Bool { LoopShutdown.isForked }
 
     package static let unavailable = SluiceError(
         .internalFailure,
         "The network engine could not start: the system could not provide a thread, a file descriptor or memory."
     )
 
-    /// Returns the error for a library that a connection or a body needs.
-    static func missing(_ file: UnsafePointer<CChar>) -> SluiceError {
-        SluiceError(
-            .internalFailure,
-            "The library \(String(cString: file)) could not be loaded. Install the package that contains it."
-        )
+    /// Returns the error if a library could not be loaded, or if the system provides too little.
+    ///
+    /// - Parameter library: The file of the library; nil if none is missing.
+    /// - Returns: The error.
+    static func unavailable(without library: String?) -> SluiceError {
+        library.map { file in
+            let text = "The library \(file) could not be loaded. Install the package that contains it."
+            return SluiceError(.internalFailure, text)
+        } ?? unavailable
     }
 
     static let forked = SluiceError(
@@ -46,7 +48,6 @@ package final class Engine: Sendable {
     /// The open sockets and their limit.
     package let descriptors = DescriptorBudget()
     private let nextLoop = Atomic(0)
-    private let hasHalted = Atomic(false)
 
     private init?(loops requested: Int) {
         let count = requested > 0 ? requested : max(1, min(8, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2))
@@ -57,8 +58,7 @@ package final class Engine: Sendable {
         }
         guard !loops.isEmpty else { return nil }
         self.loops = loops
-        Engine.haltAtExit()
-        pthread_atfork(nil, nil) { Engine.hasForked.store(true, ordering: .relaxed) }
+        LoopShutdown.add(loops)
     }
 
     /// The engine for a new client, or an error if it could not start or the process was forked.
@@ -70,22 +70,6 @@ package final class Engine: Sendable {
     /// Returns the loop for the next connection, in rotation.
     package func chooseLoop() -> EventLoop {
         loops[Int(UInt(bitPattern: nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue) % UInt(loops.count))]
-    }
-
-    /// Registers an exit handler that stops all loops, so that they use nothing that handlers registered before it destroy.
-    static func haltAtExit() {
-        // In a forked process, a thread that does not exist there may hold the lock.
-        atexit { if !Engine.isForked { Engine.started.withLock(\.self)?.halt() } }
-    }
-
-    private func halt() {
-        guard !hasHalted.exchange(true, ordering: .relaxed) else { return }
-        let latches = loops.map { loop in
-            let latch = ExitLatch()
-            loop.halt(latch)
-            return latch
-        }
-        for latch in latches { latch.wait(milliseconds: 1000) }
     }
 }
 

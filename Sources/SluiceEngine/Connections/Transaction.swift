@@ -255,7 +255,7 @@ class Transaction {
         case .tooMany: return SluiceError(.invalidResponse, "The response has more than two content codings.")
         case .decode(let codings):
             decoder = ContentDecoder(codings)
-            return decoder == nil ? ContentDecoder.unavailable(for: codings) : nil
+            return decoder == nil ? Engine.unavailable(without: ContentDecoder.missingLibrary(for: codings)) : nil
         }
     }
 

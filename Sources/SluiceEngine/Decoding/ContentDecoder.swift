@@ -75,11 +75,11 @@ package final class ContentDecoder {
         }
     }
 
-    /// Returns the error for codings of which no decoder could be created.
-    static func unavailable(for codings: [ContentCoding]) -> SluiceError {
-        if codings.contains(.br), brotli.is_complete == 0 { return Engine.missing(brotli.file) }
-        if codings.contains(.zstd), zstd.is_complete == 0 { return Engine.missing(zstd.file) }
-        return Engine.unavailable
+    /// Returns the file of the first library that these codings need and that could not be loaded.
+    static func missingLibrary(for codings: [ContentCoding]) -> String? {
+        if codings.contains(.br), brotli.is_complete == 0 { return String(cString: brotli.file) }
+        if codings.contains(.zstd), zstd.is_complete == 0 { return String(cString: zstd.file) }
+        return nil
     }
 
     private static func stream(for coding: ContentCoding) -> (any CodingStream)? {

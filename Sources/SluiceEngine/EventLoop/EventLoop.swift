@@ -2,6 +2,7 @@
 import CLinux
 import SluiceHTTP
 import SluiceLibc
+import Synchronization
 
 /// A thread that waits for sockets, timers and posted jobs, and that runs until the process ends.
 ///
@@ -73,7 +74,7 @@ package final class EventLoop: Sendable {
     }
 
     /// Stops the thread between two jobs, permanently, while the process exits.
-    func halt(_ latch: ExitLatch) {
+    fileprivate func halt(_ latch: ExitLatch) {
         post { thread in
             latch.signal()
             thread.isHalted = true
@@ -81,8 +82,42 @@ package final class EventLoop: Sendable {
     }
 }
 
+/// The end of the loops when the process exits. They must not use what the exit handlers of other libraries destroy.
+enum LoopShutdown {
+    /// True in a process that was forked after its parent started loops. Their threads do not exist there.
+    static var isForked: Bool { hasForked.load(ordering: .relaxed) }
+    private static let hasForked = Atomic(false)
+    private static let running = Locked<[EventLoop]>([])
+
+    /// Stops the loops when the process exits.
+    static func add(_ loops: [EventLoop]) {
+        running.withLock { $0 += loops }
+        registerHandler()
+        pthread_atfork(nil, nil) { LoopShutdown.hasForked.store(true, ordering: .relaxed) }
+    }
+
+    /// Registers the exit handler once more, so that it runs before all that are registered so far.
+    static func registerHandler() {
+        // In a forked process, a thread that does not exist there may hold the lock.
+        atexit { if !LoopShutdown.isForked { LoopShutdown.halt() } }
+    }
+
+    private static func halt() {
+        let loops = running.withLock { loops in
+            defer { loops = [] }
+            return loops
+        }
+        let latches = loops.map { loop in
+            let latch = ExitLatch()
+            loop.halt(latch)
+            return latch
+        }
+        for latch in latches { latch.wait(milliseconds: 1000) }
+    }
+}
+
 /// A flag that one thread waits for with a time limit while the process exits.
-final class ExitLatch: Sendable {
+private final class ExitLatch: Sendable {
     private let descriptor = eventfd(0, Int32(EFD_CLOEXEC))
 
     deinit {

@@ -12,7 +12,7 @@ var openSSL: sluice_openssl {
 /// later, so it runs first.
 private let haltAtExit: Void = {
     _ = sluice_openssl()
-    Engine.haltAtExit()
+    LoopShutdown.registerHandler()
 }()
 
 /// An error from OpenSSL's error queue of the calling thread.
