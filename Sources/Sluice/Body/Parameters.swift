@@ -220,9 +220,16 @@ struct RootKeyed: Encodable, Sendable {
     let key: String
     let value: any Encodable & Sendable
 
+    private struct Member: Encodable {
+        let value: any Encodable & Sendable
+
+        func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+    }
+
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: PathKey.self)
-        try container.encode(value, forKey: .member(key))
+        // Strategies for keys do not change the keys of a dictionary.
+        var container = encoder.singleValueContainer()
+        try container.encode([key: Member(value: value)])
     }
 }
 

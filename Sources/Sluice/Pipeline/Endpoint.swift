@@ -16,10 +16,10 @@ extension String: Endpoint {
     public func draft() -> RequestDraft { RequestDraft(path: self) }
 }
 
-/// A whole URL that replaces the base URL, or a path if the URL is relative.
+/// A whole URL that replaces the base URL, or a path if the URL is relative and has no base of its own.
 extension URL: Endpoint {
     /// Returns a GET request to this URL.
-    public func draft() -> RequestDraft { RequestDraft(path: relativeString) }
+    public func draft() -> RequestDraft { RequestDraft(path: absoluteString) }
 }
 
 // MARK: - Targets

@@ -122,9 +122,8 @@ package struct ContentDisposition: Sendable, Hashable {
     ///
     /// - Parameter head: The response's head.
     package init?(of head: HTTPResponse) {
-        guard let value = head.headers.values(for: .contentDisposition).lazy.compactMap(Self.init).first else {
-            return nil
-        }
+        let values = head.headers.fieldValues(for: .contentDisposition).lazy
+        guard let value = values.compactMap({ Self($0.latin1Text) }).first else { return nil }
         self = value
     }
 }

@@ -20,6 +20,14 @@ package struct FieldValue: Sendable, Hashable {
     /// The value as text; nil if the bytes are not valid UTF-8.
     package var exactText: String? { String(validating: bytes, as: UTF8.self) }
 
+    /// The value as text: UTF-8, or else ISO-8859-1, which older servers send (RFC 9110 §5.5).
+    package var latin1Text: String {
+        if let exactText { return exactText }
+        var text = ""
+        text.unicodeScalars.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
+        return text
+    }
+
     /// The value as part of a URI. Bytes that are not valid UTF-8 are percent-encoded (RFC 3986 §2.1).
     package var uriText: String {
         if let exactText { return exactText }

@@ -1,8 +1,16 @@
 /// Percent-encoding (RFC 3986 §2).
 package enum PercentEncoding {
-    /// Encodes the bytes that are not allowed in a URL, including a `%` that starts no triplet. Existing triplets are
+    /// Encodes the bytes that are not allowed in a path or query, including a `%` that starts no triplet. Existing triplets are
     /// kept.
-    package static func completed(_ text: String) -> String {
+    ///
+    /// - Parameters:
+    ///   - text: A path, a query, or a whole URL.
+    ///   - isURL: True for a whole URL, in which brackets may be part of the host.
+    /// - Returns: The text with more triplets.
+    package static func completed(_ text: String, isURL: Bool = false) -> String {
+        let isAllowed = { (byte: UInt8) in
+            Self.isAllowed(byte) || isURL && (byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]"))
+        }
         if !text.containsByte(where: { !isAllowed($0) || $0 == UInt8(ascii: "%") }) { return text }
         let bytes = Array(text.utf8)
         var output: [UInt8] = []
@@ -40,7 +48,8 @@ package enum PercentEncoding {
         switch byte {
         case 0...0x20, 0x7F...0xFF: false
         case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
-            UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"), UInt8(ascii: "#"):
+            UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"), UInt8(ascii: "#"),
+            UInt8(ascii: "["), UInt8(ascii: "]"):
             false
         default: true
         }

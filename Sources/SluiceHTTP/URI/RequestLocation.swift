@@ -109,7 +109,7 @@ extension RequestLocation {
         self.scheme = scheme
         self.authority = authority
         path = PercentEncoding.completed(url.path)
-        query = url.query.map(PercentEncoding.completed)
+        query = url.query.map { PercentEncoding.completed($0) }
     }
 
     /// Resolves a reference against this location as the base URL (RFC 3986 §5).

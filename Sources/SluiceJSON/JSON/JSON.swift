@@ -14,10 +14,10 @@ import SluiceFoundation
 /// so 1 equals 1.0.
 ///
 /// A member can be read and set by its name, `json.user.name`. The names that `JSON` itself declares take precedence.
-/// To access a member with such a name, use a subscript, such as `json["count"]`. The names are ``count``,
-/// ``description``, `value`, ``contains(_:)``, ``encoded()``, ``formatted()``, ``decoded(as:by:)`` and the
-/// accessors from ``string`` to ``dictionaryValue``. None of them is a `JSON`, so the compiler rejects an expression
-/// that continues from one, such as `json.value.name`.
+/// To access a member with such a name, use a subscript, such as `json["hash"]`. Such names are ``count``, ``description``,
+/// `value`, `hash`, `encode`, ``isNull``, ``contains(_:)``, ``formatted()`` and the accessors from ``string`` to
+/// ``dictionaryValue``. None of them but `jsonValue` is a `JSON`, so the compiler rejects an expression that continues from one, such as
+/// `json.value.name`.
 @dynamicMemberLookup
 public enum JSON: Sendable, Hashable {
     /// The value `null`, and the result of reading a missing value.

@@ -5,7 +5,8 @@ import SluiceFoundation
 /// The declared type takes precedence over the JSON type if the conversion is lossless: `"12"` is an `Int`, `12` is a
 /// `String`, `"yes"` is a `Bool`, and an object encoded in a string is an object. `1.5` is not an `Int`, 300 is not a
 /// `UInt8`, and `"abc"` is not a number; such a value fails with a `DecodingError` that contains its coding path.
-/// Strictly typed JSON decodes as with `JSONDecoder`.
+/// Strictly typed JSON decodes as with `JSONDecoder`, except in types that try several types: they get the first to which the value
+/// converts.
 ///
 /// ```swift
 /// struct Item: Decodable {

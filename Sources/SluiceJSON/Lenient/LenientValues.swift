@@ -125,7 +125,14 @@ extension LenientDecoder {
 
     private func decodeDate() throws -> Date {
         if input.mirrorsJSONDecoder, kind == .null { throw mismatch(Date.self) }
-        switch input.decoder.dateDecodingStrategy {
+        let strategy = input.decoder.dateDecodingStrategy
+        switch strategy {
+        case .deferredToDate, .secondsSince1970, .millisecondsSince1970:
+            // A Boolean is a number to other types.
+            if kind == .true || kind == .false { throw mismatch(Date.self) }
+        default: break
+        }
+        switch strategy {
         case .deferredToDate:
             return Date(timeIntervalSinceReferenceDate: try read(for: Date.self))
         case .secondsSince1970:

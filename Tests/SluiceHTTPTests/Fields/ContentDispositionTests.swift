@@ -81,6 +81,13 @@ import Testing
         #expect(ContentDisposition(of: HTTPResponse(status: .ok)) == nil)
     }
 
+    @Test func nameMayBeInLatin1() {
+        var headers = HTTPHeaders()
+        let bytes = Array("attachment; filename=\"r".utf8) + [0xE9] + Array("sum".utf8) + [0xE9] + Array("\"".utf8)
+        headers.append(.contentDisposition, value: FieldValue(bytes: bytes[...]))
+        #expect(ContentDisposition(of: HTTPResponse(status: .ok, headers: headers))?.fileName == "résumé")
+    }
+
     /// RFC 6266 §4.3 and Appendix D: the recipient decides about a suggested name.
     private static let suggestions: [(disposition: String?, path: String, name: String)] = [
         (nil, "/files/report.pdf", "report.pdf"),

@@ -47,6 +47,16 @@ import Testing
         try expectSameNames(String((0..<count).compactMap { _ in alphabet.randomElement(using: &generator) }))
     }
 
+    @Test(arguments: ["true", "false"])
+    func booleanIsNoDate(_ text: String) {
+        for strategy in [.deferredToDate, .secondsSince1970, .millisecondsSince1970]
+            as [JSONDecoder.DateDecodingStrategy]
+        {
+            let decoder = LenientJSONDecoder(dateDecodingStrategy: strategy)
+            #expect(throws: DecodingError.self) { try decode(Date.self, text, decoder) }
+        }
+    }
+
     @Test func keepsDictionaryKeysAndConvertsThoseOfValues() throws {
         struct Model: Decodable, Equatable {
             var myValue: Int

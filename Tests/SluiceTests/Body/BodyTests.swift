@@ -31,6 +31,10 @@ final class BodyTests: XCTestCase {
     func testJSONIsNestedUnderRootKey() async throws {
         let model = try await echo { $0.json(User(id: 1, name: "Ada"), root: "user") }
         XCTAssertEqual(try JSON(parsing: model.text ?? ""), ["user": ["id": 1, "name": "Ada"]])
+        let snake = JSONEncoder()
+        snake.keyEncodingStrategy = .convertToSnakeCase
+        let exact = try await echo { $0.json(["user name": "Ada"], root: "userData", encoder: snake) }
+        XCTAssertEqual(try JSON(parsing: exact.text ?? ""), ["userData": ["user name": "Ada"]])
         let parameters = try await echo { $0.json(["id": 1, "name": "Ada"], root: "user") }
         XCTAssertEqual(try JSON(parsing: parameters.text ?? ""), ["user": ["id": 1, "name": "Ada"]])
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Sluice
 import Testing
 
@@ -51,6 +52,7 @@ import Testing
         Example("http://a.b/v1", "https://other.org/d?e=1", query: [("f", "2")], is: "https://other.org/d?e=1&f=2"),
         Example("http://a.b/v1", "HTTP://other.org", is: "http://other.org/"),
         Example("http://a.b", "c:d/e", is: "http://a.b/c:d/e"),
+        Example("http://[::1]", "it[0]?ids[]=1&a[b]=%5B", is: "http://[::1]/it%5B0%5D?ids%5B%5D=1&a%5Bb%5D=%5B"),
     ]
 
     @Test(arguments: examples)
@@ -96,6 +98,15 @@ import Testing
     func pathThatContainsAURLIsAppended(_ path: String) throws {
         let request = APIClient(baseURL: "https://a.b").data.request(path)
         #expect(try request.httpRequest().url == "https://a.b/\(path)")
+    }
+
+    @Test func urlKeepsItsOwnBase() throws {
+        let client = APIClient(baseURL: "https://a.b")
+        let base = URL(string: "https://other.org/v1/")
+        let url = try #require(URL(string: "users?page=2", relativeTo: base))
+        #expect(try client.data.get(url).httpRequest().url == "https://other.org/v1/users?page=2")
+        let path = try #require(URL(string: "users?page=2"))
+        #expect(try client.data.get(path).httpRequest().url == "https://a.b/users?page=2")
     }
 
     @Test func absoluteURLIgnoresInvalidBase() throws {

@@ -10,8 +10,8 @@ import SluiceHTTP
 /// try HAR(entries: slow).data().write(to: other)
 /// ```
 ///
-/// Decoding is tolerant of fields that other programs omit or add. Only the start time, the method and the URL of each
-/// exchange are required. Numbers of milliseconds and bytes are as in the format, except that a value that does not
+/// Decoding is tolerant of fields that other programs omit or add. Only the start time of each page and exchange, and the
+/// method and the URL of each exchange are required. Numbers of milliseconds and bytes are as in the format, except that a value that does not
 /// apply is nil here and -1 in the file.
 public struct HAR: Sendable, Hashable, Codable {
     package var version = "1.2"
@@ -168,7 +168,7 @@ extension HAR {
             startedDateTime = try container.date(forKey: .startedDateTime)
             id = try container.decodeIfPresent(String.self, forKey: .id) ?? ""
             title = try container.decodeIfPresent(String.self, forKey: .title) ?? ""
-            if container.contains(.pageTimings) {
+            if container.contains(.pageTimings), try !container.decodeNil(forKey: .pageTimings) {
                 let timings = try container.nestedContainer(keyedBy: TimingKeys.self, forKey: .pageTimings)
                 onContentLoad = try timings.positive(forKey: .onContentLoad)
                 onLoad = try timings.positive(forKey: .onLoad)

@@ -26,7 +26,7 @@ struct CURLCommand {
     }
 
     private mutating func addURL() {
-        let url = PercentEncoding.completed(redaction.url(request.url))
+        let url = PercentEncoding.completed(redaction.url(request.url), isURL: true)
         // As with Sluice, a range selects bytes of the body without a content coding.
         let asksForIdentity = request.headers.contains(.range) && !request.headers.contains(.acceptEncoding)
         arguments = ["curl", ShellWord.quoted(url)]
