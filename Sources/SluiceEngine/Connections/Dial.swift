@@ -162,14 +162,14 @@ package final class Dial: LoopHandler {
         }
     }
 
-    /// Finds the context of a TLS policy, on another thread if files must be read.
+    /// Finds the context of a TLS policy, on another thread if it has files.
     private func prepare(
         _ policy: TLSConfiguration,
         offering protocols: [String],
         on thread: LoopThread,
         _ completion: @escaping @Sendable (Result<TLSContext, TLSFailure>, LoopThread) -> Void
     ) {
-        if let context = TLSContext.cached(for: policy, offering: protocols) {
+        if let context = TLSContext.withoutFiles(for: policy, offering: protocols) {
             return completion(.success(context), thread)
         }
         BlockingQueues.next.async { [self] in

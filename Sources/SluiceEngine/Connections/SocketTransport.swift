@@ -136,9 +136,9 @@ public struct SocketTransport: Transport {
     /// The engine starts with the first transport, which the first client usually creates. Call this function before, because later calls
     /// have no effect. By default there is one loop per two processors, and at most eight.
     ///
-    /// - Parameter count: The number of loops. Values below 1 count as 1.
+    /// - Parameter count: The number of loops. Values below 1 count as 1, values above 256 as 256.
     public static func setLoopCount(_ count: Int) {
-        Engine.requestedLoops.store(max(1, count), ordering: .relaxed)
+        Engine.requestedLoops.store(min(max(1, count), 256), ordering: .relaxed)
     }
 
     /// Returns the number of transfers and connections of all transports of the process.
@@ -222,7 +222,12 @@ extension SocketTransport: PooledTransport {
                     result = .failure(error)
                 }
             }
-            for tls in [options.tls] + options.tlsByHost.values { reload(tls, offering: protocols) }
+            for tls in [options.tls] + options.tlsByHost.values {
+                reload(tls, offering: protocols)
+                // A server that requires HTTP/1.1 has connections of its own.
+                let http1 = ["http/1.1"]
+                if protocols != http1, TLSContext.isUsed(for: tls, offering: http1) { reload(tls, offering: http1) }
+            }
             if let proxy { reload(proxy, offering: ProxyRoute.protocols) }
             return result
         }

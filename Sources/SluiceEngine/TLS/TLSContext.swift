@@ -43,9 +43,19 @@ package final class TLSContext: Sendable {
         try TLSContextCache.shared.reload(TLSPolicy(configuration, protocols), onReload: configuration.onReload)
     }
 
-    /// Returns the cached context if its files are unchanged, or if the changed files cannot be used. It can be called on a loop.
+    /// Returns true if there is a cached context of a policy.
+    static func isUsed(for configuration: TLSConfiguration, offering protocols: [String]) -> Bool {
+        TLSContextCache.shared.latest(TLSPolicy(configuration, protocols)) != nil
+    }
+
+    /// Returns the cached context of a policy without files. It can be called on a loop.
+    static func withoutFiles(for configuration: TLSConfiguration, offering protocols: [String]) -> TLSContext? {
+        TLSContextCache.shared.latest(TLSPolicy(configuration, protocols)).flatMap { $0.files.isEmpty ? $0 : nil }
+    }
+
+    /// Returns the cached context if its files are unchanged, or if the changed files cannot be used.
     ///
-    /// The check costs one stat(2) for each file, and two while changed files cannot be used.
+    /// The check costs one stat(2) for each file, and two while changed files cannot be used. It blocks if the file system does.
     package static func cached(for configuration: TLSConfiguration, offering protocols: [String]) -> TLSContext? {
         TLSContextCache.shared.cached(TLSPolicy(configuration, protocols))
     }
@@ -263,6 +273,8 @@ final class TLSContextCache: Sendable {
     init(limit: Int) {
         self.limit = limit
     }
+
+    func latest(_ policy: TLSPolicy) -> TLSContext? { state.withLock { $0.entry(for: policy)?.context } }
 
     func cached(_ policy: TLSPolicy) -> TLSContext? {
         guard let entry = state.withLock({ $0.entry(for: policy) }) else { return nil }

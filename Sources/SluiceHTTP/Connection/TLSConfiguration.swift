@@ -211,7 +211,8 @@ public struct PublicKeyPins: Sendable {
         /// enforce them.
         ///
         /// The closure runs on the engine's thread for the first request of a connection, and on the thread that sends
-        /// the request where it finds a free connection. It must not block, and several calls may run at once.
+        /// the request where it finds a free connection. It must not block, and several calls may run at once. For Redis it is called
+        /// once for each connection.
         case report(@Sendable (TLSFailure) -> Void)
 
         package var isEnforced: Bool { if case .enforce = self { true } else { false } }

@@ -263,6 +263,11 @@ final class RedisLink: LoopHandler {
 
     private func dial(_ destination: Dial.Destination, _ state: inout State) {
         let dial = Dial(to: destination, on: loop, of: engine) { [self] dial, result, thread in
+            if case .success(let dialed) = result, let failure = dialed.tls?.pinFailure,
+                case .report(let report) = server.tls?.pins?.mode
+            {
+                report(failure)
+            }
             run(on: thread) { state in dialed(dial, result, &state, on: thread) }
         }
         state.dial = dial

@@ -51,7 +51,7 @@ final class RedisNode: Sendable {
         }
         self.server = server
         self.engine = engine
-        links = (0..<max(1, server.connections)).map { [route] _ in RedisLink(server, route, of: engine) }
+        links = (0..<min(max(1, server.connections), 256)).map { [route] _ in RedisLink(server, route, of: engine) }
         large = RedisLink(server, route, of: engine)
     }
 

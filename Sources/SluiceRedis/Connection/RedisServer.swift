@@ -24,6 +24,7 @@ public struct RedisServer: Sendable {
     /// The place where the server listens.
     public var address: Address
     /// The TLS configuration; nil, the default, for no TLS. The server's certificate must be valid for the host.
+    /// An open connection keeps the certificates with which it was made.
     public var tls: TLSConfiguration?
     /// The ACL user; nil, the default, for the user `default`. Without a ``password`` it has no effect.
     public var user: String?
@@ -34,7 +35,7 @@ public struct RedisServer: Sendable {
     /// The name of the connections in `CLIENT LIST`; nil for none. `sluice` by default.
     public var clientName: String? = "sluice"
 
-    /// The number of connections that share the commands, to each node of a cluster. 2 by default. Large commands share another.
+    /// The number of connections that share the commands, to each node of a cluster, from 1 to 256. 2 by default. Large commands share another.
     public var connections = 2
     /// The time from the start of a command to its reply, with the time in the queue. 50 milliseconds by default.
     public var commandTimeout = Duration.milliseconds(50)

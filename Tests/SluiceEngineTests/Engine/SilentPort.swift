@@ -71,6 +71,7 @@ final class SilentPort: Sendable {
         Thread.detachNewThread { [descriptor] in
             while true {
                 let (accepted, port) = SilentPort.next(of: descriptor)
+                if accepted < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 guard accepted >= 0 else { break }
                 guard !ports.contains(port) else {
                     Foundation.close(accepted)

@@ -49,6 +49,7 @@ final class TestListener: Sendable {
                 let accepted = accept(descriptor, nil, nil)
                 if accepted < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 guard accepted >= 0, TestListener.note(accepted, in: state) else { break }
+                _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
                 // The second of two short writes is not held back until the client acknowledges the first.
                 var on: Int32 = 1
                 setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))

@@ -123,7 +123,7 @@ final class TestTLSSocket {
 
     init(receiveBuffer: Int32? = nil, _ serve: @escaping @Sendable (Int32) -> Void) throws {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw TestCertificate.Failure(reason: "no sockets")
         }
         let (own, other) = (ends[0], ends[1])

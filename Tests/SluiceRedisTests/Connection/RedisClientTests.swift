@@ -194,6 +194,13 @@ struct RedisClientTests {
         let large = Data(repeating: 7, count: 3 << 20)
         _ = try await client.send(RedisCommand("SET", "large", large))
         #expect(try await client.send(RedisCommand("GET", "large")) == .bytes(large))
+        let reports = Locked(0)
+        let pin = PublicKeyPin(sha256: Data(repeating: 1, count: 32))
+        let backup = PublicKeyPin(sha256: Data(repeating: 2, count: 32))
+        server.tls?.pins = PublicKeyPins(pin, backups: backup, mode: .report { _ in reports.withLock { $0 += 1 } })
+        _ = try await RedisClient(server).send(RedisCommand("PING"))
+        #expect(reports.withLock(\.self) == 1)
+        server.tls?.pins = nil
         server.address = .tcp(host: "127.0.0.1", port: port)
         let wrong = await #expect(throws: RedisError.self) { try await RedisClient(server).send(RedisCommand("PING")) }
         let failure = (wrong?.underlyingError as? SluiceError)?.underlyingError as? TLSFailure

@@ -46,6 +46,7 @@ final class ScriptedServer: Sendable {
                 let descriptor = accept(listener, nil, nil)
                 if descriptor < 0, errno == EINTR || errno == ECONNABORTED { continue }
                 guard descriptor >= 0 else { return }
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 // The second of two short writes is not held back until the client acknowledges the first.
                 var on: Int32 = 1
                 setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -62,7 +63,7 @@ final class ScriptedServer: Sendable {
     }
 
     private static func bindSocket(_ path: String) -> Int32 {
-        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -76,7 +77,7 @@ final class ScriptedServer: Sendable {
 
     /// Binds a free port of 127.0.0.1.
     private static func bindPort() -> (listener: Int32, port: Int) {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

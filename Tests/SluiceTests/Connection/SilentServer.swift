@@ -16,10 +16,8 @@ final class SilentServer: Sendable {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        if !isBound || listen(descriptor, 4) != 0 {
-            close(descriptor)
-            return nil
-        }
+        // All properties are set, so the deinitializer closes the descriptor.
+        if !isBound || listen(descriptor, 4) != 0 { return nil }
     }
 
     deinit {

@@ -399,14 +399,17 @@ final class ErrorCodesTests: XCTestCase {
     }
 }
 
-/// A socket that listens at 127.0.0.1. It sends a greeting to its first connection, or accepts none.
+/// A socket that listens at 127.0.0.1. It sends a greeting to each connection, or accepts none.
 private final class RawSocket: Sendable {
     let port: UInt16
     private let descriptor: Int32
+    /// True if a thread accepts connections. It closes the descriptor itself.
+    private let hasThread: Bool
 
     init(greeting: String? = nil) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.descriptor = descriptor
+        hasThread = greeting != nil
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -421,15 +424,22 @@ private final class RawSocket: Sendable {
         try XCTSkipUnless(isListening)
         guard let greeting else { return }
         Thread.detachNewThread {
-            let connection = accept(descriptor, nil, nil)
-            let text = Array(greeting.utf8)
-            _ = send(connection, text, text.count, Int32(MSG_NOSIGNAL))
-            // Reads to the end, so that the close does not discard the greeting.
-            var buffer = [UInt8](repeating: 0, count: 1024)
-            while recv(connection, &buffer, buffer.count, 0) > 0 {}
-            close(connection)
+            while true {
+                let connection = accept(descriptor, nil, nil)
+                if connection < 0, errno == EINTR || errno == ECONNABORTED { continue }
+                guard connection >= 0 else { break }
+                let text = Array(greeting.utf8)
+                _ = send(connection, text, text.count, Int32(MSG_NOSIGNAL))
+                // Reads to the end, so that the close does not discard the greeting.
+                var buffer = [UInt8](repeating: 0, count: 1024)
+                while recv(connection, &buffer, buffer.count, 0) > 0 {}
+                close(connection)
+            }
+            close(descriptor)
         }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        if hasThread { shutdown(descriptor, Int32(SHUT_RDWR)) } else { close(descriptor) }
+    }
 }

@@ -5,7 +5,7 @@ struct StreamSocket: Sendable {
     let descriptor: Int32
 
     #if canImport(Glibc)
-    private static let stream = Int32(SOCK_STREAM.rawValue)
+    private static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     #else
     private static let stream = SOCK_STREAM
     #endif
@@ -193,8 +193,6 @@ extension StreamSocket {
 extension Duration {
     /// The duration in milliseconds, rounded up so that a poll does not end early.
     fileprivate var pollTimeout: Int32 {
-        let (seconds, attoseconds) = components
-        guard seconds < 1_000_000 else { return 1_000_000_000 }
-        return Int32(seconds) * 1000 + Int32(attoseconds / 1_000_000_000_000_000) + 1
+        Int32(clamping: max(.zero, min(self, .seconds(1_000_000))).attoseconds / 1_000_000_000_000_000) + 1
     }
 }
