@@ -218,8 +218,9 @@ struct BatchBytes: Sendable, Hashable {
     var received: Int64 = 0
 
     static func += (sum: inout BatchBytes, other: BatchBytes) {
-        sum.sent += other.sent
-        sum.received += other.received
+        // A transport of the user may report any numbers.
+        sum.sent = Int64(clamping: Int128(sum.sent) + Int128(other.sent))
+        sum.received = Int64(clamping: Int128(sum.received) + Int128(other.received))
     }
 }
 

@@ -51,7 +51,7 @@ struct Download: Sendable {
         let configuration = pipeline.configuration
         let limits = configuration.limitsDownloadTime ? configuration.timeouts : Timeouts()
         let timeouts = draft.options.timeouts.applied(to: limits)
-        let deadline = timeouts.total.map { pipeline.clock.now + $0 }
+        let deadline = timeouts.total.map { pipeline.clock.now + $0.bounded }
         do throws(SluiceError) {
             let built = try draft.build(for: pipeline)
             request = built

@@ -123,12 +123,12 @@ extension DownloadAPIRequest {
     /// strong validator. The file of a request that is not idempotent is not split.
     ///
     /// - Parameters:
-    ///   - count: The maximum number of transfers. The default of a download is 1, which does not split the file.
+    ///   - count: The maximum number of transfers. At most 256. The default of a download is 1, which does not split the file.
     ///   - minimum: The minimum length of a segment, in bytes; 8 MiB by default. Ranges shorter than twice this are not
     ///     split.
     /// - Returns: A copy that uses segments.
     public consuming func segments(_ count: Int, ofAtLeast minimum: Int64 = 8 << 20) -> Self {
-        options.segments = max(1, count)
+        options.segments = min(max(1, count), 256)
         options.minimumSegment = max(1, minimum)
         return self
     }

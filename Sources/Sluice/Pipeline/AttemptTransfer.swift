@@ -26,8 +26,8 @@ struct AttemptTransfer: Sendable {
         self.call = call
         self.number = number
         transport = call?.transport ?? pipeline.configuration.transport
-        self.deadline = deadline ?? transfer.timeouts.total.map { ContinuousClock.now + $0 }
-        headDeadline = call?.sink == nil ? nil : call?.retry.attemptTimeout.map { pipeline.clock.now + $0 }
+        self.deadline = deadline ?? transfer.timeouts.total.map { ContinuousClock.now + $0.bounded }
+        headDeadline = call?.sink == nil ? nil : call?.retry.attemptTimeout.map { pipeline.clock.now + $0.bounded }
     }
 
     /// Performs the steps of a machine from the cache or the transport to the collected body.

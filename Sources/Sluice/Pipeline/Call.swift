@@ -99,7 +99,7 @@ final class Call: Sendable {
         let (began, ownDeadline) = (began, self.draft.options.deadline)
         deadline = self.transfer.timeouts.total.map { total in
             // The time-outs of an interceptor's own requests end at the same moment.
-            let end = began + total
+            let end = began + total.bounded
             return Deadline.earliest(ownDeadline).map { min(end, $0.instant) } ?? end
         }
         bypasses = steps.gates.isEmpty ? [] : GateBypass.current

@@ -38,7 +38,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
     ///   - clock: The clock to read. Pass the client's if it has its own.
     /// - Returns: The deadline.
     public static func after(_ duration: Duration, on clock: any SluiceClock = SystemClock()) -> Deadline {
-        Deadline(clock.now + duration)
+        Deadline(clock.now + duration.bounded)
     }
 
     /// Returns the time left until the deadline; never negative.

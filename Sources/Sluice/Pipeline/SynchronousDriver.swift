@@ -63,7 +63,7 @@ struct SynchronousDriver: Sendable {
                 admission: admission,
                 request: request,
                 transfer: transfer,
-                deadline: transfer.timeouts.total.map { ContinuousClock.now + $0 },
+                deadline: transfer.timeouts.total.map { ContinuousClock.now + $0.bounded },
                 caller: caller,
                 completion: completion
             ),

@@ -144,7 +144,7 @@ public struct Backoff: Sendable, Hashable {
     ///   - random: 64 random bits.
     /// - Returns: The delay.
     package func delay(before retry: Int, random: UInt64) -> Duration {
-        let limit = max(0, limit / .seconds(1))
+        let limit = max(0, limit.bounded / .seconds(1))
         var longest = max(0, base / .seconds(1))
         // The product of zero and an infinite factor is not a number.
         for _ in 1..<max(2, min(retry, 64)) where retry > 1 && longest > 0 && longest < limit {
@@ -152,7 +152,7 @@ public struct Backoff: Sendable, Hashable {
         }
         longest = min(longest, limit)
         guard hasJitter else { return .seconds(longest) }
-        return .seconds(longest * (Double(random >> 11) / Double(1 << 53)))
+        return .seconds(longest * (Double(random >> 11) / 0x1p53))
     }
 }
 

@@ -65,8 +65,10 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
         if Self.namesSecret(path) {
             // The names above the value were not known before.
             failure.body = nil
-            if let start = reason.firstIndex(of: "“"), let end = reason.lastIndex(of: "”") {
-                failure.reason.replaceSubrange(start...end, with: "the value")
+            // A value may begin with a mark that combines with its quotation mark to one character.
+            let scalars = reason.unicodeScalars
+            if let start = scalars.firstIndex(of: "“"), let end = scalars.lastIndex(of: "”"), start <= end {
+                failure.reason.unicodeScalars.replaceSubrange(start...end, with: "the value".unicodeScalars)
             }
         }
         return failure

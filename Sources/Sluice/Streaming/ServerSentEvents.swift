@@ -504,7 +504,7 @@ struct ReconnectionState: Sendable {
     ) -> Decision {
         guard policy.maximumAttempts > 0 else { return failure.map(Decision.fail) ?? .finish }
         let limits = policy.delayLimits
-        var delay = max(.zero, retry.map { min(max($0, limits.lowerBound), limits.upperBound) } ?? policy.delay)
+        var delay = max(.zero, retry.map { min(max($0, limits.lowerBound), limits.upperBound) } ?? policy.delay).bounded
         if let failure {
             guard isTransient(failure), attempts < policy.maximumAttempts else { return .fail(failure) }
             attempts += 1

@@ -186,7 +186,6 @@ enum DeltaSeconds {
     }
 
     static func of(_ duration: Duration) -> Double {
-        let parts = duration.components
-        return clamped(Double(parts.seconds) + Double(parts.attoseconds) * 1e-18)
+        clamped(duration / .seconds(1))
     }
 }

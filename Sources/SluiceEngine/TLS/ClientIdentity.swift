@@ -215,7 +215,7 @@ struct CertificateFile {
         guard fstat(descriptor, &status) == 0 else { throw CertificateFile.unreadable(path, errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw Unreadable(reason: "\(path): it is not a regular file") }
         var contents: [UInt8] = []
-        var chunk = max(4096, min(Int(status.st_size) + 1, CertificateFile.maximumSize))
+        var chunk = max(4096, min(Int(status.st_size), CertificateFile.maximumSize - 1) + 1)
         while true {
             guard contents.count <= CertificateFile.maximumSize else {
                 throw CertificateFile.unreadable(path, EFBIG)

@@ -106,7 +106,7 @@ package struct PrivateFile: Sendable {
             #else
             let modified = status.st_mtim.tv_sec
             #endif
-            if time(nil) - modified > 3600 { unlink(temporary) }
+            if modified < time(nil) - 3600 { unlink(temporary) }
         }
     }
 

@@ -78,10 +78,7 @@ package struct MonotonicTime: Sendable, Comparable {
 extension Duration {
     /// The duration in nanoseconds, clamped to 64 bits (292 years).
     package var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, isTooLongInAll) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return isTooLong || isTooLongInAll ? (seconds < 0 ? .min : .max) : sum
+        Int64(clamping: attoseconds / 1_000_000_000)
     }
 }
 #endif
@@ -89,9 +86,13 @@ extension Duration {
 extension Duration {
     /// The duration rounded up to whole milliseconds, for error texts.
     package var roundedUpToMilliseconds: Duration {
-        let (seconds, attoseconds) = components
-        return .seconds(seconds) + .milliseconds((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        let (milliseconds, rest) = bounded.attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
+        return .milliseconds(milliseconds + (rest > 0 ? 1 : 0))
     }
+
+    /// The duration limited to 292 years in both directions, as nanoseconds in 64 bits. Its sum with a time or with another limited duration
+    /// does not overflow.
+    package var bounded: Duration { max(.nanoseconds(Int64.min), min(self, .nanoseconds(Int64.max))) }
 }
 
 // MARK: - Civil time

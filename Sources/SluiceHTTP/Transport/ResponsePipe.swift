@@ -34,12 +34,12 @@ package final class ResponsePipe: Sendable {
     /// Creates a pipe.
     ///
     /// - Parameters:
-    ///   - highWater: The number of buffered bytes at which the writer is told to pause.
+    ///   - highWater: The number of buffered bytes at which the writer is told to pause; at least 1.
     ///   - onDemand: Called on the reader's thread when a paused writer may continue, or when the buffer is empty after
     ///     ``awaitDrain()``.
     ///   - onAbandon: Called when the reader leaves before the end.
     package init(highWater: Int, onDemand: @escaping @Sendable () -> Void, onAbandon: @escaping @Sendable () -> Void) {
-        self.highWater = highWater
+        self.highWater = max(1, highWater)
         self.onDemand = onDemand
         self.onAbandon = onAbandon
     }

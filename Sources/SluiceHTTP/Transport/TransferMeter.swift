@@ -304,7 +304,7 @@ struct SpeedWindow: Sendable {
         else { return nil }
         let elapsed = first.instant.duration(to: instant)
         guard elapsed >= SpeedWindow.step else { return nil }
-        return Double(max(0, bytes - first.bytes)) / (elapsed / .seconds(1))
+        return max(0, Double(bytes) - Double(first.bytes)) / (elapsed / .seconds(1))
     }
 }
 
@@ -346,7 +346,7 @@ public struct TransferProgress: Sendable, Hashable {
     public var timeLeft: Duration? {
         guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
         // Limited to a century, so that the duration cannot overflow.
-        return .seconds(min(3_153_600_000, Double(max(0, total - completed)) / bytesPerSecond))
+        return .seconds(min(3_153_600_000, max(0, Double(total) - Double(completed)) / bytesPerSecond))
     }
 }
 

@@ -18,7 +18,7 @@ struct CacheLeases: Sendable {
     init(_ redis: RedisClient, _ feed: ChangeFeed, duration: Duration, clock: any SluiceClock) {
         self.redis = redis
         self.feed = feed
-        self.duration = duration
+        self.duration = duration.bounded
         self.clock = clock
     }
 

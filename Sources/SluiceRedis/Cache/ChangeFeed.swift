@@ -179,7 +179,7 @@ final class ChangeFeed: Sendable {
     ///
     /// - Parameter commandTimeout: The time for a command that does not wait.
     /// - Returns: The time, after which the connection is lost.
-    static func readTimeout(_ commandTimeout: Duration) -> Duration { patience + lateness + commandTimeout }
+    static func readTimeout(_ commandTimeout: Duration) -> Duration { patience + lateness + commandTimeout.bounded }
 
     /// Finds the end of the stream. From here on no message is missed; those before have been missed.
     private func firstPosition() async throws(RedisError) -> Position {

@@ -64,7 +64,7 @@ public final class RedisRateLimit: ImmediateGate {
     ) {
         // Bounded so that adding a wait to a time does not overflow.
         let longest = Duration.seconds(366 * 86_400)
-        let maximumPause = maximumPause.map { min($0, longest) }
+        let maximumPause = maximumPause.map { max(.zero, min($0, longest)) }
         let rules = BatchRules(count, every: period, burst: burst)
         let settings = SharedBucket<Waiter<LimitOutcome>>.Settings(
             rules: rules,
@@ -132,8 +132,8 @@ public final class RedisRateLimit: ImmediateGate {
     }
 
     private func pause(_ key: String, for pause: Duration, _ clock: any SluiceClock) {
-        driver.update(key, clock) { state, now in state.pause(until: now + pause, now: now) }
-        let microseconds = Int(pause / .microseconds(1))
+        driver.update(key, clock) { state, now in state.pause(until: now + pause.bounded, now: now) }
+        let microseconds = Int(pause.bounded / .microseconds(1))
         guard microseconds > 0 else { return }
         // A failure concerns only the other machines, whose own requests will be answered in the same way.
         Task { [redis, keys] in

@@ -164,7 +164,7 @@ extension RedisTokenStore: SharedTokenStore {
     func mark(_ held: HeldToken) -> String { "\(machine) \(held.fence)" }
 
     /// Returns the lease of a lock, which is longer than a request for a token.
-    func lease(_ timeout: Duration) -> Duration { max(lease, timeout + .seconds(5)) }
+    func lease(_ timeout: Duration) -> Duration { max(lease.bounded, timeout.bounded + .seconds(5)) }
 
     private func milliseconds(_ duration: Duration) -> Int { Int(duration.nanoseconds / 1_000_000) }
 
@@ -175,7 +175,7 @@ extension RedisTokenStore: SharedTokenStore {
     func hold(timeout: Duration, on clock: any SluiceClock) async throws -> HeldToken {
         let owner = HexText.text(of: (0..<16).map { _ in UInt8.random(in: .min ... .max) }[...])
         let lease = lease(timeout)
-        let end = clock.now + timeout + lease
+        let end = clock.now + timeout.bounded + lease
         do {
             while true {
                 let start = clock.now

@@ -17,7 +17,8 @@ import Testing
             (Duration(secondsComponent: 9_223_372_036, attosecondsComponent: 900_000_000_000_000_000), .max),
             (Duration(secondsComponent: -9_223_372_036, attosecondsComponent: -900_000_000_000_000_000), .min),
             (.seconds(Int64.max), .max), (.seconds(Int64.min), .min), (.seconds(9_223_372_037), .max),
-            (.seconds(-9_223_372_037), .min),
+            (.seconds(-9_223_372_037), .min), (.seconds(1e19), .max), (.seconds(-1e19), .min),
+            (Duration(attoseconds: .max), .max), (Duration(attoseconds: .min), .min),
         ] as [(Duration, Int64)]
     )
     func durationsAreClampedTo64Bits(duration: Duration, nanoseconds: Int64) {

@@ -374,4 +374,19 @@ final class RetryTests: XCTestCase {
         let text = try await client.string.request("").sender().value
         XCTAssertEqual(text, "ok")
     }
+
+    /// Users write the greatest duration for "no limit".
+    func testGreatestDurationsAreAsGoodAsNone() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("ok"))
+        for limit in [.seconds(Int64.max), .seconds(1e19), Duration(attoseconds: .max)] as [Duration] {
+            let client = APIClient(baseURL: server.url) {
+                $0.timeouts = Timeouts(connect: limit, idle: limit, total: limit)
+                $0.retry = RetryPolicy(maximumAttempts: 3, backoff: .constant(limit), attemptTimeout: limit)
+                $0.caching.http = HTTPCaching(staleIfError: limit)
+            }
+            let text = try await client.string.get("").deadline(.after(limit)).sender().value
+            XCTAssertEqual(text, "ok")
+        }
+    }
 }

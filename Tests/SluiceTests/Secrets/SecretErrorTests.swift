@@ -97,6 +97,17 @@ import Testing
         #expect(search.sightings.isEmpty && search.count > 20, "\(search.sightings)")
     }
 
+    /// A mark may combine with a quotation mark of the reason, so that only those of the value are characters of their own.
+    @Test func valueBelowSecretKeyPathMayContainQuotationMarks() throws {
+        let body = Data(#""\u{301}”s3cretZ“y\u{600}""#.utf8)
+        do {
+            _ = try JSONDecoder().decode(Level.self, from: body)
+        } catch {
+            let failure = DecodingFailure(Level.self, body: body, cause: error).inside("session")
+            #expect(!failure.reason.contains("s3cretZ"), "\(failure.reason)")
+        }
+    }
+
     @Test(arguments: [UInt64](0..<8))
     func urlErrorsHaveNoSecret(_ batch: UInt64) {
         for seed in batch * 100..<(batch + 1) * 100 {

@@ -223,7 +223,7 @@ extension FileTokenStore: SharedTokenStore {
     package var allowsUnsavedTokens: Bool { false }
 
     package func lock(timeout: Duration, on clock: any SluiceClock) async throws -> any TokenLock {
-        let end = clock.now + timeout
+        let end = clock.now + timeout.bounded
         while true {
             let lock = try await perform { file throws(PrivateFile.Failure) in try file.attemptLock() }
             if let lock { return FileTokenLock(lock, store: self) }

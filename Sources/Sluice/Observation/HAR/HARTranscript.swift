@@ -96,7 +96,9 @@ struct HARTranscript {
             result.content.size = response.body.count
         }
         result.content.mimeType = headers[.contentType] ?? ""
-        if head.headers.contains(.contentEncoding), let bodySize = result.bodySize, bodySize < response.body.count {
+        if head.headers.contains(.contentEncoding), let bodySize = result.bodySize,
+            (0..<response.body.count).contains(bodySize)
+        {
             result.content.compression = response.body.count - bodySize
         }
         if !response.body.isEmpty {

@@ -59,7 +59,7 @@ enum LogEscaping {
 enum LogUnits {
     /// Returns a duration: `0.4 ms`, `35 ms`, `1.3 s`, `42 s`, `3 min`, `5 h`.
     static func text(_ duration: Duration) -> String {
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        let seconds = duration / .seconds(1)
         let milliseconds = max(0, seconds * 1000)
         return switch milliseconds {
         case ..<9.95: "\(tenths(milliseconds)) ms"

@@ -171,9 +171,7 @@ extension Duration {
     var nanoseconds: UInt64 {
         // Below 18 seconds the attoseconds fit one word, which saves a second division.
         if let attoseconds = UInt64(exactly: attoseconds) { return attoseconds / 1_000_000_000 }
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        return Swift.min(UInt64(seconds), 9_000_000_000) * 1_000_000_000 + UInt64(attoseconds) / 1_000_000_000
+        return Swift.min(UInt64(clamping: attoseconds / 1_000_000_000), 9_000_000_000_000_000_000)
     }
 
     init(nanoseconds: UInt64) {

@@ -318,9 +318,7 @@ struct StatementWatch {
     private var began: UInt64?
 
     init(_ limit: Duration) {
-        let parts = limit.components
-        self.limit =
-            UInt64(clamping: parts.seconds) * 1_000_000_000 + UInt64(clamping: parts.attoseconds / 1_000_000_000)
+        self.limit = UInt64(clamping: limit.attoseconds / 1_000_000_000)
     }
 
     mutating func restart() {

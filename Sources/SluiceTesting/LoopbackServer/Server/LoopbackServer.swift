@@ -117,6 +117,7 @@ extension LoopbackServer {
         by interruption: LoopbackResponse.Interruption = .close,
         times: Int? = nil
     ) {
+        let times = times.map { max(0, $0) }
         let rule = RequestInterruption(count: max(0, count), interruption: interruption, times: times)
         routes.interruptRequests(times == 0 ? nil : rule)
     }
