@@ -180,8 +180,8 @@ private final class BackgroundRequest: CancellableRequest {
 final class RunningStream: CancellableRequest {
     private enum Stage {
         case beginning
-        /// The task that obtains the head of the response.
-        case sending(Task<CallOutcome, Never>)
+        /// The work that obtains the head of the response.
+        case sending(SingleFlight<CallOutcome>)
         case reading(ResponseBody)
         case cancelled
         case over
@@ -198,20 +198,23 @@ final class RunningStream: CancellableRequest {
         self.ticket.withLock { $0 = ticket }
     }
 
-    /// Obtains the head of the response, unless the stream is cancelled.
+    /// Obtains the head of the response. A cancelled stream does not wait for steps that ignore the cancellation.
     func send(_ work: @escaping @Sendable () async -> CallOutcome) async -> CallOutcome {
-        let task = Task { await work() }
+        let flight = SingleFlight(cancelled: CallOutcome.cancelled)
         let isCancelled = stage.withLock { stage in
             if case .cancelled = stage { return true }
-            stage = .sending(task)
+            stage = .sending(flight)
             return false
         }
-        if isCancelled { task.cancel() }
-        return await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
+        if isCancelled { flight.cancel() }
+        let outcome = await flight.value { flight in
+            let task = Task {
+                let outcome = await work()
+                if !flight.complete(outcome) { outcome.call?.finish(unread: outcome.outcome) }
+            }
+            return { task.cancel() }
         }
+        return outcome ?? .cancelled
     }
 
     /// Records the body that the caller reads.
@@ -230,7 +233,7 @@ final class RunningStream: CancellableRequest {
             return stage
         }
         switch last {
-        case .sending(let task): task.cancel()
+        case .sending(let flight): flight.cancel()
         case .reading(let body): body.cancel()
         case .beginning, .cancelled, .over: break
         }

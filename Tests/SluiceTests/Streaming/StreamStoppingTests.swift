@@ -51,6 +51,42 @@ final class StreamStoppingTests: XCTestCase {
         XCTAssertEqual(server.openConnections, 0)
     }
 
+    /// A gate that admits its first request only when it is told to.
+    private struct StubbornGate: Gate {
+        let hasBegun = AsyncSignal()
+        let mayEnd = AsyncSignal()
+
+        func admit(_ request: RequestContext) async throws(SluiceError) -> Permit {
+            hasBegun.open()
+            await mayEnd.wait()
+            return Permit()
+        }
+    }
+
+    func testCancellationDoesNotWaitForAGateThatIgnoresIt() async throws {
+        let server = try LoopbackServer()
+        server.on("/", .text("data: a\n\n", contentType: "text/event-stream"))
+        let gate = StubbornGate()
+        let client = APIClient(baseURL: server.url) { $0.gates = [gate] }
+        let lines = failure(of: client.stream("/"))
+        let events = Task { () -> APIError? in
+            do throws(APIError) {
+                for try await _ in client.stream("/").serverSentEvents() {}
+                return nil
+            } catch {
+                return error
+            }
+        }
+        await gate.hasBegun.wait()
+        lines.cancel()
+        events.cancel()
+        let linesEnd = await lines.value
+        let eventsEnd = await events.value
+        XCTAssertEqual([linesEnd?.code, eventsEnd?.code], [.cancelled, .cancelled])
+        XCTAssertEqual(server.requestCount, 0)
+        gate.mayEnd.open()
+    }
+
     /// Reads the lines of a stream in a task. Returns the error that ends them.
     private func failure<Failure>(of request: StreamRequest<Failure>) -> Task<Failure?, Never> {
         Task {
