@@ -508,6 +508,9 @@ struct ReconnectionState: Sendable {
         if let failure {
             guard isTransient(failure), attempts < policy.maximumAttempts else { return .fail(failure) }
             attempts += 1
+            if let refusal = failure.underlyingError as? GateRefusal {
+                delay = max(delay, refusal.retryAfter?.bounded ?? .zero)
+            }
             delay += policy.backoff.delay(before: attempts, random: random)
         } else {
             attempts = 0
@@ -519,6 +522,11 @@ struct ReconnectionState: Sendable {
     private func isTransient(_ failure: SluiceError) -> Bool {
         if failure.code == .unacceptableStatus, let status = failure.response?.status {
             return policy.statuses.contains(status)
+        }
+        // A gate that refuses for a time, or an authorization server that does not answer, is like a server that does not.
+        if failure.underlyingError is GateRefusal { return true }
+        if let error = failure.underlyingError as? OAuth2Error {
+            return [.unreachable, .storeFailed, .tooManyRefreshes].contains(error.code)
         }
         return RetryPolicy.transientCodes.contains(failure.code) && !failure.isLasting
     }

@@ -152,11 +152,23 @@ final class DrainTests: XCTestCase {
     }
 
     func testRefreshThatNobodyWaitsForEndsBeforeTheDrain() async throws {
+        try await expectRefreshBeforeDrain { _ in }
+    }
+
+    func testRefreshByAnotherClientEndsBeforeTheDrain() async throws {
+        let other = APIClient()
+        try await expectRefreshBeforeDrain { $0.client = other }
+    }
+
+    private func expectRefreshBeforeDrain(_ configure: (inout OAuth2.Configuration) -> Void) async throws {
         let (server, signal) = try server()
         let token = #"{"access_token":"new","token_type":"Bearer","refresh_token":"r1"}"#
         server.on(.post, "/token", .after(signal, .json(token)))
         let store = MemoryTokenStore()
-        let gate = OAuth2(.refreshToken("r0", id: "i"), tokenURL: "\(server.url)/token") { $0.store = store }
+        let gate = OAuth2(.refreshToken("r0", id: "i"), tokenURL: "\(server.url)/token") {
+            $0.store = store
+            configure(&$0)
+        }
         let client = client(server) { $0.gates = [gate] }
         let sender = client.string.get("/").sender()
         let task = Task { await sender.result }

@@ -109,6 +109,23 @@ import Testing
         }
     }
 
+    @Test func refusalsOfGatesAreTemporary() {
+        var state = ReconnectionState(Reconnection(delay: .seconds(1), backoff: .constant(.seconds(1))))
+        let refusal = GateRefusal(gate: "circuit breaker", retryAfter: .seconds(20))
+        let open = SluiceError(.circuitOpen, "It is open.", step: .gate, underlyingError: refusal)
+        guard case .wait(.seconds(21)) = state.decision(after: open, retry: nil, random: 0) else {
+            Issue.record("A refusal for a time ends the events, or is not waited for.")
+            return
+        }
+        for (code, isTemporary) in [
+            (.unreachable, true), (.storeFailed, true), (.tooManyRefreshes, true), (.invalidGrant, false),
+            (.authorizationRequired, false),
+        ] as [(OAuth2Error.Code, Bool)] {
+            let decision = state.decision(after: SluiceError(OAuth2Error(code)), retry: nil, random: 0)
+            if case .fail = decision { #expect(!isTemporary, "\(code)") } else { #expect(isTemporary, "\(code)") }
+        }
+    }
+
     /// Whatever a server sends as `retry`, the delay stays within the policy's limits.
     @Test func anyDelayOfAServerIsWithinTheLimits() throws {
         var random = SeededGenerator(seed: 3)

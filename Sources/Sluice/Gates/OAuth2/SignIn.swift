@@ -26,7 +26,7 @@ extension OAuth2 {
 
     /// Exchanges the code in a redirect URL for a token, and stores the token.
     ///
-    /// Other requests wait for the token meanwhile. The exchange runs to its end even if the calling task is cancelled
+    /// Other requests wait for the token meanwhile, unless there is a valid one. The exchange runs to its end even if the calling task is cancelled
     /// or its ``Deadline`` passes, because a code can be used only once.
     ///
     /// - Parameters:
@@ -92,8 +92,8 @@ extension OAuth2 {
 
     /// Removes the token, and revokes it if there is a ``Configuration/revocationURL`` (RFC 7009).
     ///
-    /// First, this method waits for a running refresh, so that no new token arrives afterwards. From then on, no request
-    /// gets the token. A request that was admitted before, and waits at another gate, still carries it. Then the token is
+    /// First, this method waits for a running refresh, so that no new token arrives afterwards, and for the lock of a shared store. From
+    /// then on, no request gets the token. A request that was admitted before, and waits at another gate, still carries it. Then the token is
     /// deleted from the store, and the refresh token and the access token are revoked. All of this is done even if a part of it fails, if the calling task is cancelled, or if its
     /// ``Deadline`` passes.
     ///
@@ -110,6 +110,8 @@ extension OAuth2 {
             var stored: Token?
             // Another process may have replaced the token that this gate knows.
             var failure = await lockStore(for: work, clock)
+            // Its holder may save a token after this one has been deleted.
+            let hasNoLock = failure != nil
             if shared.withLock({ $0.state.isUnknown || $0.lock != nil }) {
                 switch await self.callStore(for: work, clock, { try await $0.load() }) {
                 case .success(let token): stored = token
@@ -121,10 +123,12 @@ extension OAuth2 {
                 if shared.state.isUnsaved { stored = nil }
                 return shared.state.signOut()
             }
+            var mayKeepToken = hasNoLock
             if case .failure(let error) = await self.callStore(for: work, clock, { try await $0.delete() }) {
                 failure = failure ?? error
-                shared.withLock { $0.state.ignoresStore = true }
+                mayKeepToken = true
             }
+            if mayKeepToken { shared.withLock { $0.state.ignoresStore = true } }
             _ = shared.withLock { $0.takeLock() }
             guard let url = configuration.revocationURL else { return failure }
             // The refresh token is revoked first, because servers revoke its access tokens with it.

@@ -14,7 +14,7 @@ import SluiceHTTP
 /// Work skips the steps that it does not need. The step `lock` is only for a store that other processes may share: one of
 /// them may have replaced the token, and its refresh token is then spent. Where a lock has expired before the token is saved
 /// or deleted, the work drops its token and loads again. One piece of work runs at a time. A sign-in or sign-out is exclusive work:
-/// requests wait until it ends, and then try again. A received token is saved before it is used, because a server that
+/// requests without a valid token wait until it ends, and then try again. A received token is saved before it is used, because a server that
 /// rotates refresh tokens has already invalidated the old one.
 struct TokenState: Sendable {
     /// The constant settings.
@@ -430,6 +430,11 @@ extension TokenState {
             ignoresStore = false
             refusedRefreshToken = nil
             guard work.hasReceived else { return next(at: moment) }
+            // The next request refreshes the token of a sign-in.
+            if work.isExclusive, current.credential.token.refresh != nil {
+                window.removeAll()
+                return finish(.success(current.credential))
+            }
             // The token's age is not checked against the refresh margin again, which could
             // loop for a short-lived token.
             if current.isRefused { return fail(OAuth2Error(.refusedToken), at: moment.date) }

@@ -149,6 +149,10 @@ extension OAuth2 {
             }
             await waitForSave(by: client.pipeline.running)
         }
+        if let task, let needing = request?.client.pipeline.running, needing !== client.pipeline.running {
+            // A drain of the client whose request needs the token waits as well.
+            _ = needing.start(isNeeded: true, isShared: true) { await task.value }
+        }
         let isWanted = shared.withLock { shared in
             guard shared.state.isWorking(work) else { return false }
             shared.task = task

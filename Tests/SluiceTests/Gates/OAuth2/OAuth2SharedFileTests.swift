@@ -106,6 +106,26 @@ final class OAuth2SharedFileTests: XCTestCase {
         XCTAssertEqual(server.spentCount.read, 0)
     }
 
+    func testSignOutHoldsAlsoWhileAnotherProcessHasTheLock() async throws {
+        let server = try RotatingServer()
+        let gate = server.guarded.gate(GuardedServer.user(server.guarded)) {
+            $0.store = FileTokenStore(file)
+            $0.timeout = .milliseconds(50)
+        }
+        try await gate.signIn(with: .init(accessToken: "t0"))
+        var other: (any TokenLock)? = try await FileTokenStore(file).lock(timeout: .seconds(30), on: SystemClock())
+        do {
+            try await gate.signOut()
+            XCTFail("The sign-out succeeded.")
+        } catch {
+            XCTAssertEqual(error.authorizationError?.code, .storeFailed)
+        }
+        try await other?.save(.init(accessToken: "t1"))
+        other = nil
+        let result = await server.guarded.client(gate).get("x")
+        XCTAssertEqual(result.failure?.code, .authorizationRequired)
+    }
+
     func testSignOutRevokesTokenThatCouldNotBeSaved() async throws {
         let server = try RotatingServer()
         server.guarded.server.on(.post, "/revoke", .status(.ok))

@@ -118,6 +118,15 @@ final class OAuth2SignInTests: XCTestCase {
         XCTAssertEqual(afterwards, "Bearer mine")
     }
 
+    func testExpiredTokenWithRefreshTokenSignsIn() async throws {
+        let guarded = try GuardedServer()
+        guarded.server.on(.post, "/token", .token("new"))
+        let oauth = guarded.gate(GuardedServer.user(guarded))
+        try await oauth.signIn(with: .init(accessToken: "old", expiresAt: .distantPast, refreshToken: "r"))
+        let carried = try await guarded.client(oauth).string.get("x").sender().value
+        XCTAssertEqual(carried, "Bearer new")
+    }
+
     func testRequestOfEarlierUserIsNotReplayedForNextUser() async throws {
         let guarded = try GuardedServer()
         let signal = LoopbackSignal()
