@@ -163,7 +163,8 @@ final class ChangeFeed: Sendable {
                     position.id = message.id
                 }
             }
-            try await updateTime()
+            // Without it, callers ask for the time themselves once it is too old.
+            _ = try? await updateTime()
             return .read(position)
         } catch {
             let warning = state.withLock { state in

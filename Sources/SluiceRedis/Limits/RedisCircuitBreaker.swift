@@ -51,11 +51,12 @@ public final class RedisCircuitBreaker: ImmediateGate {
     public init(_ breaker: CircuitBreaker, on redis: RedisClient, named name: String) {
         let keys = LimitKeys("circuit", name)
         (self.breaker, self.redis, self.keys) = (breaker, redis, keys)
+        let machine = HexText.text(of: (0..<8).map { _ in UInt8.random(in: .min ... .max) }[...])
         breaker.observe { change, now in
             guard let milliseconds = Self.announcement(of: change.state, now: now) else { return }
             let key = keys.state(of: change.key)
             // Without it, the other machines find out by their own requests.
-            Task { _ = try? await redis.run(Self.announce, keys: [key], arguments: [milliseconds]) }
+            Task { _ = try? await redis.run(Self.announce, keys: [key], arguments: [milliseconds, machine]) }
         }
     }
 
@@ -83,11 +84,14 @@ public final class RedisCircuitBreaker: ImmediateGate {
     }
 
     /// Tells other machines about a circuit. The announcement of a machine whose circuit stays open for longer is kept. The key is that of
-    /// the circuit, and the argument its ``announcement(of:now:)``.
+    /// the circuit. The arguments are its ``announcement(of:now:)`` and the machine.
     static let announce = RedisScript(
         """
-        if ARGV[1] == '0' then return redis.call('DEL', KEYS[1]) end
-        if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], 'open', 'PX', ARGV[1]) end
+        if ARGV[1] == '0' then
+            if redis.call('GET', KEYS[1]) == ARGV[2] then redis.call('DEL', KEYS[1]) end
+        elseif redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then
+            redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[1])
+        end
         return 1
         """,
         isIdempotent: true

@@ -222,7 +222,7 @@ enum SlotScripts {
     /// them. A call whose time was over may run after later ones, and then changes nothing. So a machine without slots stays for a lease,
     /// or for a second if it waits for slots.
     /// If the server has lost its data, machines may use slots that it does not know. They tell it before their leases would have ended,
-    /// and only then it gives slots. A time in the future, as of a clock that went back, counts as the present.
+    /// and only then it gives slots. The same applies if all leases have ended and some had slots: the machines could not reach the server. A time in the future, as of a clock that went back, counts as the present.
     static let set = RedisScript(
         """
         local time = redis.call('TIME')
@@ -236,13 +236,16 @@ enum SlotScripts {
         end
         local stored = redis.call('HGETALL', KEYS[1])
         local own, others, machines, isStarved, wishes, recent = 0, 0, 1, false, {}, {}
+        local hasExpired, isKnown = false, false
         for index = 1, #stored, 2 do
             -- Earlier versions write no number of the call.
             local held, ends, wish, call = string.match(stored[index + 1], '^(%d+) (%d+) (%d+) ?(%d*)$')
             if not held then return redis.error_reply('ERR the state of the limit is not valid') end
             held, ends, wish, call = tonumber(held), tonumber(ends), tonumber(wish), tonumber(call) or 0
             if stored[index] == id then last = call end
+            isKnown = isKnown or ends > now
             if ends <= now then
+                hasExpired = hasExpired or held > 0
                 redis.call('HDEL', KEYS[1], stored[index])
             elseif stored[index] == id then
                 own = held
@@ -256,6 +259,10 @@ enum SlotScripts {
                     redis.call('HSET', KEYS[1], stored[index], entry)
                 end
             end
+        end
+        if hasExpired and not isKnown then
+            since = now
+            redis.call('SET', KEYS[2], string.format('%.0f', now))
         end
         if number < last then return {own, limit, 0} end
         -- Machines that want less than an equal part leave the rest to the others in equal parts.
@@ -286,7 +293,7 @@ enum SlotScripts {
         local ends = now + lease
         if held == 0 and wanted > 0 then ends = now + math.min(lease, 1000) end
         redis.call('HSET', KEYS[1], id, string.format('%.0f %.0f %.0f %.0f', held, ends, wanted, number))
-        redis.call('PEXPIRE', KEYS[1], 2 * lease)
+        redis.call('PEXPIRE', KEYS[1], math.max(2 * lease, 3600000))
         return {held, share, settling}
         """,
         isIdempotent: true

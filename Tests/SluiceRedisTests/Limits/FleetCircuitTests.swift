@@ -70,8 +70,8 @@ struct FleetCircuitTests {
     }
 
     @Test func shorterAnnouncementOfAnotherMachineIsIgnored() async throws {
-        func announce(_ milliseconds: Int) async throws -> Int {
-            _ = try await redis.run(RedisCircuitBreaker.announce, keys: [key], arguments: [milliseconds])
+        func announce(_ milliseconds: Int, by machine: String = "a") async throws -> Int {
+            _ = try await redis.run(RedisCircuitBreaker.announce, keys: [key], arguments: [milliseconds, machine])
             return try await redis.send(RedisCommand("PTTL", key)).int ?? 0
         }
         for (milliseconds, longest) in [(1_000_000, 1_000_000), (30_000, 1_000_000), (2_000_000, 2_000_000)] {
@@ -79,6 +79,7 @@ struct FleetCircuitTests {
             #expect((longest / 2...longest).contains(left))
         }
         // A machine whose trials have succeeded.
+        #expect(try await announce(0, by: "b") > 0)
         #expect(try await announce(0) == -2)
     }
 

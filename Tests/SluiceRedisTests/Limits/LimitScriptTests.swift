@@ -324,6 +324,17 @@ struct LimitScriptTests {
         #expect(try await set("b", 9, 1).settling > .zero)
     }
 
+    /// All leases have ended, as after an outage of the server, but the requests of the machines go on.
+    @Test func slotsInUseAreKnownAgainBeforeOthersAreGiven() async throws {
+        try await settle()
+        for machine in ["a", "b"] { #expect(try await set(machine, 5, 5).held == 5) }
+        for machine in ["a", "b"] { try await endLease(of: machine) }
+        let first = try await set("a", 10, 5)
+        #expect(first.held == 5 && first.settling > .zero)
+        #expect(try await set("b", 5, 5).held == 5)
+        #expect(try await set("c", 5).held == 0)
+    }
+
     @Test func machinesTakeTurnsAtAScarceSlot() async throws {
         try await settle()
         var turns: [String: Int] = [:]
