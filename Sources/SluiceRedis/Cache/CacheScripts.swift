@@ -32,14 +32,17 @@ enum CacheScripts {
     /// Stores a record, unless its key was removed after its request was sent, or the stored record is that of a later request. The
     /// time of a stored record that is in the future does not count, because the clock of the server was set back. `KEYS`: the entry.
     /// `ARGV`: the field, the record, the reference of its body or an empty text, the lifetime in milliseconds, the time of the request in
-    /// microseconds, this process, the maximum error of the time in microseconds.
+    /// microseconds, this process, the maximum error of the time in microseconds, the number of the change among those of this process. A
+    /// call whose time was over may run after a later removal.
     ///
     /// Returns 1 and the reference of the replaced body, or 0 if nothing was stored.
     static let store = RedisScript(
         """
         local removed = redis.call('HGET', KEYS[1], 'r')
-        if removed and tonumber(removed) >= tonumber(ARGV[5]) and redis.call('HGET', KEYS[1], 'o') ~= ARGV[6] then
-            return {0}
+        if removed then
+            local isOwn = redis.call('HGET', KEYS[1], 'o') == ARGV[6]
+            if isOwn and tonumber(redis.call('HGET', KEYS[1], 'c') or '0') > tonumber(ARGV[8]) then return {0} end
+            if not isOwn and tonumber(removed) >= tonumber(ARGV[5]) then return {0} end
         end
         local latest = tonumber(redis.call('HGET', KEYS[1], 'q' .. ARGV[1]) or '0')
         if latest > tonumber(ARGV[5]) + tonumber(ARGV[7]) then
@@ -64,7 +67,7 @@ enum CacheScripts {
     )
 
     /// Removes the record of a field, or all of them. `KEYS`: the entry. `ARGV`: the field or an empty text, the time in milliseconds for
-    /// which other processes store no responses to requests from before, this process.
+    /// which other processes store no responses to requests from before, this process, the number of the change.
     ///
     /// Returns the references of the bodies.
     static let remove = RedisScript(
@@ -81,7 +84,8 @@ enum CacheScripts {
         end
         local time = redis.call('TIME')
         redis.call('DEL', KEYS[1])
-        redis.call('HSET', KEYS[1], 'r', string.format('%.0f', time[1] * 1000000 + time[2]), 'o', ARGV[3])
+        redis.call('HSET', KEYS[1], 'r', string.format('%.0f', time[1] * 1000000 + time[2]), 'o', ARGV[3],
+            'c', ARGV[4])
         redis.call('PEXPIRE', KEYS[1], ARGV[2])
         return bodies
         """,

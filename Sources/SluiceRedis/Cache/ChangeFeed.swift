@@ -2,6 +2,7 @@
 import SluiceCache
 import SluiceFoundation
 import SluiceHTTP
+import Synchronization
 
 /// The changes of all processes that share a cache, as a stream on the server.
 ///
@@ -49,6 +50,8 @@ final class ChangeFeed: Sendable {
     private let counter: String
     /// The name of this process among the senders.
     let sender: String
+    /// The number of changes of this process.
+    private let changes = Atomic(0)
     private let state = Locked(State())
 
     init(
@@ -193,6 +196,9 @@ final class ChangeFeed: Sendable {
         guard let message = last.first.flatMap(Message.init) else { return Position(id: "0-0", number: nil) }
         return Position(id: message.id, number: message.contents?.number)
     }
+
+    /// Numbers a change, by which the server knows a late one.
+    func nextChange() -> Int { changes.wrappingAdd(1, ordering: .relaxed).newValue }
 
     /// Lets this process drop entries that the server has refused to store.
     func drop(_ selection: CacheSelection) { state.withLock { $0.subscriber }?.yield(.removed(selection)) }

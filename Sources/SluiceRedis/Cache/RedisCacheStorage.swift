@@ -341,7 +341,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     /// - Returns: The message for the other processes; nil if another process has removed the entry since its request was sent, or has
     ///   stored the response to a later one.
     func store(_ entry: CacheEntry, _ blob: CacheRecord.Blob?) async throws(SluiceError) -> ChangeMessage? {
-        let name = try name(of: entry.key)
+        let (name, number) = (try name(of: entry.key), feed.nextChange())
         let offset = try await requesting { () throws(RedisError) in try await feed.clockOffset() }
         let requested = entry.response.map { $0.requested.timeIntervalSince1970 + offset }
         var generations: [CacheGeneration] = []
@@ -367,7 +367,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
                 keys: [name.key],
                 arguments: [
                     field, sealed, blob?.reference ?? "", lifetime, Int(time), feed.sender,
-                    Int(CacheGeneration.clockTolerance * 2e6),
+                    Int(CacheGeneration.clockTolerance * 2e6), number,
                 ],
                 timeout: sealed.count > CacheRecord.inlineSize ? pieceTimeout : nil
             )
@@ -422,7 +422,7 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
                 try await redis.run(
                     CacheScripts.remove,
                     keys: [name.key],
-                    arguments: [field ?? "", Self.removalMemory, feed.sender]
+                    arguments: [field ?? "", Self.removalMemory, feed.sender, feed.nextChange()]
                 )
             }
             await removePieces(bodies(in: reply.elements ?? []), of: name)

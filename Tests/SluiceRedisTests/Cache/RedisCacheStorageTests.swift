@@ -242,8 +242,8 @@ struct RedisCacheStorageTests {
         let redis = try RedisProcess()
         let client = RedisClient(redis.server)
         let now = Int(Date().timeIntervalSince1970 * 1e6)
-        func store(_ body: String, _ time: Int) async throws -> [RedisValue] {
-            let arguments: [any RedisArgument] = ["-", "record", body, 100_000, time, "sender", 1000]
+        func store(_ body: String, _ time: Int, number: Int = 1) async throws -> [RedisValue] {
+            let arguments: [any RedisArgument] = ["-", "record", body, 100_000, time, "sender", 1000, number]
             return try await client.run(CacheScripts.store, keys: ["entry"], arguments: arguments).elements ?? []
         }
         #expect(try await store("first", now - 10_000_000).map(\.string) == [nil, ""])
@@ -255,6 +255,10 @@ struct RedisCacheStorageTests {
         // The clock of the server was set back.
         #expect(try await store("future", now + 100_000_000).map(\.string) == [nil, "third"])
         #expect(try await store("fourth", now).map(\.string) == [nil, "future"])
+        // A call whose time was over runs after a later removal by the same process.
+        _ = try await client.run(CacheScripts.remove, keys: ["entry"], arguments: ["", 300_000, "sender", 2])
+        #expect(try await store("late", now) == [.integer(0)])
+        #expect(try await store("fifth", now, number: 3).map(\.string) == [nil, ""])
     }
 
     @Test(arguments: [10, 1_200_000])
