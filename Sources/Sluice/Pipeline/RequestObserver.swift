@@ -384,6 +384,7 @@ extension ObserverBacklog.Cost {
         other += error.reason.utf8.count
         if let request = error.request { add(request) }
         if let response = error.response { other += response.headers.byteCount }
+        if let failure = error.underlyingError as? DecodingFailure { responseBodies += failure.bodySize }
     }
 
     fileprivate mutating func add(_ outcome: TransportOutcome) {
@@ -422,14 +423,13 @@ extension ServerResponse {
 
 extension SluiceError {
     fileprivate var withoutBody: SluiceError {
-        guard let request, case .data = request.body.source else { return self }
-        return SluiceError(
+        SluiceError(
             code,
             reason,
             step: step,
-            request: request.withoutBody,
+            request: request?.withoutBody,
             response: response,
-            underlyingError: underlyingError
+            underlyingError: (underlyingError as? DecodingFailure)?.withoutBody ?? underlyingError
         )
     }
 }

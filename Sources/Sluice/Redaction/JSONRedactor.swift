@@ -142,14 +142,21 @@ extension JSONRedactor {
         for (_, value) in members where document.kind(of: value) == .string {
             let text = Array(document.string(of: value).utf8)
             for dollar in text.indices where text[dollar] == UInt8(ascii: "$") {
-                let before = text[max(0, dollar - 320)..<dollar]
-                let spaces = before.reversed().prefix { $0 <= 0x20 || $0 == UInt8(ascii: ",") }.count
-                guard before.dropLast(spaces).last == UInt8(ascii: ":") else { continue }
-                let rest = before.dropLast(spaces + 1)
-                let argument = rest.dropLast(rest.reversed().prefix { $0 <= 0x20 }.count)
+                var before = text[max(0, dollar - 320)..<dollar]
                 let isName = { (byte: UInt8) in
-                    byte.hexadecimalValue != nil || byte == UInt8(ascii: "_") || byte | 0x20 > 0x60
+                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
+                        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 }
+                // The variable may be in a list after others.
+                while true {
+                    before = before.dropLast(before.reversed().prefix { $0 <= 0x20 || ",[".utf8.contains($0) }.count)
+                    let earlier = before.dropLast(before.reversed().prefix(while: isName).count)
+                    guard earlier.count < before.count, earlier.last == UInt8(ascii: "$") else { break }
+                    before = earlier.dropLast()
+                }
+                guard before.last == UInt8(ascii: ":") else { continue }
+                let rest = before.dropLast()
+                let argument = rest.dropLast(rest.reversed().prefix { $0 <= 0x20 }.count)
                 let name = argument.suffix(argument.reversed().prefix(while: isName).count)
                 guard rules.memberNames.contains(name) else { continue }
                 variables.insert(

@@ -20,6 +20,16 @@ public struct DecodingFailure: LocalizedError, Sendable, CustomStringConvertible
     /// The kind of request that returns the body itself as this type, `string` or `data`; nil for other types.
     fileprivate let plainKind: String?
 
+    /// The number of bytes of the body that the failure keeps.
+    var bodySize: Int { body?.count ?? 0 }
+
+    /// The failure without the bytes of the body.
+    var withoutBody: DecodingFailure {
+        var failure = self
+        failure.body = nil
+        return failure
+    }
+
     init(_ type: Any.Type, body: Data, cause: any Error) {
         let reason = DecodingReason(cause, type, body: body)
         self.init(type, body: body, path: reason.path.text, reason: reason.text, cause: cause)

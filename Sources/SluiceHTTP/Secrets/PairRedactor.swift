@@ -2,15 +2,20 @@
 package struct PairRedactor {
     private let rules: SecretRules
     private let bytes: [UInt8]
+    /// True for a form body, in which `?` and `#` may be parts of a value.
+    private let isForm: Bool
     private var position = 0
+    /// True after a GraphQL document that passes a variable to a secret argument.
+    private var hidesVariables = false
     /// True after a parameter whose value is a secret name.
     private var awaitsValue = false
     /// The bytes copied so far.
     package private(set) var output: [UInt8] = []
 
     /// Creates a redactor at the first of the bytes.
-    package init(_ rules: SecretRules, _ bytes: [UInt8]) {
+    package init(_ rules: SecretRules, _ bytes: [UInt8], isForm: Bool = false) {
         self.rules = rules
+        self.isForm = isForm
         self.bytes = bytes
         output.reserveCapacity(bytes.count + 16)
     }
@@ -54,7 +59,9 @@ package struct PairRedactor {
     /// Copies name-value pairs to the end.
     package mutating func pairs() {
         while position < bytes.count {
-            pair { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") || Self.isQueryMark($0) }
+            pair { [isForm] in
+                $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") || !isForm && Self.isQueryMark($0)
+            }
             if position < bytes.count { copy(to: position + 1) }
         }
     }
@@ -65,12 +72,13 @@ package struct PairRedactor {
             // JSON or XML in place of a pair.
             return rules.containsSecret(bytes[position..<document]) ? hide(to: document) : copy(to: document)
         }
+        let isPath = isEnd(UInt8(ascii: "/"))
         var end = bytes[position...].firstIndex(where: isEnd) ?? bytes.count
         let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "="))
         if let equals { end = max(end, endOfDocument(from: equals + 1)) }
         let name = bytes[position..<(equals ?? end)]
         // JSON in place of a form has no name, or one that is a part of it.
-        guard !rules.containsSecret(name) else { return hide(to: end) }
+        guard !rules.containsSecret(name) else { return hide(to: endOfSecret(end, isPath, isEnd)) }
         guard let equals else { return copy(to: end) }
         let decoded = PercentEncoding.decoded(name, plusIsSpace: true)
         copy(to: equals + 1)
@@ -78,14 +86,39 @@ package struct PairRedactor {
         // `name=password&value=…`
         let isNamed = awaitsValue && SecretScanner.isValueName(decoded[...])
         awaitsValue = awaitsValue && !isNamed
+        let isSecret = rules.parameterNames.contains(decoded)
         if SecretScanner.isNamingName(decoded[...]),
-            rules.memberNames.contains(PercentEncoding.decoded(value, plusIsSpace: true))
+            rules.memberNames.contains(PercentEncoding.decoded(value, plusIsSpace: true)),
+            !isSecret || hasValuePair(after: end, isEnd)
         {
             awaitsValue = true
-        } else if position < end, isNamed || rules.parameterNames.contains(decoded) || rules.containsSecret(value) {
-            return hide(to: end)
+        } else if position < end, isNamed || isSecret || hidesVariables && decoded.elementsEqual("variables".utf8) {
+            return hide(to: endOfSecret(end, isPath, isEnd))
+        } else if position < end, rules.containsSecret(value) {
+            if decoded.elementsEqual("query".utf8) { hidesVariables = true }
+            return hide(to: endOfSecret(end, isPath, isEnd))
         }
         copy(to: end)
+    }
+
+    /// Returns the end of a secret that may itself contain delimiters: what follows one has no name of its own.
+    private func endOfSecret(_ end: Int, _ isPath: Bool, _ isEnd: (UInt8) -> Bool) -> Int {
+        var end = end
+        while end < bytes.count, bytes[end] == UInt8(ascii: ";") || !isPath && bytes[end] == UInt8(ascii: "?") {
+            let next = bytes[(end + 1)...].firstIndex(where: isEnd) ?? bytes.count
+            guard !bytes[(end + 1)..<next].contains(UInt8(ascii: "=")) else { return end }
+            end = next
+        }
+        return end
+    }
+
+    /// Returns true if a later pair has the name of a value, as in `key=password&value=…`.
+    private func hasValuePair(after end: Int, _ isEnd: (UInt8) -> Bool) -> Bool {
+        bytes[end...].split(whereSeparator: isEnd).contains { pair in
+            let name = pair.prefix { $0 != UInt8(ascii: "=") }
+            return name.count < pair.count
+                && SecretScanner.isValueName(PercentEncoding.decoded(name, plusIsSpace: true)[...])
+        }
     }
 
     /// Returns the end of a JSON or XML text that is not encoded and may contain delimiters, or its start if there is

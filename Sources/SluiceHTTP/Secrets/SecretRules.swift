@@ -80,7 +80,7 @@ package struct SecretRules: Sendable, Hashable {
     /// Redacts a form body (`application/x-www-form-urlencoded`).
     package func form(_ text: String) -> String {
         Self.settled(text) { text in
-            var pairs = PairRedactor(self, Array(text.utf8))
+            var pairs = PairRedactor(self, Array(text.utf8), isForm: true)
             pairs.pairs()
             return String(decoding: pairs.output, as: UTF8.self)
         } ?? Self.mark

@@ -147,12 +147,16 @@ package struct SecretScanner {
         let hasSign = sign < bytes.count && "=:".utf8.contains(bytes[sign])
         let isTag = sign < bytes.count && bytes[sign] == UInt8(ascii: ">")
         if awaitsValue, hasSign || isTag, Self.isValueName(name) { return hideRest(from: sign + 1) }
+        let decoded = PercentEncoding.decoded(name, plusIsSpace: true)
         if hasSign || isTag, Self.isNamingName(name) {
             isNaming = true
             // The value is shown even if the name is secret too, as in `key=password&value=…`.
-            if hasSign, namesSecret(after: sign + 1) { return }
+            if hasSign, namesSecret(after: sign + 1),
+                !isSecret(decoded, before: bytes[sign]) || hasValueName(after: sign + 1)
+            {
+                return
+            }
         }
-        let decoded = PercentEncoding.decoded(name, plusIsSpace: true)
         guard isSecret(decoded, before: hasSign ? bytes[sign] : 0) else {
             if rules.hidesCredentials, Self.isScheme(name) { credentials() }
             return
@@ -184,6 +188,18 @@ package struct SecretScanner {
     private func isSecret(_ name: [UInt8], before sign: UInt8) -> Bool {
         rules.memberNames.contains(name) || rules.headerNames.contains(name)
             || sign == UInt8(ascii: "=") && rules.parameterNames.contains(name)
+    }
+
+    /// Returns true if the name of a value follows soon, as in `key=password&value=…`.
+    private func hasValueName(after start: Int) -> Bool {
+        var rest = bytes[start...].prefix(512)
+        while let first = rest.firstIndex(where: Self.isNameByte) {
+            let word = rest[first...].prefix(while: Self.isNameByte)
+            rest = rest[word.endIndex...]
+            let sign = rest.first { !Self.isFiller($0) }
+            if sign == UInt8(ascii: "=") || sign == UInt8(ascii: ":"), Self.isValueName(word) { return true }
+        }
+        return false
     }
 
     /// Returns true if the word after a sign is a secret name.
@@ -245,6 +261,11 @@ package struct SecretScanner {
             // Authorization=Bearer abc
             let next = bytes[end...].firstIndex { !$0.isBlank } ?? bytes.count
             end = endOfWord(from: next)
+        }
+        if end == position, end < bytes.count, bytes[end] == UInt8(ascii: "<") {
+            // `password=<…>`, or a value between tags.
+            let close = bytes[end...].firstIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+            end = endOfWord(from: close)
         }
         hide(to: end)
     }

@@ -76,6 +76,12 @@ import Testing
     )
     private static let error = SluiceError(.timedOut, "Late.", step: .gate, request: request, response: response.head)
 
+    private static let undecodable = SluiceError(
+        .decodingFailed,
+        "No.",
+        underlyingError: DecodingFailure(Int.self, body: Data(count: 1000), cause: CancellationError())
+    )
+
     /// Every event with bodies, and the bytes of its request bodies and response bodies.
     private static let events: [(RequestEvent, Int, Int)] = [
         (.began(request), 100, 0), (.sending(request), 100, 0), (.waiting(gate: "g"), 0, 0),
@@ -85,6 +91,7 @@ import Testing
         (.received(.failure(error)), 100, 0), (.cached(response), 100, 1000), (.hedging, 0, 0),
         (.retrying(after: .seconds(1), .success(response)), 100, 1000), (.finished(.success(response)), 100, 1000),
         (.finished(.failure(error)), 100, 0), (.finished(.failure(SluiceError(.timedOut, "Late."))), 0, 0),
+        (.finished(.failure(undecodable)), 0, 1000),
     ]
 
     @Test(arguments: events)
@@ -122,7 +129,9 @@ import Testing
     }
 
     private static func expectRest(of error: SluiceError) {
-        #expect(error.code == .timedOut && error.reason == "Late.")
+        let isUndecodable = error.code == .decodingFailed
+        #expect(isUndecodable || error.code == .timedOut)
+        #expect(error.reason == (isUndecodable ? "No." : "Late."))
         if let request = error.request {
             expectRest(of: request)
             #expect(error.step == .gate && error.response?.status == .created)

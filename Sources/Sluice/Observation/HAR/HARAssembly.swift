@@ -183,7 +183,7 @@ struct HARAssembly {
         entry.requestID = Int(clamping: request.id.rawValue)
         entry.attempt = max(1, number)
         entry.redirectCount = attempt.redirectCount
-        entry.route = request.route
+        entry.route = transcript.redaction.url(request.route)
         if attempt.kind == .retry { entry.isFromRetry = true }
         if attempt.kind == .hedge { entry.isHedged = true }
         if !attempt.gates.isEmpty {

@@ -35,6 +35,24 @@ import Testing
         #expect(Redaction.none.body(Data(text.utf8), contentType: nil) == .text(text))
     }
 
+    @Test(arguments: [
+        #"mutation($p:String!){login(input:{user:\"ada\",password:$p}){id}}"#, "{a(password:$p)}",
+        "{a(tokens:[$q, $p]){id}}", #"{a(token : $p\n)}"#,
+    ])
+    func variablesOfSecretArgumentsAreRedacted(_ query: String) {
+        let body = #"{"query":"\#(query)","variables":{"p":"s3"}}"#
+        guard case .text(let text) = redact(body, "application/json") else {
+            Issue.record("There is no text.")
+            return
+        }
+        #expect(!text.contains("s3") && text.contains("variables"), "\(text)")
+    }
+
+    @Test func delimitersInFormsArePartsOfSecrets() {
+        let body = redact("a=1&password=hun;t?er#2&b=2", "application/x-www-form-urlencoded")
+        #expect(body == .text("a=1&password=REDACTED&b=2"))
+    }
+
     /// ASCII of even length is also valid UTF-16, without any name.
     @Test(arguments: ["utf-16", "utf-16le", "utf-16be"])
     func bodyWithAWrongLabelIsRedacted(_ label: String) {

@@ -5,6 +5,8 @@ import Testing
     @Test(
         arguments: [
             ("token=s3 is bad", "token=REDACTED is bad"),
+            ("password=<s3>, a", "password=REDACTED, a"), ("password=<b>s3</b>", "password=REDACTED</b>"),
+            ("key=secret_4f8abc is bad", "key=REDACTED is bad"),
             (
                 "the token 's3' is bad: password='s 3', user='ada'",
                 "the token 's3' is bad: password='REDACTED', user='ada'"

@@ -37,6 +37,16 @@ import Testing
             ("/x?token=a=b=c&d", "/x?token=REDACTED&d"),
             ("/x?X-Amz-Credential=AK/1&X-Amz-Signature=ab", "/x?X-Amz-Credential=REDACTED&X-Amz-Signature=REDACTED"),
             ("/x?token=%zz%", "/x?token=REDACTED"),
+            // A delimiter may be a part of the secret.
+            ("/x?token=a?s3&b=1", "/x?token=REDACTED&b=1"), ("/x?token=a;s3?s3#b", "/x?token=REDACTED#b"),
+            ("/x?token=a;b=2", "/x?token=REDACTED;b=2"), ("/x;token=a;s3/y", "/x;token=REDACTED/y"),
+            // The value of a key may look like a name.
+            ("/x?key=secret_4f8abc&a=1", "/x?key=REDACTED&a=1"),
+            ("/x?key=password&value=s3", "/x?key=password&value=REDACTED"),
+            (
+                "/x?query=query($t:String!){me(token:$t){id}}&variables={\"t\":\"s3\"}",
+                "/x?query=REDACTED&variables=REDACTED"
+            ),
         ]
     )
     func redactsSecretParameters(_ url: String, _ redacted: String) {
