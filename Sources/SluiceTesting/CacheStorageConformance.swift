@@ -55,7 +55,7 @@ public enum CacheStorageConformance {
                 }
             }
         } catch {
-            failure = "The case took more than \(limit)."
+            failure = error.code == .cancelled ? "The case was cancelled." : "The case took more than \(limit)."
         }
         if let failure { throw ConformanceFailure(name, failure) }
     }

@@ -11,6 +11,8 @@ final class Session: Sendable {
     private let transfers = TransferRegistry()
     #if canImport(FoundationNetworking)
     private static let taskQueue = DispatchQueue(label: "sluice.urlsession.tasks")
+    #else
+    var isBackground: Bool { session.configuration.identifier != nil }
     #endif
 
     init(configuration: URLSessionConfiguration) {

@@ -22,6 +22,10 @@ import FoundationNetworking
 /// - Informational responses are not reported, and a response has no trailers.
 /// - The version in a response's head is always HTTP/1.1. The metrics have the real one on Apple's platforms.
 ///
+/// On Apple's platforms, the session holds back the head and the first 512 bytes of a response without `Content-Type` or of the type
+/// `text/plain`, to find out its type. A stream of such a response needs `X-Content-Type-Options: nosniff`. A response of the type
+/// `multipart/x-mixed-replace` fails with ``SluiceError/Code/unsupported``, because the session removes the boundaries of its parts.
+///
 /// Foundation on Linux has further limitations:
 /// - A response's body is received without back-pressure and kept in memory until it is read. A server that sends
 ///   without end blocks all sessions of the process.
@@ -45,7 +49,8 @@ public struct URLSessionTransport: Transport {
     /// Creates a transport with its own session.
     ///
     /// - Parameter configuration: The session's configuration, which is copied. The transport does not use its cache,
-    ///   cookies and stored credentials, and the time-outs of each transfer replace its own.
+    ///   cookies and stored credentials, and the time-outs of each transfer replace its own. With a background configuration, requests
+    ///   fail with ``SluiceError/Code/unsupported``.
     public init(configuration: URLSessionConfiguration) {
         let own = configuration.copy() as? URLSessionConfiguration ?? configuration
         own.urlCache = nil
@@ -71,6 +76,13 @@ public struct URLSessionTransport: Transport {
         context: TransferContext
     ) async throws(SluiceError) -> TransportResponse {
         let started = ContinuousClock.now
+        #if !canImport(FoundationNetworking)
+        // Such a session follows redirects itself, and raises an exception for a body in memory.
+        if session.isBackground {
+            let text = "A background session is not supported. Use another configuration."
+            throw SluiceError(.unsupported, text).with(request: request)
+        }
+        #endif
         do {
             try context.connection.checkSupport(for: request.origin)
         } catch {

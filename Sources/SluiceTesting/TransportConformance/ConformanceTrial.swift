@@ -132,10 +132,10 @@ extension ConformanceTrial {
         throw ConformanceFailure(caseName, "Expected a SluiceError with the code \(code), but no error was thrown.")
     }
 
-    /// Expects an answer to a simple request for another path.
+    /// Expects an answer to a simple request for another path, after which its connection closes.
     func expectTransportWorks() async throws {
         let path = "/still-works"
-        server.on(.get, path, .text("yes"))
+        server.on(.get, path, .text("yes").closingConnection())
         let answer: Answer
         do throws(SluiceError) {
             answer = try await exchange(request(.get, path))

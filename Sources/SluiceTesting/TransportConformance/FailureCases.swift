@@ -126,7 +126,7 @@ extension TransportConformance {
                     _ = try await trial.get(response, context: context)
                 }
                 await trial.wait(for: "the transport to close the connection of the body over the limit") {
-                    await trial.server.waitForOpenConnections { $0 <= 1 }
+                    await trial.server.waitForOpenConnections { $0 == 0 }
                 }
             }
         },

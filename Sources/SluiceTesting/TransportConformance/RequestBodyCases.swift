@@ -79,17 +79,25 @@ extension ConformanceTrial {
 
 extension TransportConformance {
     /// Cases for request bodies that cannot be sent.
-    static let brokenRequestBodyCases: [Case] = [
+    static var brokenRequestBodyCases: [Case] {
+        #if os(Linux)
+        portableBrokenRequestBodyCases + [
+            Case("A file of /proc, which has contents but no length, fails with bodyUnavailable") { trial in
+                let url = URL(filePath: "/proc/self/status")
+                try await trial.expectBodyFailure(.bodyUnavailable, .file(url))
+            }
+        ]
+        #else
+        portableBrokenRequestBodyCases
+        #endif
+    }
+
+    private static let portableBrokenRequestBodyCases: [Case] = [
         Case("A missing file fails with bodyUnavailable before anything is sent") { trial in
             let url = FileManager.default.temporaryDirectory.appending(path: "sluice-missing-\(UUID().uuidString)")
             try await trial.expectBodyFailure(.bodyUnavailable, .file(url))
             // The server has processed everything sent before the check that the transport still works.
             try trial.expectEqual(trial.server.log.counts.heads, 1, "The number of heads that reached the server")
-        },
-        Case("A file of /proc, which has contents but no length, fails with bodyUnavailable") { trial in
-            let url = URL(filePath: "/proc/self/status")
-            guard FileManager.default.fileExists(atPath: url.path) else { return }
-            try await trial.expectBodyFailure(.bodyUnavailable, .file(url))
         },
         Case("A directory in place of a file fails with bodyUnavailable") { trial in
             try await trial.expectBodyFailure(.bodyUnavailable, .file(FileManager.default.temporaryDirectory))
@@ -134,7 +142,7 @@ extension ConformanceTrial {
             _ = try await exchange(request(.put, "/broken", body: body))
         }
         await wait(for: "the transport to close the connection with the incomplete request") {
-            await server.waitForOpenConnections { $0 <= 1 }
+            await server.waitForOpenConnections { $0 == 0 }
         }
         try expectEqual(server.requests(to: "/broken").count, 0, "The number of complete bodies")
         return error
