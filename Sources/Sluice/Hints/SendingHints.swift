@@ -205,3 +205,73 @@ extension APIResponse {
     @available(*, unavailable, message: "Statuses other than 2xx fail by default: see \"validate(statuses:)\".")
     public func filterSuccessfulStatusCodes() throws -> Self { self }
 }
+
+// MARK: - First typings of streams, files and completion handlers
+
+extension MethodBuilder where Factory == CodableRequests {
+    @available(
+        *,
+        unavailable,
+        message: "Write \"get(\"users/\\(id)\")\", or a template: \"get(template.expanding([\"id\": 1]))\"."
+    )
+    public func callAsFunction<Model: Decodable & Sendable>(
+        _ endpoint: some Endpoint,
+        _ values: Parameters,
+        as model: Model.Type = Model.self
+    ) -> APIRequest<Model, APIError> { request(factory.request(endpoint)) }
+}
+
+extension APIClient {
+    @available(*, unavailable, message: "Write \"stream(\"prices\").serverSentEvents()\".")
+    public func sse(_ endpoint: some Endpoint) -> ServerSentEvents<APIError> { stream(endpoint).serverSentEvents() }
+    @available(*, unavailable, message: "Write \"stream(\"prices\").serverSentEvents()\".")
+    public func events(_ endpoint: some Endpoint) -> ServerSentEvents<APIError> {
+        stream(endpoint).serverSentEvents()
+    }
+    @available(*, unavailable, message: "Write \"upload(\"pictures\", .file(url))\".")
+    public func upload(_ file: URL, to path: String) -> APIRequest<Void, APIError> {
+        serialized { _ in () }.request("")
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"APIClient(baseURL: url) { $0.timeouts.total = .seconds(5) }\"."
+    )
+    public init(baseURL: String, timeout: Duration, configure: (inout Configuration) -> Void = { _ in }) {
+        self.init(baseURL: baseURL)
+    }
+}
+
+extension StreamRequest {
+    @available(
+        *,
+        unavailable,
+        message: "Write \"client.data.get(\"log\")\" for the whole body, limited by \"$0.limits.body\"."
+    )
+    public func collect(upTo limit: Int) async throws -> Data { Data() }
+    @available(
+        *,
+        unavailable,
+        message: "Write \"client.data.get(\"log\")\" for the whole body, limited by \"$0.limits.body\"."
+    )
+    public func collect() async throws -> Data { Data() }
+}
+
+extension DownloadAPIRequest {
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .file(url))\", or \".suggested(in: folder)\".")
+    public func to(_ file: URL) -> Self { self }
+    @available(*, unavailable, message: "Write \"download(\"film\", to: .file(url))\", or \".suggested(in: folder)\".")
+    public func to(_ path: String) -> Self { self }
+}
+
+extension RequestSender {
+    @available(*, unavailable, message: "Read \"value\", \"result\" or \"response\", which send the request.")
+    public nonisolated func send() {}
+}
+
+extension TypedRequest {
+    @available(*, unavailable, message: "Write \"send { response in … }\", or \"sender().response\" in async code.")
+    public func sender(_ completion: (APIResponse<Model, ErrorModel>) -> Void) {}
+    @available(*, unavailable, message: "Write \"get(\"users/1\", as: User.self)\", and read \"sender().value\".")
+    public func responseDecodable(of type: Model.Type) -> RequestSender<Model, ErrorModel> { sender() }
+}

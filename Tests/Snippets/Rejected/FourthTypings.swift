@@ -360,3 +360,49 @@ func mappedError() {
 func bearerAuthorization() {
     show(shop.string.get("motto").authorization(bearer: "token"))
 }
+
+// error: or a template
+func valuesOfATemplateBesideThePath() async throws {
+    let user: User = try await shop.get("users/{id}", ["id": 1]).sender().value
+    show(user)
+}
+
+// error: Write "stream("prices").serverSentEvents()"
+func eventsOfAClient() async throws {
+    for try await event in shop.sse("prices") { show(event) }
+}
+
+// error: Write "upload("pictures", .file(url))"
+func fileBeforeThePath() async throws {
+    try await shop.upload(URL(filePath: "/tmp/a"), to: "pictures").sender().value
+}
+
+// error: $0.timeouts.total
+func timeoutOfAClient() {
+    show(APIClient(baseURL: "https://shop.example", timeout: .seconds(3)))
+}
+
+// error: for the whole body
+func collectedStream() async throws {
+    show(try await shop.stream("log").collect(upTo: 1 << 20))
+}
+
+// error: Write "download("film", to: .file(url))"
+func destinationAfterTheDownload() async throws {
+    show(try await shop.download("film").to("/tmp/film").sender().value)
+}
+
+// error: which send the request
+func sendOfASender() async throws {
+    try await shop.data.get("users").sender().send()
+}
+
+// error: Write "send { response in … }"
+func closureOfASender() {
+    shop.get("users/1", as: User.self).sender { response in print(response) }
+}
+
+// error: and read "sender().value"
+func responseDecodableWithoutAClosure() async throws {
+    show(try await shop.get("users/1", as: User.self).responseDecodable(of: User.self))
+}
