@@ -375,3 +375,111 @@ extension DataDecoder {
         nonmutating set {}
     }
 }
+
+extension APIClient.Configuration {
+    @available(
+        *,
+        unavailable,
+        message: "Write \"$0.connection.httpVersion\", such as \".http1\" or \".automatic\", which uses HTTP/2 if the server does."
+    )
+    public var http2: Bool {
+        get { false }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.redirects = .none\".")
+    public var followRedirects: Bool {
+        get { false }
+        set {}
+    }
+    @available(*, unavailable, message: "Write \"$0.redirects = .none\".")
+    public var followsRedirects: Bool {
+        get { false }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Set \"maximumTransfersPerHost\" of a \"SocketTransport.Configuration\", or add a gate: \"ConcurrencyLimit(8)\"."
+    )
+    public var maxConnections: Int {
+        get { 0 }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Put it into the base URL, which may have a query, or add it in \"$0.requestInterceptors\"."
+    )
+    public var query: [String: String] {
+        get { [:] }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Put it into the base URL, which may have a query, or add it in \"$0.requestInterceptors\"."
+    )
+    public var parameters: Parameters {
+        get { [:] }
+        set {}
+    }
+    @available(
+        *,
+        unavailable,
+        message: "Leave it out: responses are decompressed. For a request, write \"intercept(CompressBody())\"."
+    )
+    public var compression: Bool {
+        get { false }
+        set {}
+    }
+}
+
+extension APIClient {
+    @available(
+        *,
+        unavailable,
+        message: "Set it when the client is created: \"APIClient(baseURL: url) { $0.headers[\"A\"] = \"b\" }\"."
+    )
+    public var headers: HTTPHeaders {
+        get { [:] }
+        nonmutating set {}
+    }
+    @available(*, unavailable, message: "Keep the \"CacheStore\" that you give the client.")
+    public var cache: CacheStore { CacheStore(storage: nil) }
+    @available(*, unavailable, message: "Write \"get(\"users\", as: [User].self).pages(by: .link)\".")
+    public func pages(_ endpoint: some Endpoint) -> APIRequest<Void, APIError> { serialized { _ in () }.request("") }
+}
+
+extension RetryPolicy {
+    @available(*, unavailable, renamed: "maximumAttempts")
+    public var attempts: Int {
+        get { maximumAttempts }
+        set {}
+    }
+}
+
+extension TLSConfiguration.Trust {
+    @available(*, unavailable, renamed: "insecurelyAnyCertificate")
+    public static var all: Self { .system }
+}
+
+extension ModifiableRequest {
+    @available(*, unavailable, message: "Write \"query(\"page\", 1)\".")
+    public func query(_ item: URLQueryItem) -> Self { self }
+}
+
+extension MultipartForm {
+    @available(*, unavailable, message: "Write \"append(.text(\"Ada\", name: \"name\"))\".")
+    public mutating func add(name: String, value: String) {}
+    @available(
+        *,
+        unavailable,
+        message: "Write \"append(.data(data, name: \"file\", fileName: \"a.png\", contentType: \"image/png\"))\"."
+    )
+    public mutating func append(data: Data, name: String, fileName: String, mimeType: String) {}
+}
+
+extension ConcurrencyLimit {
+    @available(*, unavailable, message: "Write \"ConcurrencyLimit(5)\".")
+    public convenience init(max: Int) { self.init(max) }
+}

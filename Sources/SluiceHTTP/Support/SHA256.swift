@@ -61,7 +61,7 @@ package final class SHA256Prefix: Sendable {
     ///
     /// - Parameter prefix: The beginning of all messages.
     package init?(_ prefix: [UInt8]) {
-        var hash = crypto.SHA256()
+        var hash = SHA256()
         hash.update(data: prefix)
         self.hash = hash
     }
@@ -113,7 +113,7 @@ package final class SHA256Prefix: Sendable {
 /// A SHA-256 of bytes that arrive piece by piece.
 package final class SHA256Stream {
     #if canImport(CryptoKit)
-    private var hash = crypto.SHA256()
+    private var hash = SHA256()
 
     /// Creates the digest of no bytes.
     package init() {}

@@ -406,3 +406,70 @@ func closureOfASender() {
 func responseDecodableWithoutAClosure() async throws {
     show(try await shop.get("users/1", as: User.self).responseDecodable(of: User.self))
 }
+
+// error: connection.httpVersion
+func http2Switch() {
+    show(APIClient(baseURL: base) { $0.http2 = true })
+}
+
+// error: $0.redirects = .none
+func followRedirectsSwitch() {
+    show(APIClient(baseURL: base) { $0.followRedirects = false })
+}
+
+// error: maximumTransfersPerHost
+func connectionsOfAClient() {
+    show(APIClient(baseURL: base) { $0.maxConnections = 8 })
+}
+
+// error: Put it into the base URL
+func queryOfAClient() {
+    show(APIClient(baseURL: base) { $0.query["key"] = "k" })
+}
+
+// error: responses are decompressed
+func compressionSwitch() {
+    show(APIClient(baseURL: base) { $0.compression = true })
+}
+
+// error: maximumAttempts
+func attemptsOfARetry() {
+    show(APIClient(baseURL: base) { $0.retry.attempts = 3 })
+}
+
+// error: insecurelyAnyCertificate
+func trustOfAll() {
+    show(APIClient(baseURL: base) { $0.connection.tls.trust = .all })
+}
+
+// error: Set it when the client is created
+func headerOfAFinishedClient() {
+    shop.headers["A"] = "b"
+}
+
+// error: Keep the "CacheStore"
+func cacheOfAClient() async throws {
+    try await shop.cache.remove()
+}
+
+// error: pages(by: .link)
+func pagesOfAClient() {
+    show(shop.pages("users"))
+}
+
+// error: Write "query("page", 1)"
+func queryItemOfARequest() {
+    show(shop.get("users", as: User.self).query(URLQueryItem(name: "page", value: "1")))
+}
+
+// error: Write "append(.text("Ada", name: "name"))"
+func textOfAForm() {
+    var form = MultipartForm()
+    form.add(name: "name", value: "Ada")
+    show(form)
+}
+
+// error: Write "ConcurrencyLimit(5)"
+func labelOfALimit() {
+    show(ConcurrencyLimit(max: 5))
+}
