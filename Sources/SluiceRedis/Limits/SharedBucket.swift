@@ -294,7 +294,7 @@ enum BucketScripts {
     /// microseconds.
     ///
     /// The bucket has the permits (n), the fraction of the next one in units of a period (f), the time of both (t), the end of a pause (p)
-    /// the time at which it was full last (l), and the highest number of permits since then (m). It expires when it is full. So a bucket that is missing is full, unless the server has
+    /// and the time at which it was full last (l). It expires when it is full. So a bucket that is missing is full, unless the server has
     /// lost its data: it has been empty at the time since which the server has data. A time in the future, as of a clock that went back,
     /// counts as the present.
     static let take = RedisScript(
@@ -303,7 +303,7 @@ enum BucketScripts {
         local now = time[1] * 1000000 + time[2]
         local wanted, unused, count, period = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
         local capacity, tick, longest = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-        local stored = redis.call('HMGET', KEYS[1], 'n', 'f', 't', 'p', 'l', 'm')
+        local stored = redis.call('HMGET', KEYS[1], 'n', 'f', 't', 'p', 'l')
         local since = redis.call('GET', KEYS[2])
         if not since then
             since = string.format('%.0f', now)
@@ -328,22 +328,16 @@ enum BucketScripts {
             at = at + elapsed * tick
         end
         if not (last and last >= 0 and last <= now) then last = now end
-        local highest = math.max(permits, tonumber(stored[6] or '') or capacity)
-        -- A bucket that has been full since has no room for them, nor for those that it would have had no room for if they had stayed.
-        if ARGV[8] == string.format('%.0f', last) then
-            local kept = math.max(0, math.min(unused, capacity - highest))
-            permits, highest = permits + kept, highest + kept
-        end
+        -- A bucket that has been full since has no room for them.
+        if ARGV[8] == string.format('%.0f', last) then permits = permits + unused end
         if permits >= capacity then permits, fraction, last = capacity, 0, now end
         if not (pause > now and pause <= now + longest) then pause = 0 end
         local granted, paused = 0, math.max(0, pause - now)
         if paused == 0 then granted = math.min(permits, wanted) end
         permits = permits - granted
-        if last == now then highest = permits end
         local wait = math.ceil((period - fraction) / count) * tick
         redis.call('HSET', KEYS[1], 'n', string.format('%.0f', permits), 'f', string.format('%.0f', fraction),
-            't', string.format('%.0f', at), 'p', string.format('%.0f', pause), 'l', string.format('%.0f', last),
-            'm', string.format('%.0f', highest))
+            't', string.format('%.0f', at), 'p', string.format('%.0f', pause), 'l', string.format('%.0f', last))
         local full = (capacity - permits) * period / count * tick
         redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.ceil((math.max(full, wait) + paused) / 1000) + 1000))
         return {granted, wait, paused, last}
