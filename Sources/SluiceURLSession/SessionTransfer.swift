@@ -381,10 +381,12 @@ struct TransferState: Sendable {
         if let limit = context.limits.body, let announced, announced > limit {
             return end(with: .bodyTooLarge(limit: limit))
         }
+        #if !canImport(FoundationNetworking)
         if let type = response.headers[.contentType], type.lowercased().hasPrefix("multipart/x-mixed-replace") {
             let text = "URLSession removes the boundaries of a response of the type \(type)."
             return end(with: SluiceError(.unsupported, text))
         }
+        #endif
         phase = .receiving
         return .answer(response)
     }

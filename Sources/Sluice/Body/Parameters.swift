@@ -223,7 +223,11 @@ struct RootKeyed: Encodable, Sendable {
     private struct Member: Encodable {
         let value: any Encodable & Sendable
 
-        func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+        func encode(to encoder: any Encoder) throws {
+            // The container applies the strategies for dates, data and the like.
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        }
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -55,6 +55,10 @@ struct Download: Sendable {
         do throws(SluiceError) {
             let built = try draft.build(for: pipeline)
             request = built
+            if built.headers.contains(.range) {
+                let text = "A download sets Range itself. Request a part with data or stream()."
+                throw SluiceError(.unsupported, text, step: .building)
+            }
             key = DownloadKey(of: built, draft, pipeline.configuration)
             try options.validate()
             // An earlier download to the same file may take long to end.

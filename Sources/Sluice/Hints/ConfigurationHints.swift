@@ -380,7 +380,7 @@ extension APIClient.Configuration {
     @available(
         *,
         unavailable,
-        message: "Write \"$0.connection.httpVersion\", such as \".http1\" or \".automatic\", which uses HTTP/2 if the server does."
+        message: "Write \"$0.connection.httpVersion\", such as \".http1\" or \".automatic\"."
     )
     public var http2: Bool {
         get { false }
@@ -399,7 +399,7 @@ extension APIClient.Configuration {
     @available(
         *,
         unavailable,
-        message: "Set \"maximumTransfersPerHost\" of a \"SocketTransport.Configuration\", or add a gate: \"ConcurrencyLimit(8)\"."
+        message: "Set \"maximumTransfersPerHost\" of a \"SocketTransport.Configuration\"."
     )
     public var maxConnections: Int {
         get { 0 }

@@ -132,7 +132,8 @@ extension APIClient {
     @available(
         *,
         unavailable,
-        message: "Cancel the tasks that wait for requests, or write \"await client.drain(within: .zero)\"."
+        message:
+            "Cancel the tasks that wait for requests. For good, and with no later request, write \"await client.drain(within: .zero)\"."
     )
     public func cancelAll() {}
     @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")

@@ -17,6 +17,8 @@ public protocol Gate: Sendable {
 
     /// Waits until the request may go on.
     ///
+    /// Requests that a gate sends through ``RequestContext/client`` need its permit as well, so they must opt out of it: `withoutGate`.
+    ///
     /// - Parameter request: The request to admit.
     /// - Returns: A permit. It is released with the outcome on every exit: success, failure and cancellation alike.
     /// - Throws: A ``SluiceError`` that fails the request.

@@ -202,6 +202,8 @@ final class Pipeline: Sendable {
         self.baseURL = baseURL
         base = Result { () throws(SluiceError) in try RequestLocation(parsing: baseURL, as: "base URL") }
         var configuration = configuration
+        // The program may change its encoder for another client.
+        configuration.encoder = configuration.encoder.copied
         // Interceptors and gates append to copies of these headers.
         if !steps.isEmpty { configuration.headers.reserveRoom() }
         self.configuration = configuration
@@ -433,7 +435,9 @@ final class Pipeline: Sendable {
         do {
             return try draft.modelLocation.model(in: response, configuration.envelope, by: serializer)
         } catch {
-            throw error.with(request: response.request, response: response.head)
+            // A serializer of the user need not set the step.
+            let step = error.step == .transport ? SluiceError.Step.serialization : nil
+            throw error.with(step: step, request: response.request, response: response.head)
         }
     }
 

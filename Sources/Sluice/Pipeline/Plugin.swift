@@ -17,7 +17,7 @@ public protocol Plugin: Sendable, _PluginSignatures {
     /// Returns the request to send in place of this one. An error fails the request.
     func prepare(_ request: HTTPRequest, context: RequestContext) async throws -> HTTPRequest
 
-    /// Called before a request is sent. Must not block.
+    /// Called once for each attempt, before the HTTP cache is asked and the request is sent. Must not block.
     func willSend(_ request: HTTPRequest, context: RequestContext)
 
     /// True to receive informational responses; false by default. They cost nothing if no plugin receives them.

@@ -189,6 +189,8 @@ final class RunningStream: CancellableRequest {
 
     private let requests: RunningRequests
     private let stage = Locked(Stage.beginning)
+    /// The parts that hold the ticket: the reader, and the work that may go on after it.
+    private let users = Locked(1)
     private let ticket = Locked<RunningRequests.Ticket?>(nil)
 
     /// Creates a stream of a client. Returns nil if the client accepts no further requests.
@@ -208,8 +210,10 @@ final class RunningStream: CancellableRequest {
         }
         if isCancelled { flight.cancel() }
         let outcome = await flight.value { flight in
+            users.withLock { $0 += 1 }
             let task = Task {
                 let outcome = await work()
+                defer { leave() }
                 if !flight.complete(outcome) { outcome.call?.finish(unread: outcome.outcome) }
             }
             return { task.cancel() }
@@ -229,6 +233,7 @@ final class RunningStream: CancellableRequest {
 
     func cancel() {
         let last = stage.withLock { stage in
+            if case .over = stage { return stage }
             defer { stage = .cancelled }
             return stage
         }
@@ -247,6 +252,15 @@ final class RunningStream: CancellableRequest {
         }
         // Released outside the lock, because releasing a body calls the transport.
         withExtendedLifetime(last) {}
-        if let ticket = ticket.withLock({ $0.take() }) { requests.leave(ticket) }
+        if case .over = last { return }
+        leave()
+    }
+
+    private func leave() {
+        let isLast = users.withLock { users in
+            users -= 1
+            return users == 0
+        }
+        if isLast, let ticket = ticket.withLock({ $0.take() }) { requests.leave(ticket) }
     }
 }

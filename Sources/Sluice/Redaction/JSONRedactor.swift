@@ -147,12 +147,17 @@ extension JSONRedactor {
                     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
                         || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 }
-                // The variable may be in a list after others.
+                // The variable may be in a list after other values.
                 while true {
                     before = before.dropLast(before.reversed().prefix { $0 <= 0x20 || ",[".utf8.contains($0) }.count)
-                    let earlier = before.dropLast(before.reversed().prefix(while: isName).count)
-                    guard earlier.count < before.count, earlier.last == UInt8(ascii: "$") else { break }
-                    before = earlier.dropLast()
+                    var earlier = before.dropLast(before.reversed().prefix(while: isName).count)
+                    if earlier.last == UInt8(ascii: "$") { earlier = earlier.dropLast() }
+                    if before.last == UInt8(ascii: "\"") {
+                        earlier = before.dropLast()
+                        earlier = earlier.prefix(upTo: earlier.lastIndex(of: UInt8(ascii: "\"")) ?? earlier.startIndex)
+                    }
+                    guard earlier.count < before.count, before.last != UInt8(ascii: ":") else { break }
+                    before = earlier
                 }
                 guard before.last == UInt8(ascii: ":") else { continue }
                 let rest = before.dropLast()

@@ -273,7 +273,7 @@ struct EnvelopeOutcomeSerializer<Payload: Sendable>: EnvelopeReading {
         at location: ModelLocation,
         _ clientsEnvelope: Envelope?
     ) throws(SluiceError) -> EnvelopeOutcome<Payload> {
-        if response.body.isEmpty && location.allowsEmptyBody {
+        if response.body.isEmpty && (location.allowsEmptyBody || response.isWithoutContent) {
             let payload = try location.inPayload.model(in: response, nil, by: serializer)
             return EnvelopeOutcome(isSuccess: true, code: .null, message: nil, payload: payload)
         }

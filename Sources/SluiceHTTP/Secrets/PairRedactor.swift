@@ -58,10 +58,9 @@ package struct PairRedactor {
 
     /// Copies name-value pairs to the end.
     package mutating func pairs() {
+        hidesVariables = passesSecretVariables
         while position < bytes.count {
-            pair { [isForm] in
-                $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") || !isForm && Self.isQueryMark($0)
-            }
+            pair { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") || Self.isQueryMark($0) }
             if position < bytes.count { copy(to: position + 1) }
         }
     }
@@ -75,7 +74,10 @@ package struct PairRedactor {
         let isPath = isEnd(UInt8(ascii: "/"))
         var end = bytes[position...].firstIndex(where: isEnd) ?? bytes.count
         let equals = bytes[position..<end].firstIndex(of: UInt8(ascii: "="))
-        if let equals { end = max(end, endOfDocument(from: equals + 1)) }
+        if let equals {
+            if isForm { end = bytes[equals...].firstIndex { "&;".utf8.contains($0) } ?? bytes.count }
+            end = max(end, endOfDocument(from: equals + 1))
+        }
         let name = bytes[position..<(equals ?? end)]
         // JSON in place of a form has no name, or one that is a part of it.
         guard !rules.containsSecret(name) else { return hide(to: endOfSecret(end, isPath, isEnd)) }
@@ -89,13 +91,12 @@ package struct PairRedactor {
         let isSecret = rules.parameterNames.contains(decoded)
         if SecretScanner.isNamingName(decoded[...]),
             rules.memberNames.contains(PercentEncoding.decoded(value, plusIsSpace: true)),
-            !isSecret || hasValuePair(after: end, isEnd)
+            !isSecret || (lastValuePair ?? 0) >= end
         {
             awaitsValue = true
         } else if position < end, isNamed || isSecret || hidesVariables && decoded.elementsEqual("variables".utf8) {
             return hide(to: endOfSecret(end, isPath, isEnd))
         } else if position < end, rules.containsSecret(value) {
-            if decoded.elementsEqual("query".utf8) { hidesVariables = true }
             return hide(to: endOfSecret(end, isPath, isEnd))
         }
         copy(to: end)
@@ -105,19 +106,28 @@ package struct PairRedactor {
     private func endOfSecret(_ end: Int, _ isPath: Bool, _ isEnd: (UInt8) -> Bool) -> Int {
         var end = end
         while end < bytes.count, bytes[end] == UInt8(ascii: ";") || !isPath && bytes[end] == UInt8(ascii: "?") {
-            let next = bytes[(end + 1)...].firstIndex(where: isEnd) ?? bytes.count
+            let next = bytes[(end + 1)...].firstIndex { isForm ? "&;".utf8.contains($0) : isEnd($0) } ?? bytes.count
             guard !bytes[(end + 1)..<next].contains(UInt8(ascii: "=")) else { return end }
             end = next
         }
         return end
     }
 
-    /// Returns true if a later pair has the name of a value, as in `key=password&value=…`.
-    private func hasValuePair(after end: Int, _ isEnd: (UInt8) -> Bool) -> Bool {
-        bytes[end...].split(whereSeparator: isEnd).contains { pair in
-            let name = pair.prefix { $0 != UInt8(ascii: "=") }
-            return name.count < pair.count
-                && SecretScanner.isValueName(PercentEncoding.decoded(name, plusIsSpace: true)[...])
+    /// The position of the last pair with the name of a value, as in `key=password&value=…`; nil if there is none.
+    private lazy var lastValuePair: Int? = pairs(where: { SecretScanner.isValueName($0[...]) }).last?.startIndex
+
+    /// True if there is a GraphQL document that passes a variable to a secret argument.
+    private var passesSecretVariables: Bool {
+        pairs { $0.elementsEqual("query".utf8) }.contains { rules.containsSecret($0) }
+    }
+
+    /// Returns the values of all pairs with a decoded name, which is short.
+    private func pairs(where isName: ([UInt8]) -> Bool) -> [ArraySlice<UInt8>] {
+        bytes.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") || Self.isQueryMark($0) }.compactMap { pair in
+            guard let equals = pair.prefix(32).firstIndex(of: UInt8(ascii: "=")),
+                isName(PercentEncoding.decoded(pair[..<equals], plusIsSpace: true))
+            else { return nil }
+            return pair[(equals + 1)...]
         }
     }
 

@@ -152,10 +152,12 @@ package struct SecretScanner {
             isNaming = true
             // The value is shown even if the name is secret too, as in `key=password&value=…`.
             if hasSign, namesSecret(after: sign + 1),
-                !isSecret(decoded, before: bytes[sign]) || hasValueName(after: sign + 1)
+                !isSecret(decoded, before: bytes[sign]) || isInTag(after: sign + 1) || hasValueName(after: sign + 1)
             {
                 return
             }
+            // The value is hidden, but may be a name all the same.
+            if hasSign, namesSecret(after: sign + 1) { awaitsValue = true }
         }
         guard isSecret(decoded, before: hasSign ? bytes[sign] : 0) else {
             if rules.hidesCredentials, Self.isScheme(name) { credentials() }
@@ -188,6 +190,12 @@ package struct SecretScanner {
     private func isSecret(_ name: [UInt8], before sign: UInt8) -> Bool {
         rules.memberNames.contains(name) || rules.headerNames.contains(name)
             || sign == UInt8(ascii: "=") && rules.parameterNames.contains(name)
+    }
+
+    /// Returns true for an attribute of a tag, as in `<entry key="password">…</entry>`.
+    private func isInTag(after start: Int) -> Bool {
+        let end = bytes[start...].prefix(256).first { "<>\n".utf8.contains($0) }
+        return end == UInt8(ascii: ">")
     }
 
     /// Returns true if the name of a value follows soon, as in `key=password&value=…`.

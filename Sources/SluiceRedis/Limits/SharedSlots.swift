@@ -222,7 +222,8 @@ enum SlotScripts {
     /// them. A call whose time was over may run after later ones, and then changes nothing. So a machine without slots stays for a lease,
     /// or for a second if it waits for slots.
     /// If the server has lost its data, machines may use slots that it does not know. They tell it before their leases would have ended,
-    /// and only then it gives slots. The same applies if all leases have ended and some had slots: the machines could not reach the server. A time in the future, as of a clock that went back, counts as the present.
+    /// and only then it gives slots. If all leases have ended, the machines may not have reached the server: their slots stay for another lease,
+    /// without a number wanted, by which the script knows them. A time in the future, as of a clock that went back, counts as the present.
     static let set = RedisScript(
         """
         local time = redis.call('TIME')
@@ -236,7 +237,7 @@ enum SlotScripts {
         end
         local stored = redis.call('HGETALL', KEYS[1])
         local own, others, machines, isStarved, wishes, recent = 0, 0, 1, false, {}, {}
-        local hasExpired, isKnown = false, false
+        local expired, isKnown = {}, false
         for index = 1, #stored, 2 do
             -- Earlier versions write no number of the call.
             local held, ends, wish, call = string.match(stored[index + 1], '^(%d+) (%d+) (%d+) ?(%d*)$')
@@ -245,8 +246,7 @@ enum SlotScripts {
             if stored[index] == id then last = call end
             isKnown = isKnown or ends > now
             if ends <= now then
-                hasExpired = hasExpired or held > 0
-                redis.call('HDEL', KEYS[1], stored[index])
+                expired[#expired + 1] = { stored[index], held, ends, wish, call }
             elseif stored[index] == id then
                 own = held
             else
@@ -260,9 +260,17 @@ enum SlotScripts {
                 end
             end
         end
-        if hasExpired and not isKnown then
-            since = now
-            redis.call('SET', KEYS[2], string.format('%.0f', now))
+        for _, entry in ipairs(expired) do
+            local machine, held, ends, wish, call = unpack(entry)
+            if held > 0 and wish > 0 and not isKnown and now - ends <= 6 * lease then
+                redis.call('HSET', KEYS[1], machine, string.format('%.0f %.0f 0 %.0f', held, now + lease, call))
+                if machine == id then own = held else
+                    others, machines = others + held, machines + 1
+                    wishes[#wishes + 1] = 0
+                end
+            else
+                redis.call('HDEL', KEYS[1], machine)
+            end
         end
         if number < last then return {own, limit, 0} end
         -- Machines that want less than an equal part leave the rest to the others in equal parts.
@@ -293,7 +301,7 @@ enum SlotScripts {
         local ends = now + lease
         if held == 0 and wanted > 0 then ends = now + math.min(lease, 1000) end
         redis.call('HSET', KEYS[1], id, string.format('%.0f %.0f %.0f %.0f', held, ends, wanted, number))
-        redis.call('PEXPIRE', KEYS[1], math.max(2 * lease, 3600000))
+        redis.call('PEXPIRE', KEYS[1], (held + others > 0 and 8 or 2) * lease)
         return {held, share, settling}
         """,
         isIdempotent: true

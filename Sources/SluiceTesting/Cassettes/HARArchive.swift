@@ -31,6 +31,14 @@ package struct HARArchive: Sendable {
         }
     }
 
+    /// Encodes what a browser leaves in a path or query and Sluice encodes, such as brackets.
+    private static func completed(_ url: String) -> String {
+        guard let start = url.firstRange(of: "://")?.upperBound,
+            let path = url[start...].firstIndex(where: { $0 == "/" || $0 == "?" })
+        else { return url }
+        return url[..<path] + PercentEncoding.completed(String(url[path...]))
+    }
+
     private static func exchange(of entry: JSONNode) throws(RecordingFailure) -> RecordedExchange {
         guard let request = entry["request"], let url = request["url"]?.string else {
             throw RecordingFailure("has no request with a url")
@@ -39,7 +47,7 @@ package struct HARArchive: Sendable {
         guard let response = entry["response"] else { throw RecordingFailure("has no response") }
         let recorded = RecordedRequest(
             method: HTTPMethod(rawValue: method),
-            url: String(Substring(url.utf8.prefix { $0 != UInt8(ascii: "#") })),
+            url: Self.completed(String(Substring(url.utf8.prefix { $0 != UInt8(ascii: "#") }))),
             headers: headers(of: request["headers"]),
             body: try posted(request["postData"])
         )

@@ -328,11 +328,19 @@ struct LimitScriptTests {
     @Test func slotsInUseAreKnownAgainBeforeOthersAreGiven() async throws {
         try await settle()
         for machine in ["a", "b"] { #expect(try await set(machine, 5, 5).held == 5) }
-        for machine in ["a", "b"] { try await endLease(of: machine) }
-        let first = try await set("a", 10, 5)
-        #expect(first.held == 5 && first.settling > .zero)
+        let ended = try await time() / 1000 - 2_000_000
+        for machine in ["a", "b"] { try await endLease(of: machine, at: ended) }
+        #expect(try await set("a", 10, 5).held == 5)
+        #expect(try await set("c", 5).held == 0)
         #expect(try await set("b", 5, 5).held == 5)
         #expect(try await set("c", 5).held == 0)
+        // Machines that stopped give up their slots after another lease, and at once after a long time.
+        for machine in ["a", "b", "c"] { try await endLease(of: machine, at: ended) }
+        #expect(try await set("d", 10).held == 0)
+        for machine in ["a", "b", "d"] { try await endLease(of: machine, at: ended) }
+        #expect(try await set("d", 10).held == 10)
+        try await endLease(of: "d")
+        #expect(try await set("a", 10).held == 10)
     }
 
     @Test func machinesTakeTurnsAtAScarceSlot() async throws {

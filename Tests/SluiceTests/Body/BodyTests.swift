@@ -33,8 +33,11 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(try JSON(parsing: model.text ?? ""), ["user": ["id": 1, "name": "Ada"]])
         let snake = JSONEncoder()
         snake.keyEncodingStrategy = .convertToSnakeCase
-        let exact = try await echo { $0.json(["user name": "Ada"], root: "userData", encoder: snake) }
-        XCTAssertEqual(try JSON(parsing: exact.text ?? ""), ["userData": ["user name": "Ada"]])
+        snake.dateEncodingStrategy = .secondsSince1970
+        let exact = try await echo { $0.json(["name": "Ada"], root: "userData", encoder: snake) }
+        XCTAssertEqual(try JSON(parsing: exact.text ?? ""), ["userData": ["name": "Ada"]])
+        let date = try await echo { $0.json(Date(timeIntervalSince1970: 7), root: "at", encoder: snake) }
+        XCTAssertEqual(try JSON(parsing: date.text ?? ""), ["at": 7])
         let parameters = try await echo { $0.json(["id": 1, "name": "Ada"], root: "user") }
         XCTAssertEqual(try JSON(parsing: parameters.text ?? ""), ["user": ["id": 1, "name": "Ada"]])
     }

@@ -89,8 +89,8 @@ final class MovingFromAsyncHTTPClientTests: XCTestCase {
         let orders = APIClient(baseURL: server.url) {
             $0.gates = [
                 OAuth2(.clientCredentials(id: "reports", secret: "s3cret"), tokenURL: "\(server.url)/token"),
-                RateLimit(10, every: .seconds(1)),
                 ConcurrencyLimit(64, perHost: 8),
+                RateLimit(10, every: .seconds(1)),
                 CircuitBreaker(),
             ]
             $0.requestInterceptors = [UserAgent(product: "acme", version: "1.0"), TraceParent()]

@@ -118,6 +118,24 @@ final class EnvelopeTests: XCTestCase {
         XCTAssertNil(payload)
     }
 
+    func testOutcomeOfAResponseWithoutContentIsASuccess() async throws {
+        let shop = try shop("", status: .noContent)
+        let outcome = try await shop.empty.post("logout").outcome().sender().value
+        XCTAssertTrue(outcome.isSuccess)
+        let user = try await shop.codable.request("x", as: User?.self).outcome().sender().value
+        XCTAssertTrue(user.isSuccess)
+    }
+
+    func testErrorOfAnOwnSerializerIsOfItsStep() async throws {
+        let shop = try shop("{}")
+        let request = shop.serialized { _ -> Int in
+            throw SluiceError(.decodingFailed, "odd")
+        }
+        let response = await request.get("x").sender().response
+        XCTAssertEqual(response.failure?.step, .serialization)
+        XCTAssertEqual(response.body, Data("{}".utf8))
+    }
+
     func testOutcomeOfAFailedStatusHasItsMessage() async throws {
         let shop = try shop(#"{"code":500,"msg":"Try later."}"#, status: .internalServerError)
         let response = await shop.codable.request("x", as: User.self).outcome().sender().response

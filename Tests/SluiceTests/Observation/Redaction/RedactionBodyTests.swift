@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: [
         #"mutation($p:String!){login(input:{user:\"ada\",password:$p}){id}}"#, "{a(password:$p)}",
-        "{a(tokens:[$q, $p]){id}}", #"{a(token : $p\n)}"#,
+        "{a(tokens:[$q, $p]){id}}", #"{a(tokens:[\"x\", 1, $p])}"#, #"{a(token : $p\n)}"#,
     ])
     func variablesOfSecretArgumentsAreRedacted(_ query: String) {
         let body = #"{"query":"\#(query)","variables":{"p":"s3"}}"#

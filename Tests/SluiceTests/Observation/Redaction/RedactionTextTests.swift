@@ -7,6 +7,7 @@ import Testing
             ("token=s3 is bad", "token=REDACTED is bad"),
             ("password=<s3>, a", "password=REDACTED, a"), ("password=<b>s3</b>", "password=REDACTED</b>"),
             ("key=secret_4f8abc is bad", "key=REDACTED is bad"),
+            ("https://x/a%20b?code=s3&page=2", "https://x/a%20b?code=REDACTED&page=2"),
             (
                 "the token 's3' is bad: password='s 3', user='ada'",
                 "the token 's3' is bad: password='REDACTED', user='ada'"

@@ -47,6 +47,10 @@ import Testing
                 "/x?query=query($t:String!){me(token:$t){id}}&variables={\"t\":\"s3\"}",
                 "/x?query=REDACTED&variables=REDACTED"
             ),
+            (
+                "/x?variables={\"t\":\"s3\"}&query=query($t:String!){me(token:$t){id}}",
+                "/x?variables=REDACTED&query=REDACTED"
+            ),
         ]
     )
     func redactsSecretParameters(_ url: String, _ redacted: String) {
