@@ -133,7 +133,7 @@ extension APIClient {
         *,
         unavailable,
         message:
-            "Cancel the tasks that wait for requests. For good, and with no later request, write \"await client.drain(within: .zero)\"."
+            "Cancel the tasks that wait for requests, or write \"await client.drain(within: .zero)\", which ends the client for good."
     )
     public func cancelAll() {}
     @available(*, unavailable, message: "Write \"get(\"users\")\" or \"post(\"users\")\".")

@@ -448,8 +448,8 @@ func headerOfAFinishedClient() {
 }
 
 // error: Keep the "CacheStore"
-func cacheOfAClient() async throws {
-    try await shop.cache.remove()
+func cacheOfAClient() {
+    show(shop.cache)
 }
 
 // error: pages(by: .link)

@@ -187,7 +187,7 @@ func invalidatedClient() {
     shop.invalidate()
 }
 
-// error: Cancel the tasks that wait for requests, or write "await client.drain(within: .zero)".
+// error: Cancel the tasks that wait for requests, or write "await client.drain(within: .zero)", which ends the client for good.
 func cancelledClient() {
     shop.cancelAll()
 }
