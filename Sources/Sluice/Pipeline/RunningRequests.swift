@@ -178,10 +178,16 @@ private final class BackgroundRequest: CancellableRequest {
 
 /// A stream among the running requests of its client, from before it is sent until its body ends.
 final class RunningStream: CancellableRequest {
+    private struct Sent: Sendable {
+        let outcome: CallOutcome
+        /// True if the work has ended, and its reader leaves for it.
+        let hasEnded: Bool
+    }
+
     private enum Stage {
         case beginning
         /// The work that obtains the head of the response.
-        case sending(SingleFlight<CallOutcome>)
+        case sending(SingleFlight<Sent>)
         case reading(ResponseBody)
         case cancelled
         case over
@@ -202,23 +208,25 @@ final class RunningStream: CancellableRequest {
 
     /// Obtains the head of the response. A cancelled stream does not wait for steps that ignore the cancellation.
     func send(_ work: @escaping @Sendable () async -> CallOutcome) async -> CallOutcome {
-        let flight = SingleFlight(cancelled: CallOutcome.cancelled)
+        let flight = SingleFlight(cancelled: Sent(outcome: .cancelled, hasEnded: false))
         let isCancelled = stage.withLock { stage in
             if case .cancelled = stage { return true }
             stage = .sending(flight)
             return false
         }
         if isCancelled { flight.cancel() }
-        let outcome = await flight.value { flight in
+        let sent = await flight.value { flight in
             users.withLock { $0 += 1 }
             let task = Task {
                 let outcome = await work()
-                defer { leave() }
-                if !flight.complete(outcome) { outcome.call?.finish(unread: outcome.outcome) }
+                if flight.complete(Sent(outcome: outcome, hasEnded: true)) { return }
+                outcome.call?.finish(unread: outcome.outcome)
+                leave()
             }
             return { task.cancel() }
         }
-        return outcome ?? .cancelled
+        if sent?.hasEnded == true { leave() }
+        return sent?.outcome ?? .cancelled
     }
 
     /// Records the body that the caller reads.

@@ -148,8 +148,12 @@ extension JSONRedactor {
                         || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 }
                 // The variable may be in a list after other values.
+                var (isFirst, isList) = (true, false)
                 while true {
-                    before = before.dropLast(before.reversed().prefix { $0 <= 0x20 || ",[".utf8.contains($0) }.count)
+                    let count = before.reversed().prefix { $0 <= 0x20 || ",[".utf8.contains($0) }.count
+                    let separators = before.suffix(count)
+                    isList = separators.contains(UInt8(ascii: "["))
+                    before = before.dropLast(count)
                     var earlier = before.dropLast(before.reversed().prefix(while: isName).count)
                     if earlier.last == UInt8(ascii: "$") { earlier = earlier.dropLast() }
                     if before.last == UInt8(ascii: "\"") {
@@ -158,7 +162,9 @@ extension JSONRedactor {
                     }
                     guard earlier.count < before.count, before.last != UInt8(ascii: ":") else { break }
                     before = earlier
+                    isFirst = false
                 }
+                guard isFirst || isList else { continue }
                 guard before.last == UInt8(ascii: ":") else { continue }
                 let rest = before.dropLast()
                 let argument = rest.dropLast(rest.reversed().prefix { $0 <= 0x20 }.count)

@@ -80,7 +80,9 @@ package struct PairRedactor {
         }
         let name = bytes[position..<(equals ?? end)]
         // JSON in place of a form has no name, or one that is a part of it.
-        guard !rules.containsSecret(name) else { return hide(to: endOfSecret(end, isPath, isEnd)) }
+        guard !rules.containsSecret(name) else {
+            return hide(to: endOfSecret(end, isPath, isEnd, hasName: equals != nil))
+        }
         guard let equals else { return copy(to: end) }
         let decoded = PercentEncoding.decoded(name, plusIsSpace: true)
         copy(to: equals + 1)
@@ -97,16 +99,18 @@ package struct PairRedactor {
         } else if position < end, isNamed || isSecret || hidesVariables && decoded.elementsEqual("variables".utf8) {
             return hide(to: endOfSecret(end, isPath, isEnd))
         } else if position < end, rules.containsSecret(value) {
+            if decoded.elementsEqual("query".utf8) { hidesVariables = true }
             return hide(to: endOfSecret(end, isPath, isEnd))
         }
         copy(to: end)
     }
 
     /// Returns the end of a secret that may itself contain delimiters: what follows one has no name of its own.
-    private func endOfSecret(_ end: Int, _ isPath: Bool, _ isEnd: (UInt8) -> Bool) -> Int {
+    private func endOfSecret(_ end: Int, _ isPath: Bool, _ isEnd: (UInt8) -> Bool, hasName: Bool = true) -> Int {
         var end = end
         while end < bytes.count, bytes[end] == UInt8(ascii: ";") || !isPath && bytes[end] == UInt8(ascii: "?") {
-            let next = bytes[(end + 1)...].firstIndex { isForm ? "&;".utf8.contains($0) : isEnd($0) } ?? bytes.count
+            let isLong = isForm && hasName
+            let next = bytes[(end + 1)...].firstIndex { isLong ? "&;".utf8.contains($0) : isEnd($0) } ?? bytes.count
             guard !bytes[(end + 1)..<next].contains(UInt8(ascii: "=")) else { return end }
             end = next
         }

@@ -152,7 +152,8 @@ package struct SecretScanner {
             isNaming = true
             // The value is shown even if the name is secret too, as in `key=password&value=…`.
             if hasSign, namesSecret(after: sign + 1),
-                !isSecret(decoded, before: bytes[sign]) || isInTag(after: sign + 1) || hasValueName(after: sign + 1)
+                !isSecret(decoded, before: bytes[sign]) || isAttribute(start, valueAt: sign + 1)
+                    || hasValueName(after: sign + 1)
             {
                 return
             }
@@ -193,9 +194,11 @@ package struct SecretScanner {
     }
 
     /// Returns true for an attribute of a tag, as in `<entry key="password">…</entry>`.
-    private func isInTag(after start: Int) -> Bool {
-        let end = bytes[start...].prefix(256).first { "<>\n".utf8.contains($0) }
-        return end == UInt8(ascii: ">")
+    private func isAttribute(_ name: Int, valueAt value: Int) -> Bool {
+        guard name > 0, bytes[name - 1].isBlank,
+            bytes[..<name].suffix(256).last(where: { "<>\n".utf8.contains($0) }) == UInt8(ascii: "<")
+        else { return false }
+        return bytes[value...].prefix(256).first { "<>\n".utf8.contains($0) } == UInt8(ascii: ">")
     }
 
     /// Returns true if the name of a value follows soon, as in `key=password&value=…`.

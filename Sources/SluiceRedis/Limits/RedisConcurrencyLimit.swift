@@ -10,8 +10,8 @@ import SluiceHTTP
 /// ```
 ///
 /// A machine holds slots under a lease, which it renews while it uses them. It asks for those of all waiting requests at once, and gives
-/// back what it has not needed for 100 milliseconds. The slots of a machine that stopped are free after the lease, or after two if no other machine has asked for slots meanwhile, as then
-/// Redis may not have been reached. While several machines
+/// back what it has not needed for 100 milliseconds. The slots of a machine that stopped are free after the lease. If no machine has asked for slots since then, Redis may not have been
+/// reached, and they are free a lease after the next one asks. While several machines
 /// wait, each gets about the same number.
 ///
 /// Requests without a slot wait in a first-in, first-out queue on their machine. If the queue is full, a request fails with `queueFull`.

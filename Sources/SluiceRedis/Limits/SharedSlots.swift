@@ -223,7 +223,8 @@ enum SlotScripts {
     /// or for a second if it waits for slots.
     /// If the server has lost its data, machines may use slots that it does not know. They tell it before their leases would have ended,
     /// and only then it gives slots. If all leases have ended, the machines may not have reached the server: their slots stay for another lease,
-    /// without a number wanted, by which the script knows them. A time in the future, as of a clock that went back, counts as the present.
+    /// in which none are given, if those have not ended for longer than six leases. Such an entry has neither a number wanted nor one of a
+    /// call. A time in the future, as of a clock that went back, counts as the present.
     static let set = RedisScript(
         """
         local time = redis.call('TIME')
@@ -237,7 +238,7 @@ enum SlotScripts {
         end
         local stored = redis.call('HGETALL', KEYS[1])
         local own, others, machines, isStarved, wishes, recent = 0, 0, 1, false, {}, {}
-        local expired, isKnown = {}, false
+        local expired, isKnown, restored = {}, false, 0
         for index = 1, #stored, 2 do
             -- Earlier versions write no number of the call.
             local held, ends, wish, call = string.match(stored[index + 1], '^(%d+) (%d+) (%d+) ?(%d*)$')
@@ -245,8 +246,9 @@ enum SlotScripts {
             held, ends, wish, call = tonumber(held), tonumber(ends), tonumber(wish), tonumber(call) or 0
             if stored[index] == id then last = call end
             isKnown = isKnown or ends > now
+            if held > 0 and wish == 0 and call == 0 then restored = math.max(restored, math.min(lease, ends - now)) end
             if ends <= now then
-                expired[#expired + 1] = { stored[index], held, ends, wish, call }
+                expired[#expired + 1] = { stored[index], held, ends, wish }
             elseif stored[index] == id then
                 own = held
             else
@@ -261,9 +263,10 @@ enum SlotScripts {
             end
         end
         for _, entry in ipairs(expired) do
-            local machine, held, ends, wish, call = unpack(entry)
+            local machine, held, ends, wish = unpack(entry)
             if held > 0 and wish > 0 and not isKnown and now - ends <= 6 * lease then
-                redis.call('HSET', KEYS[1], machine, string.format('%.0f %.0f 0 %.0f', held, now + lease, call))
+                redis.call('HSET', KEYS[1], machine, string.format('%.0f %.0f 0 0', held, now + lease))
+                restored = lease
                 if machine == id then own = held else
                     others, machines = others + held, machines + 1
                     wishes[#wishes + 1] = 0
@@ -291,7 +294,7 @@ enum SlotScripts {
             share = math.min(share, math.max(least, rest))
         end
         local held = math.max(0, math.min(wanted, limit - others, share))
-        local settling = math.max(0, since + lease - now)
+        local settling = math.max(0, since + lease - now, restored)
         if settling > 0 then held = math.min(held, own) end
         -- The slots that are not in use belong to others once the lease is over, unless the server has lost its data and gives none.
         local kept = own

@@ -48,7 +48,21 @@ import Testing
         #expect(!text.contains("s3") && text.contains("variables"), "\(text)")
     }
 
+    @Test func variablesAfterSecretOnesAreShown() {
+        let body = #"{"query":"query($token: String, $page: Int){a}","variables":{"page":2}}"#
+        guard case .text(let text) = redact(body, "application/json") else {
+            Issue.record("There is no text.")
+            return
+        }
+        #expect(text.hasSuffix(#""variables":{"page":2}}"#), "\(text)")
+    }
+
     @Test func delimitersInFormsArePartsOfSecrets() {
+        let query = redact(
+            #"query=mutation($t:String!){ask(text:"Why?",token:$t){id}}&variables={"t":"s3"}"#,
+            "application/x-www-form-urlencoded"
+        )
+        #expect(query == .text("query=REDACTED&variables=REDACTED"))
         let body = redact("a=1&password=hun;t?er#2&b=2", "application/x-www-form-urlencoded")
         #expect(body == .text("a=1&password=REDACTED&b=2"))
     }

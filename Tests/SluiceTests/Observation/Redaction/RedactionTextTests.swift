@@ -6,7 +6,8 @@ import Testing
         arguments: [
             ("token=s3 is bad", "token=REDACTED is bad"),
             ("password=<s3>, a", "password=REDACTED, a"), ("password=<b>s3</b>", "password=REDACTED</b>"),
-            ("key=secret_4f8abc is bad", "key=REDACTED is bad"),
+            ("key=secret_4f8abc is bad", "key=REDACTED is bad"), ("key=secret_4f8abc => bad", "key=REDACTED => bad"),
+            (#"<entry key="db.password">s3</entry>"#, #"<entry key="db.password">REDACTED</entry>"#),
             ("https://x/a%20b?code=s3&page=2", "https://x/a%20b?code=REDACTED&page=2"),
             (
                 "the token 's3' is bad: password='s 3', user='ada'",

@@ -16,6 +16,7 @@ import Testing
         "name=password&value=", "name: password\n", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "password:\n ",
         "password: |\n", "{\"name\":\"password\",", "[[\"password\",", "password: $a ", "\"\"\"", "token=a,", "''",
         "%2525",
+        "token:x?", "key=token&", "token=a;b?", "a:[$b,", "<a key=token ",
         "={", "--token ", "{\"query\":\"a: $b\",\"variables\":",
     ]
 
