@@ -35,8 +35,9 @@ static inline long sluice_missing_function(void) { return 0; }
 // - FUNCTIONS: A macro that applies its argument to the name of each function.
 // - prepare: A statement that uses `loaded`, the complete structure, before another thread sees it.
 //
-// The structure stays until the process ends. Threads that call the function for the first time at once may fill several, of which one stays.
-// Its members besides the functions are the name of the file, and `is_complete`: 0 if the library or one of its functions is missing.
+// The structure stays until the process ends. Threads that call the function for the first time at once may fill several, of which one
+// stays. After a failure, the next call loads the library again: the process may have had no descriptor. The members besides the functions
+// are the name of the file, and `is_complete`: 0 if the library or one of its functions is missing.
 #define SLUICE_LIBRARY(table, soname, FUNCTIONS, prepare) \
     struct table { \
         const char *_Nonnull file; \
@@ -44,8 +45,8 @@ static inline long sluice_missing_function(void) { return 0; }
         FUNCTIONS(SLUICE_FUNCTION) \
     }; \
     static inline const struct table *_Nonnull table(void) { \
-        static const struct table *shared; \
-        const struct table *first = __atomic_load_n(&shared, __ATOMIC_ACQUIRE); \
+        static const struct table *complete, *incomplete; \
+        const struct table *first = __atomic_load_n(&complete, __ATOMIC_ACQUIRE); \
         if (first) return first; \
         struct table *loaded = (struct table *)malloc(sizeof(struct table)); \
         if (!loaded) abort(); \
@@ -55,7 +56,9 @@ static inline long sluice_missing_function(void) { return 0; }
         loaded->is_complete = 1; \
         FUNCTIONS(SLUICE_LOAD) \
         if (loaded->is_complete) { prepare; } \
-        if (__atomic_compare_exchange_n(&shared, &first, loaded, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return loaded; \
+        const struct table **place = loaded->is_complete ? &complete : &incomplete; \
+        first = NULL; \
+        if (__atomic_compare_exchange_n(place, &first, loaded, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return loaded; \
         free(loaded); \
         return first; \
     }

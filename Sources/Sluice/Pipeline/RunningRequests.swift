@@ -207,7 +207,15 @@ final class RunningStream: CancellableRequest {
     }
 
     /// Obtains the head of the response. A cancelled stream does not wait for steps that ignore the cancellation.
-    func send(_ work: @escaping @Sendable () async -> CallOutcome) async -> CallOutcome {
+    ///
+    /// - Parameters:
+    ///   - work: The work.
+    ///   - drop: Drops the response of work that has ended after the stream was cancelled.
+    /// - Returns: The outcome of the work, or a cancellation.
+    func send(
+        _ work: @escaping @Sendable () async -> CallOutcome,
+        dropping drop: @escaping @Sendable () -> Void
+    ) async -> CallOutcome {
         let flight = SingleFlight(cancelled: Sent(outcome: .cancelled, hasEnded: false))
         let isCancelled = stage.withLock { stage in
             if case .cancelled = stage { return true }
@@ -220,6 +228,7 @@ final class RunningStream: CancellableRequest {
             let task = Task {
                 let outcome = await work()
                 if flight.complete(Sent(outcome: outcome, hasEnded: true)) { return }
+                drop()
                 outcome.call?.finish(unread: outcome.outcome)
                 leave()
             }

@@ -151,7 +151,11 @@ extension StreamRequest {
         let pipeline = client.pipeline
         let validation = draft.options.validation.applied(to: pipeline.configuration.validation)
         let sink = StreamSink { head, request in validation.failure(of: head, to: request, check) }
-        let callOutcome = await running.send { [draft] in await pipeline.callOutcome(of: draft, into: sink, nil) }
+        let callOutcome = await running.send { [draft] in
+            await pipeline.callOutcome(of: draft, into: sink, nil)
+        } dropping: {
+            sink.result().body?.cancel()
+        }
         let response: ServerResponse
         switch callOutcome.outcome {
         case .failure(let error):

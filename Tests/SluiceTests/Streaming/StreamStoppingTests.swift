@@ -87,6 +87,34 @@ final class StreamStoppingTests: XCTestCase {
         gate.mayEnd.open()
     }
 
+    /// A step that ends with the response only when it is told to.
+    private struct StubbornInterceptor: ResponseInterceptor {
+        let hasBegun = AsyncSignal()
+        let mayEnd = AsyncSignal()
+
+        func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+            hasBegun.open()
+            await mayEnd.wait()
+            return outcome
+        }
+    }
+
+    func testResponseThatComesAfterTheCancellationIsDropped() async throws {
+        let server = try LoopbackServer()
+        server.on("/log", .endless(chunk: Data(repeatElement(line, count: 64).joined())))
+        let interceptor = StubbornInterceptor()
+        let client = APIClient(baseURL: server.url) { $0.responseInterceptors = [interceptor] }
+        let lines = failure(of: client.stream("log"))
+        await interceptor.hasBegun.wait()
+        lines.cancel()
+        let end = await lines.value
+        XCTAssertEqual(end?.code, .cancelled)
+        interceptor.mayEnd.open()
+        await server.waitForOpenConnections { $0 == 0 }
+        let isEmpty = await client.drain(within: .seconds(30))
+        XCTAssertTrue(isEmpty)
+    }
+
     /// Reads the lines of a stream in a task. Returns the error that ends them.
     private func failure<Failure>(of request: StreamRequest<Failure>) -> Task<Failure?, Never> {
         Task {
