@@ -8,15 +8,12 @@ package enum PercentEncoding {
     ///   - isURL: True for a whole URL, in which brackets may be part of the host.
     /// - Returns: The text with more triplets.
     package static func completed(_ text: String, isURL: Bool = false) -> String {
-        let isAllowed = { (byte: UInt8) in
-            Self.isAllowed(byte) || isURL && (byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]"))
-        }
-        if !text.containsByte(where: { !isAllowed($0) || $0 == UInt8(ascii: "%") }) { return text }
+        if !text.containsByte(where: { !isAllowed($0, isURL) || $0 == UInt8(ascii: "%") }) { return text }
         let bytes = Array(text.utf8)
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count + 16)
         for (index, byte) in bytes.enumerated() {
-            let isKept = byte == UInt8(ascii: "%") ? triplet(in: bytes[...], at: index) != nil : isAllowed(byte)
+            let isKept = byte == UInt8(ascii: "%") ? triplet(in: bytes[...], at: index) != nil : isAllowed(byte, isURL)
             append(byte, to: &output, isKept)
         }
         return String(decoding: output, as: UTF8.self)
@@ -43,14 +40,15 @@ package enum PercentEncoding {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 
-    /// Returns true if a byte is allowed in a path or query. A `%` is allowed only at the start of a triplet.
-    private static func isAllowed(_ byte: UInt8) -> Bool {
+    /// Returns true if a byte is allowed in a path or query, or with `isURL` in a whole URL. A `%` is allowed only at the start of a triplet.
+    @inline(__always)
+    private static func isAllowed(_ byte: UInt8, _ isURL: Bool) -> Bool {
         switch byte {
         case 0...0x20, 0x7F...0xFF: false
         case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
-            UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"), UInt8(ascii: "#"),
-            UInt8(ascii: "["), UInt8(ascii: "]"):
+            UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"), UInt8(ascii: "#"):
             false
+        case UInt8(ascii: "["), UInt8(ascii: "]"): isURL
         default: true
         }
     }
