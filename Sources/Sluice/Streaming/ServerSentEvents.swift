@@ -523,7 +523,7 @@ struct ReconnectionState: Sendable {
         if failure.code == .unacceptableStatus, let status = failure.response?.status {
             return policy.statuses.contains(status)
         }
-        // A gate that refuses for a time, or an authorization server that does not answer, is like a server that does not.
+        // These are temporary, as a server that does not answer is.
         if failure.underlyingError is GateRefusal { return true }
         if let error = failure.underlyingError as? OAuth2Error {
             return [.unreachable, .storeFailed, .tooManyRefreshes].contains(error.code)

@@ -40,7 +40,8 @@ package enum PercentEncoding {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 
-    /// Returns true if a byte is allowed in a path or query, or with `isURL` in a whole URL. A `%` is allowed only at the start of a triplet.
+    /// Returns true if a byte is allowed in a path or query, or with `isURL` in a whole URL. A `%` is allowed only at the
+    /// start of a triplet.
     @inline(__always)
     private static func isAllowed(_ byte: UInt8, _ isURL: Bool) -> Bool {
         switch byte {

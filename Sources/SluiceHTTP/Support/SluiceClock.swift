@@ -90,8 +90,8 @@ extension Duration {
         return .milliseconds(milliseconds + (rest > 0 ? 1 : 0))
     }
 
-    /// The duration limited to 292 years in both directions, as nanoseconds in 64 bits. Its sum with a time or with another limited duration
-    /// does not overflow.
+    /// The duration limited to 292 years in both directions, the range of nanoseconds in 64 bits. Its sum with a time or with
+    /// another limited duration does not overflow.
     package var bounded: Duration { max(.nanoseconds(Int64.min), min(self, .nanoseconds(Int64.max))) }
 }
 

@@ -35,7 +35,8 @@ public struct RedisServer: Sendable {
     /// The name of the connections in `CLIENT LIST`; nil for none. `sluice` by default.
     public var clientName: String? = "sluice"
 
-    /// The number of connections that share the commands, to each node of a cluster, from 1 to 256. 2 by default. Large commands share another.
+    /// The number of connections that share the commands, to each node of a cluster, from 1 to 256. 2 by default. Large commands
+    /// share another.
     public var connections = 2
     /// The time from the start of a command to its reply, with the time in the queue. 50 milliseconds by default.
     public var commandTimeout = Duration.milliseconds(50)

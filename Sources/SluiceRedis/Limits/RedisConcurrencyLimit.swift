@@ -10,9 +10,9 @@ import SluiceHTTP
 /// ```
 ///
 /// A machine holds slots under a lease, which it renews while it uses them. It asks for those of all waiting requests at once, and gives
-/// back what it has not needed for 100 milliseconds. The slots of a machine that stopped are free after the lease. If no machine has asked for slots since then, Redis may not have been
-/// reached, and they are free a lease after the next one asks. While several machines
-/// wait, each gets about the same number.
+/// back what it has not needed for 100 milliseconds. The slots of a machine that stopped are free after the lease. If all leases end,
+/// machines may not have reached Redis. The slots are then free a lease after the next machine asks. While several machines wait, each
+/// gets about the same number.
 ///
 /// Requests without a slot wait in a first-in, first-out queue on their machine. If the queue is full, a request fails with `queueFull`.
 /// The slot of a stream is released when the head has arrived: the limit does not bound open streams.
@@ -20,8 +20,8 @@ import SluiceHTTP
 /// The server gives no slots for one lease after it has seen the limit first, also after it has lost its data, because machines may use
 /// slots that it does not know. Until then, and while Redis does not work, the ``RedisLimitFallback`` applies. Requests that it admits
 /// count as soon as Redis works, and a machine also uses the slots that it holds until their lease ends. Only a total loss is noticed: a
-/// replica that becomes the primary without the last writes may give slots of that time twice, until the machines renew theirs. The server
-/// must not evict keys: use `maxmemory-policy noeviction`.
+/// replica that becomes the primary without the last writes may give slots of that time twice, until the machines renew theirs. So may Redis
+/// after an outage of more than seven leases. The server must not evict keys: use `maxmemory-policy noeviction`.
 public final class RedisConcurrencyLimit: ImmediateGate {
     /// The name by which requests opt out of the gate, and under which machines share it.
     public let name: String

@@ -222,9 +222,9 @@ enum SlotScripts {
     /// them. A call whose time was over may run after later ones, and then changes nothing. So a machine without slots stays for a lease,
     /// or for a second if it waits for slots.
     /// If the server has lost its data, machines may use slots that it does not know. They tell it before their leases would have ended,
-    /// and only then it gives slots. If all leases have ended, the machines may not have reached the server: their slots stay for another lease,
-    /// in which none are given, if those have not ended for longer than six leases. Such an entry has neither a number wanted nor one of a
-    /// call. A time in the future, as of a clock that went back, counts as the present.
+    /// and only then it gives slots. If all leases have ended, the machines may not have reached the server. Slots whose lease ended at most
+    /// six leases ago then stay for another lease, in which no slots are given. Their entries have 0 as the number wanted and as the number
+    /// of the call. A time in the future, as of a clock that went back, counts as the present.
     static let set = RedisScript(
         """
         local time = redis.call('TIME')

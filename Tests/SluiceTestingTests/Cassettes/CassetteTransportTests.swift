@@ -337,12 +337,17 @@ import Testing
         defer { tearDown() }
         let har = """
             {"log":{"entries":[{"request":{"method":"GET","url":"http://shop.test/a?&code=1","headers":[]},
-            "response":{"status":200,"headers":[],"content":{"mimeType":"text/plain","text":"archived"}}}]}}
+            "response":{"status":200,"headers":[],"content":{"mimeType":"text/plain","text":"archived"}}},
+            {"request":{"method":"GET","url":"http://shop.test/a?ids[]=1","headers":[]},
+            "response":{"status":200,"headers":[],"content":{"mimeType":"text/plain","text":"brackets"}}}]}}
             """
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(har.utf8).write(to: file)
         let answer = try await send(CassetteTransport(har: file), "/a?&code=1")
         #expect(answer == "archived")
+        // Browsers leave brackets as they are, and clients encode them.
+        let brackets = try await send(CassetteTransport(har: file), "/a?ids%5B%5D=1")
+        #expect(brackets == "brackets")
         try await expectError(.cassetteUnmatched) { try await send(CassetteTransport(har: file), "/a?&code=2") }
         let again = try await send(CassetteTransport(har: file, redaction: .standard), "/a?&code=2")
         #expect(again == "archived")

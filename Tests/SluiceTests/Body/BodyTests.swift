@@ -28,6 +28,17 @@ final class BodyTests: XCTestCase {
         XCTAssertEqual(plain.values(for: .contentType), ["application/json"])
     }
 
+    func testClientKeepsTheOptionsOfItsEncoder() async throws {
+        struct Model: Encodable, Sendable { let fullName = "Ada" }
+        let server = try LoopbackServer()
+        server.on("/*", .echo)
+        let encoder = JSONEncoder()
+        let client = APIClient(baseURL: server.url) { $0.encoder = encoder }
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        let echo: LoopbackEcho = try await client.post("x").json(Model()).sender().value
+        XCTAssertEqual(echo.text, #"{"fullName":"Ada"}"#)
+    }
+
     func testJSONIsNestedUnderRootKey() async throws {
         let model = try await echo { $0.json(User(id: 1, name: "Ada"), root: "user") }
         XCTAssertEqual(try JSON(parsing: model.text ?? ""), ["user": ["id": 1, "name": "Ada"]])

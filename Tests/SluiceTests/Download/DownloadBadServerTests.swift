@@ -37,6 +37,14 @@ final class DownloadBadServerTests: XCTestCase {
         }
     }
 
+    func testOwnRangeIsRefusedBeforeAnythingIsSent() async throws {
+        let fixture = try DownloadFixture()
+        let error = await fixture.download().header("Range", "bytes=0-9").sender().result.failure
+        XCTAssertEqual(error?.code, .unsupported)
+        XCTAssertEqual(error?.error.step, .building)
+        XCTAssertEqual(fixture.server.requestCount, 0)
+    }
+
     func testRestOfAShortPartIsRequestedAgain() async throws {
         let fixture = try DownloadFixture()
         fixture.server.on(

@@ -26,8 +26,8 @@ extension OAuth2 {
 
     /// Exchanges the code in a redirect URL for a token, and stores the token.
     ///
-    /// Other requests wait for the token meanwhile, unless there is a valid one. The exchange runs to its end even if the calling task is cancelled
-    /// or its ``Deadline`` passes, because a code can be used only once.
+    /// Other requests wait for the token meanwhile, unless there is a valid one. The exchange runs to its end even if the
+    /// calling task is cancelled or its ``Deadline`` passes, because a code can be used only once.
     ///
     /// - Parameters:
     ///   - redirect: The URL that the browser was redirected to, whole or starting at its path or query.
@@ -92,10 +92,11 @@ extension OAuth2 {
 
     /// Removes the token, and revokes it if there is a ``Configuration/revocationURL`` (RFC 7009).
     ///
-    /// First, this method waits for a running refresh, so that no new token arrives afterwards, and for the lock of a shared store. From
-    /// then on, no request gets the token. A request that was admitted before, and waits at another gate, still carries it. Then the token is
-    /// deleted from the store, and the refresh token and the access token are revoked. All of this is done even if a part of it fails, if the calling task is cancelled, or if its
-    /// ``Deadline`` passes.
+    /// First, this method waits for a running refresh, so that no new token arrives afterwards, and for the lock of a
+    /// shared store. From then on, no request gets the token. A request that was admitted before, and waits at another
+    /// gate, still carries it. Then the token is deleted from the store, and the refresh token and the access token are
+    /// revoked. All of this is done even if a part of it fails, if the calling task is cancelled, or if its ``Deadline``
+    /// passes.
     ///
     /// Later requests fail with ``SluiceError/Code/authorizationRequired`` until a user signs in. With a grant that
     /// needs no user, client credentials or password, they obtain a new token.

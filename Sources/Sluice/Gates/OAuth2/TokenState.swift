@@ -14,8 +14,8 @@ import SluiceHTTP
 /// Work skips the steps that it does not need. The step `lock` is only for a store that other processes may share: one of
 /// them may have replaced the token, and its refresh token is then spent. Where a lock has expired before the token is saved
 /// or deleted, the work drops its token and loads again. One piece of work runs at a time. A sign-in or sign-out is exclusive work:
-/// requests without a valid token wait until it ends, and then try again. A received token is saved before it is used, because a server that
-/// rotates refresh tokens has already invalidated the old one.
+/// requests without a valid token wait until it ends, and then try again. A received token is saved before it is used, because a
+/// server that rotates refresh tokens has already invalidated the old one.
 struct TokenState: Sendable {
     /// The constant settings.
     struct Rules: Sendable {

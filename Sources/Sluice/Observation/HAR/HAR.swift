@@ -11,8 +11,8 @@ import SluiceHTTP
 /// ```
 ///
 /// Decoding is tolerant of fields that other programs omit or add. Only the start time of each page and exchange, and the
-/// method and the URL of each exchange are required. Numbers of milliseconds and bytes are as in the format, except that a value that does not
-/// apply is nil here and -1 in the file.
+/// method and the URL of each exchange are required. Numbers of milliseconds and bytes are as in the format, except that a
+/// value that does not apply is nil here and -1 in the file.
 public struct HAR: Sendable, Hashable, Codable {
     package var version = "1.2"
     /// The program that wrote the recording.
