@@ -85,6 +85,8 @@ public struct APIClient: Sendable {
 
     /// Waits until the client's observers have received all events so far, for example before a
     /// report is written or in a test.
+    ///
+    /// Observers that `observer(_:)` adds to one request are not included.
     public func observersCaughtUp() async {
         for observer in pipeline.steps.observers { await observer.deliverAll() }
     }

@@ -35,8 +35,11 @@ final class NginxDownloadTests {
 
     private var urls: [String] { [nginx.http2URL, nginx.tlsURL, nginx.plainURL] }
 
-    private func client(_ url: String) -> APIClient {
-        APIClient(baseURL: url) { $0.connection.tls.trust = .only(.file(nginx.certificateFile)) }
+    private func client(_ url: String, observers: [any RequestObserver] = []) -> APIClient {
+        APIClient(baseURL: url) {
+            $0.connection.tls.trust = .only(.file(nginx.certificateFile))
+            $0.observers = observers
+        }
     }
 
     private func destination(_ name: String) -> URL { folder.appending(path: name) }
@@ -118,9 +121,9 @@ final class NginxDownloadTests {
     /// Downloads a file in four segments with a new client, and returns the number of connections that carried them.
     private func connectionsOfSegments(from url: String, to name: String) async throws -> Int {
         let recorder = SegmentRecorder()
-        let client = client(url)
+        let client = client(url, observers: [recorder])
         let download = client.download("slower/film.bin", to: .file(destination(name)))
-            .segments(4, ofAtLeast: 500_000).observer(recorder)
+            .segments(4, ofAtLeast: 500_000)
         let response = await download.sender().response
         let file = try response.result.get()
         #expect(response.head?.status == .partialContent)
