@@ -95,6 +95,7 @@ extension APIResponse {
         of request: RequestSender<Model, ErrorModel>,
         _ response: ServerResponse? = nil
     ) {
+        let response = response ?? error.replacedResponse
         let configuration = request.client.pipeline.configuration
         let envelope = request.draft.modelLocation.envelope(orOf: configuration.envelope)
         let error = error.naming(request.draft, of: request.client)

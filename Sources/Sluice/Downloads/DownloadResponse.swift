@@ -62,6 +62,7 @@ extension DownloadResponse {
         _ response: ServerResponse? = nil,
         _ file: DownloadedFile? = nil
     ) {
+        let response = response ?? error.replacedResponse
         let configuration = request.client.pipeline.configuration
         let named = error.naming(request.draft, of: request.client)
         let failure = RequestFailure(

@@ -191,6 +191,7 @@ struct AsynchronousDriver: Sendable {
                 outcome = await interceptor.intercept(outcome, context: context)
             }
             for plugin in call.steps.plugins { outcome = await plugin.process(outcome, context: context) }
+            outcome.keep(responseOf: self.outcome)
             return outcome
         }
     }

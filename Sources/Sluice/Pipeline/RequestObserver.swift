@@ -384,6 +384,7 @@ extension ObserverBacklog.Cost {
         other += error.reason.utf8.count
         if let request = error.request { add(request) }
         if let response = error.response { other += response.headers.byteCount }
+        if let response = error.replacedResponse { responseBodies += response.body.count }
         if let failure = error.underlyingError as? DecodingFailure { responseBodies += failure.bodySize }
     }
 

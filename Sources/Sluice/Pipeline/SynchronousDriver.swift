@@ -251,8 +251,10 @@ struct SynchronousDriver: Sendable {
                 if call.steps.changesOutcomes {
                     admission.record(outcome)
                     call.keepSentRequest(of: outcome)
+                    let received = outcome
+                    for adapter in call.steps.outcomeAdapters { adapter.adapt(&outcome, context: context) }
+                    outcome.keep(responseOf: received)
                 }
-                for adapter in call.steps.outcomeAdapters { adapter.adapt(&outcome, context: context) }
                 machine.advance()
             case .release where !admission.isAsynchronous:
                 machine.advance(admission.releaseImmediately(outcome, call) ? .again(.replay) : .done)

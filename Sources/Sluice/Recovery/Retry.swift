@@ -96,6 +96,14 @@ extension TransportOutcome {
         }
     }
 
+    /// Keeps the response in the error that a response interceptor or plugin has returned in its place.
+    mutating func keep(responseOf received: TransportOutcome) {
+        guard case .success(let response) = received, case .failure(let error) = self, !error.isCancellation else {
+            return
+        }
+        self = .failure(error.replacing(response))
+    }
+
     /// The head of the response; nil if none was received.
     var responseHead: HTTPResponse? {
         switch self {

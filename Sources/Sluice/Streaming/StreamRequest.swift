@@ -182,7 +182,7 @@ extension StreamRequest {
         let configuration = client.pipeline.configuration
         let failure = RequestFailure(
             error: failure.error.naming(draft, of: client),
-            body: failure.body,
+            body: failure.error.replacedResponse?.body ?? failure.body,
             decoder: errorDecoder ?? configuration.errorDecoder,
             envelope: draft.modelLocation.envelope(orOf: configuration.envelope)
         )

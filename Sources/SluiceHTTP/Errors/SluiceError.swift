@@ -28,8 +28,17 @@ public struct SluiceError: Error, Sendable {
         let response: HTTPResponse?
         let underlyingError: (any Error)?
         let isAfterRedirect: Bool
+        let replacedResponse: ServerResponse?
 
-        init(_ error: SluiceError, step: Step?, request: HTTPRequest?, response: HTTPResponse?, isAfterRedirect: Bool) {
+        init(
+            _ error: SluiceError,
+            step: Step?,
+            request: HTTPRequest?,
+            response: HTTPResponse?,
+            isAfterRedirect: Bool,
+            replacedResponse: ServerResponse?
+        ) {
+            self.replacedResponse = error.replacedResponse ?? replacedResponse
             self.code = error.code
             self.reason = error.reason
             self.underlyingError = error.underlyingError
@@ -54,6 +63,7 @@ public struct SluiceError: Error, Sendable {
             self.response = response
             self.underlyingError = underlyingError
             isAfterRedirect = false
+            replacedResponse = nil
         }
     }
 
@@ -101,7 +111,30 @@ public struct SluiceError: Error, Sendable {
         isAfterRedirect: Bool = false
     ) -> SluiceError {
         SluiceError(
-            storage: Storage(self, step: step, request: request, response: response, isAfterRedirect: isAfterRedirect)
+            storage: Storage(
+                self,
+                step: step,
+                request: request,
+                response: response,
+                isAfterRedirect: isAfterRedirect,
+                replacedResponse: nil
+            )
+        )
+    }
+
+    /// Returns the error of a response interceptor or plugin with the response that it has replaced.
+    ///
+    /// The step becomes ``Step/responseInterceptor`` if the error has the default one.
+    package func replacing(_ response: ServerResponse) -> SluiceError {
+        SluiceError(
+            storage: Storage(
+                self,
+                step: step == .transport ? .responseInterceptor : nil,
+                request: response.request,
+                response: response.head,
+                isAfterRedirect: false,
+                replacedResponse: response
+            )
         )
     }
 
@@ -124,6 +157,9 @@ public struct SluiceError: Error, Sendable {
 
     /// True if a server has redirected the request before it failed, so that it has reached that server.
     package var isAfterRedirect: Bool { storage.isAfterRedirect }
+
+    /// The response that a response interceptor or plugin has replaced by this error, for the error model of the request.
+    package var replacedResponse: ServerResponse? { storage.replacedResponse }
 
     /// The status of the response; nil if none was received.
     public var status: HTTPStatus? { response?.status }
