@@ -247,7 +247,11 @@ struct CacheIdentity: Sendable {
         append(.authorization)
         append(.cookie)
         for name in secretHeaders { append(name) }
-        if let credentials { secrets.append(Array("credentials: \(credentials.user):\(credentials.password)".utf8)) }
+        if let credentials {
+            // The length separates the two, because the user name of Digest may contain a colon.
+            let (user, password) = (credentials.user, credentials.password)
+            secrets.append(Array("credentials: \(user.utf8.count) \(user):\(password)".utf8))
+        }
         if let certificate { secrets.append(Array("certificate: ".utf8) + certificate) }
         if let cookies { secrets.append(Array("jar: \(cookies.id)".utf8)) }
         if secrets.isEmpty {

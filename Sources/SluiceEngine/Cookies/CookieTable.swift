@@ -282,9 +282,8 @@ package struct RequestCookies: Sendable {
     ///
     /// The first request of a jar creates its store, so this must not run on the thread of a loop.
     package init?(_ jar: CookieJar?, for request: HTTPRequest, by plan: ConnectionPlan) {
-        let isDirect = plan.proxy == nil && plan.hostAddresses.allSatisfy(\.isLoopback)
         guard let jar, !request.headers.contains(.cookie),
-            let origin = CookieOrigin(request, isDirect: isDirect),
+            let origin = CookieOrigin(request, isDirect: plan.leadsToHost),
             let store = jar.store(made: { CookieStore($0) })
         else { return nil }
         self.jar = jar

@@ -167,6 +167,13 @@ public struct ConnectionOptions: Sendable {
         }
         return plan
     }
+
+    /// True if the host of an origin is on the loopback interface, and no proxy or replaced address leads elsewhere, so
+    /// that nobody on the network can read what is sent to it.
+    package func keepsOnLoopback(_ origin: HTTPOrigin) -> Bool {
+        guard HostPattern.isLoopback(normalized: HostPattern.normalized(origin.host)) else { return false }
+        return (try? plan(for: origin))?.leadsToHost == true
+    }
 }
 
 /// The version of HTTP that a client uses.
@@ -256,6 +263,9 @@ package final class ConnectionPlan: Sendable {
     package func with(_ httpVersion: HTTPVersionPolicy) -> ConnectionPlan {
         ConnectionPlan(self, httpVersion: httpVersion)
     }
+
+    /// True if connections to a loopback host stay on this machine. A proxy may be elsewhere, as may a replaced address.
+    package var leadsToHost: Bool { proxy == nil && hostAddresses.allSatisfy(\.isLoopback) }
 
     /// Returns true if connections made for one plan may carry requests of the other.
     package func sharesConnections(with other: ConnectionPlan) -> Bool {

@@ -321,6 +321,7 @@ final class SigningRequestsGuideTests: XCTestCase {
         let report = file.url
         let secretKey: Secret = "s3cret"
         let storage = APIClient(baseURL: server.url) {
+            $0.secretHeaders = ["X-Amz-Security-Token"]
             $0.requestInterceptors = [
                 AWSSignature(accessKey: "AKIDEXAMPLE", secretKey: secretKey, region: "eu-central-1", service: "s3")
             ]

@@ -123,7 +123,7 @@ extension OAuth2 {
         /// ``OAuth2Error/Code/unsupported``.
         ///
         /// Requests to other origins are admitted without a token. The token is sent to an http origin only if that
-        /// origin is listed here, or if it is the base URL's and on the loopback interface.
+        /// origin is listed here, or if it is the base URL's and on the loopback interface. A proxy counts as another host.
         public var origins: [String]?
         /// The store that keeps the token; in memory by default.
         public var store: any TokenStore = MemoryTokenStore()
@@ -142,7 +142,8 @@ extension OAuth2 {
         /// read them; false by default.
         ///
         /// RFC 6749 §3.1 and §3.2 and RFC 7009 §2 require TLS for all endpoints. With false, an endpoint with http that is
-        /// not on the loopback interface fails with ``OAuth2Error/Code/unsupported``, and nothing is sent to it.
+        /// not on the loopback interface, or that a proxy is used for, fails with ``OAuth2Error/Code/unsupported``, and
+        /// nothing is sent to it.
         public var insecurelyAllowsUnencryptedEndpoints = false
         /// The client whose transport, connection settings, time-outs and clock are used for requests to the
         /// authorization server. Nothing else of it is used. Nil, the default, for the client of the request that needs

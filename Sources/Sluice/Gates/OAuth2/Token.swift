@@ -218,7 +218,7 @@ struct Audience: Sendable {
         guard isIncluded else { return .withoutToken }
         guard case .baseURL = origins, request.request.scheme != "https" else { return .withToken }
         let origin = request.request.origin
-        if HostPattern.isLoopback(normalized: HostPattern.normalized(origin.host)) { return .withToken }
+        if request.client.pipeline.configuration.connection.keepsOnLoopback(origin) { return .withToken }
         let detail = "it does not send tokens to \(origin) over an unencrypted connection unless its origins include it"
         return .refused(SluiceError(OAuth2Error(.unsupported, detail)))
     }

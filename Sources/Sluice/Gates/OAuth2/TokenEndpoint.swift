@@ -42,7 +42,7 @@ final class TokenEndpoint: Sendable {
     }
 
     private func answer(to request: TokenRequest, at url: String) async -> Result<TokenResponse, OAuth2Error> {
-        if let refusal = configuration.refusal(of: url) { return .failure(refusal) }
+        if let refusal = configuration.refusal(of: url, by: clientConfiguration.connection) { return .failure(refusal) }
         var parameters = request.parameters(of: grant)
         var headers: HTTPHeaders = [.accept: "application/json"]
         if let secret = grant.secret, configuration.authentication == .basic {
@@ -98,11 +98,13 @@ final class TokenEndpoint: Sendable {
 extension OAuth2.Configuration {
     /// Returns the reason for not using an endpoint that has no TLS; nil for an endpoint that may be used.
     ///
-    /// - Parameter url: The URL of the endpoint. One that is not valid is not refused here.
+    /// - Parameters:
+    ///   - url: The URL of the endpoint. One that is not valid is not refused here.
+    ///   - connection: The options of the client that sends the request; the default for a browser.
     /// - Returns: The reason, as an error.
-    func refusal(of url: String) -> OAuth2Error? {
+    func refusal(of url: String, by connection: ConnectionOptions = ConnectionOptions()) -> OAuth2Error? {
         guard !insecurelyAllowsUnencryptedEndpoints, let origin = try? RequestLocation(parsing: url).origin,
-            origin.scheme != "https", !HostPattern.isLoopback(normalized: HostPattern.normalized(origin.host))
+            origin.scheme != "https", !connection.keepsOnLoopback(origin)
         else { return nil }
         return OAuth2Error(
             .unsupported,

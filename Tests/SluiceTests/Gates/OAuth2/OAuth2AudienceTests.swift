@@ -117,9 +117,14 @@ final class OAuth2AudienceTests: XCTestCase {
             }
         }
         let seen = Shared<[String?]>([])
-        func client(_ url: String, _ origins: [String]?) -> APIClient {
+        func client(
+            _ url: String,
+            _ origins: [String]?,
+            _ connection: ConnectionOptions = ConnectionOptions()
+        ) -> APIClient {
             APIClient(baseURL: url) {
                 $0.transport = Recording(seen: seen)
+                $0.connection = connection
                 $0.gates = [
                     OAuth2(.clientCredentials(id: "i", secret: "s"), tokenURL: "https://id.example/token") {
                         $0.origins = origins
@@ -147,6 +152,10 @@ final class OAuth2AudienceTests: XCTestCase {
         for url in ["http://127.0.0.1.example", "http://localhost.example", "http://127.0.0", "http://1270.0.0.1"] {
             let result = await client(url, nil).get("x")
             XCTAssertEqual(result.oauth2?.code, .unsupported, url)
+        }
+        for connection in ConnectionOptions.leadingElsewhere {
+            let result = await client("http://localhost", nil, connection).get("x")
+            XCTAssertEqual(result.oauth2?.code, .unsupported, "\(connection)")
         }
         let invalid = await client("https://api.example", ["api.example"]).get("x")
         XCTAssertEqual(invalid.oauth2?.code, .unsupported)

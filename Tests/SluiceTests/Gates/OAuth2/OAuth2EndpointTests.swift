@@ -26,7 +26,8 @@ import Testing
         _ endpoint: Endpoint,
         at url: String,
         isAllowed: Bool,
-        _ transport: TokenTransport
+        _ transport: TokenTransport,
+        _ connection: ConnectionOptions = ConnectionOptions()
     ) -> OAuth2 {
         let authorizationURL = endpoint == .authorization ? url : Self.encrypted
         return OAuth2(
@@ -37,7 +38,10 @@ import Testing
         ) {
             if endpoint == .revocation { $0.revocationURL = url }
             $0.insecurelyAllowsUnencryptedEndpoints = isAllowed
-            $0.client = APIClient { $0.transport = transport }
+            $0.client = APIClient {
+                $0.transport = transport
+                $0.connection = connection
+            }
         }
     }
 
@@ -45,10 +49,11 @@ import Testing
     private func use(
         _ endpoint: Endpoint,
         at url: String,
-        isAllowed: Bool
+        isAllowed: Bool,
+        _ connection: ConnectionOptions = ConnectionOptions()
     ) async -> (sent: [String], failure: OAuth2Error?) {
         let transport = TokenTransport()
-        let gate = gate(endpoint, at: url, isAllowed: isAllowed, transport)
+        let gate = gate(endpoint, at: url, isAllowed: isAllowed, transport, connection)
         do throws(SluiceError) {
             switch endpoint {
             case .token: _ = try await gate.token()
@@ -91,6 +96,18 @@ import Testing
             let used = await use(endpoint, at: url, isAllowed: false)
             #expect(used.failure == nil, "\(endpoint)")
             #expect(used.sent.count == 1, "\(endpoint)")
+        }
+    }
+
+    /// A browser opens the authorization URL, so the client's connection does not matter to it.
+    @Test(arguments: ConnectionOptions.leadingElsewhere)
+    func loopbackEndpointsAreRefusedIfTheConnectionLeadsElsewhere(_ connection: ConnectionOptions) async {
+        for endpoint in Endpoint.allCases {
+            let used = await use(endpoint, at: "http://localhost/path", isAllowed: false, connection)
+            #expect(used.sent.isEmpty == (endpoint != .authorization), "\(endpoint)")
+            #expect(used.failure?.code == (endpoint == .authorization ? nil : .unsupported), "\(endpoint)")
+            let encrypted = await use(endpoint, at: "https://localhost/path", isAllowed: false, connection)
+            #expect(encrypted.failure == nil, "\(endpoint)")
         }
     }
 
@@ -138,5 +155,18 @@ import Testing
         }
         #expect(accepted == 1)
         #expect(transport.urls.read.count == 1)
+    }
+}
+
+extension ConnectionOptions {
+    /// Options of clients whose connections to localhost lead to another host.
+    static var leadingElsewhere: [ConnectionOptions] {
+        var proxied = ConnectionOptions()
+        proxied.proxy = .http("proxy.example:3128")
+        var tunnelled = ConnectionOptions()
+        tunnelled.proxy = .socks5("proxy.example:1080")
+        var replaced = ConnectionOptions()
+        replaced.hostAddresses = ["localhost": [IPAddress(192, 0, 2, 1)]]
+        return [proxied, tunnelled, replaced]
     }
 }
