@@ -50,11 +50,13 @@ struct Download: Sendable {
         let key: DownloadKey
         let configuration = pipeline.configuration
         let limits = configuration.limitsDownloadTime ? configuration.timeouts : Timeouts()
-        let timeouts = draft.options.timeouts.applied(to: limits)
-        let deadline = timeouts.total.map { pipeline.clock.now + $0.bounded }
+        let began = pipeline.clock.now
+        let deadline: ContinuousClock.Instant?
         do throws(SluiceError) {
             let built = try draft.build(for: pipeline)
             request = built
+            let timeouts = draft.options.timeouts.applied(to: limits).changed(by: built)
+            deadline = timeouts.total.map { began + $0.bounded }
             if built.headers.contains(.range) {
                 let text = "A download sets Range itself. Request a part with data or stream()."
                 throw SluiceError(.unsupported, text, step: .building)
@@ -71,7 +73,11 @@ struct Download: Sendable {
                     isRepeatable: key.isRepeatable
                 )
             }
-            if let limit, limit > .zero {
+            if let limit {
+                if limit <= .zero {
+                    let text = "The request was not sent because its deadline had passed."
+                    throw SluiceError(.timedOut, text, step: .building, request: built)
+                }
                 let failure = SluiceError(
                     .timedOut,
                     "The download exceeded its total time-out of \(limit.roundedUpToMilliseconds) before its file was ready.",
@@ -227,9 +233,9 @@ struct Download: Sendable {
     ) async throws(Failure) -> WrittenResponse {
         var draft = draft
         let validation = draft.options.validation.applied(to: pipeline.configuration.validation)
-        if let deadline {
-            let left = max(.zero, pipeline.clock.now.duration(to: deadline))
-            draft.options.timeouts.change { $0.total = left }
+        // A deadline, because requestMapping may set the total time-out of each request anew.
+        if let deadline = deadline.map(Deadline.init) {
+            draft.options.deadline = draft.options.deadline.map { min($0, deadline) } ?? deadline
         }
         let partition = draft.options.caching.applied(to: pipeline.configuration.caching).partition
         let sink = DownloadSink(

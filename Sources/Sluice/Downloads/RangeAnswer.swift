@@ -259,11 +259,11 @@ enum DownloadPlan: Equatable {
     private init(_ missing: [Range<Int64>], of length: Int64, _ options: DownloadOptions) {
         var spans = missing
         while spans.count < options.segments,
-            let widest = spans.indices.max(by: { spans[$0].count < spans[$1].count }),
-            spans[widest].count / 2 >= max(1, options.minimumSegment)
+            let widest = spans.indices.max(by: { spans[$0].length < spans[$1].length }),
+            spans[widest].length / 2 >= max(1, options.minimumSegment)
         {
             let span = spans[widest]
-            let middle = span.lowerBound + Int64(span.count / 2)
+            let middle = span.lowerBound + span.length / 2
             spans.replaceSubrange(widest...widest, with: [span.lowerBound..<middle, middle..<span.upperBound])
         }
         if options.segments > 1, spans.count > 1 {
@@ -280,4 +280,9 @@ enum DownloadPlan: Equatable {
             self = .whole
         }
     }
+}
+
+extension Range<Int64> {
+    /// The number of bytes. `count` is an `Int`, which has 32 bits on some watches.
+    fileprivate var length: Int64 { upperBound - lowerBound }
 }

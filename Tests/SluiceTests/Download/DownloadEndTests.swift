@@ -224,4 +224,62 @@ final class DownloadEndTests: XCTestCase {
         _ = try await fixture.download().sender().value
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
+
+    func testMappedTotalTimeoutCoversAllRequestsOfADownload() async throws {
+        let fixture = try DownloadFixture()
+        let resource = fixture.resource
+        let clock = TestClock()
+        fixture.server.on("/file") { request in
+            guard request.headers["Range"] == "bytes=0-99999" else { return .hang }
+            clock.advance(by: .seconds(40))
+            return resource.response(to: request)
+        }
+        let client = APIClient(baseURL: fixture.server.url) {
+            $0.clock = clock
+            $0.requestMapping = { request in
+                var request = request
+                request.setTimeouts(total: .seconds(60))
+                return request
+            }
+        }
+        let sender = fixture.download(by: client).segments(2, ofAtLeast: 100_000).sender()
+        let response = Task { await sender.response }
+        await fixture.server.waitForRequests(3)
+        clock.advance(by: .seconds(20))
+        let failure = await response.value.failure
+        XCTAssertEqual(failure?.code, .timedOut)
+    }
+
+    func testDownloadAfterItsDeadlineTouchesNothing() async throws {
+        let fixture = try DownloadFixture(bytes: 10)
+        fixture.server.on("/file", .resource(fixture.resource))
+        let response = await fixture.download().deadline(.after(.seconds(-1))).sender().response
+        XCTAssertEqual(response.failure?.code, .timedOut)
+        XCTAssertEqual(fixture.server.requestCount, 0)
+        XCTAssertEqual(fixture.names, [])
+    }
+
+    func testTemporaryFileOfACancelledConversionIsRemoved() async throws {
+        let fixture = try DownloadFixture(bytes: 10)
+        fixture.server.on("/file", .resource(fixture.resource))
+        let file = Shared<URL?>(nil)
+        let isConverting = AsyncSignal()
+        let mayEnd = AsyncSignal()
+        let sender = fixture.client.download("file", to: .temporary).serialized { downloaded, _ in
+            file.change { $0 = downloaded.url }
+            isConverting.open()
+            await mayEnd.wait()
+            return 1
+        }
+        .sender()
+        let caller = Task { await sender.response }
+        await isConverting.wait()
+        let path = try XCTUnwrap(file.read?.path)
+        XCTAssertTrue(FileManager.default.fileExists(atPath: path))
+        caller.cancel()
+        let response = await caller.value
+        XCTAssertEqual(response.failure?.code, .cancelled)
+        mayEnd.open()
+        await eventually { !FileManager.default.fileExists(atPath: path) }
+    }
 }

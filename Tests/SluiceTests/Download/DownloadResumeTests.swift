@@ -441,4 +441,22 @@ final class DownloadResumeTests: XCTestCase {
         XCTAssertEqual(fixture.ranges, [nil, "bytes=400000-", "bytes=400000-"])
         XCTAssertEqual(fixture.saved, fixture.contents)
     }
+
+    func testResumesAfterTheFolderHasMoved() async throws {
+        let fixture = try DownloadFixture()
+        fixture.server.on(
+            "/file",
+            .resource(fixture.resource).interrupted(after: 500_000),
+            .resource(fixture.resource)
+        )
+        let first = await fixture.download().maximumResumptions(0).sender().response
+        XCTAssertEqual(first.failure?.code, .truncatedBody)
+        let moved = fixture.folder.appendingPathExtension("moved")
+        try FileManager.default.moveItem(at: fixture.folder, to: moved)
+        defer { try? FileManager.default.removeItem(at: moved) }
+        let file = moved.appending(path: "file.bin")
+        let downloaded = try await fixture.client.download("file", to: .file(file)).sender().value
+        XCTAssertEqual(downloaded.resumedBytes, 500_000)
+        XCTAssertEqual(try Data(contentsOf: file), fixture.contents)
+    }
 }

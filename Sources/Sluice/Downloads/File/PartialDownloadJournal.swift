@@ -94,13 +94,16 @@ extension PartialDownload {
 
     /// Restores the state that an earlier send has left, as far as it is reliable, and empties the file otherwise. Runs
     /// on the queue.
+    ///
+    /// - Returns: 0, or the error that prevents the use of the file. The file is then unchanged.
     func restore() -> Int32 {
         let length = descriptor.length ?? 0
-        if case .contents(let data) = SystemFile.contents(
-            of: location.journal,
-            limit: PartialDownloadJournal.limit + 1,
-            isOwn: true
-        ) {
+        switch SystemFile.contents(of: location.journal, limit: PartialDownloadJournal.limit + 1, isOwn: true) {
+        case .failed(let error) where ![EACCES, EPERM, ELOOP, ENXIO].contains(error):
+            // The journal may be readable later, and with it the bytes of the file.
+            return error
+        case .absent, .failed: break
+        case .contents(let data):
             if data.count <= PartialDownloadJournal.limit,
                 let journal = try? JSONDecoder().decode(PartialDownloadJournal.self, from: data),
                 let completed = journal.trusted(partLength: length, bootID: BootID.current), !completed.isEmpty

@@ -41,11 +41,11 @@ struct PartialDownloadLocation: Sendable, Hashable {
             }
             folder = SystemFile.folder(of: path)
             finalName = .chosen(String(name))
-            kind = "file \(path)"
+            kind = "file \(name)"
         case .suggested(let url):
             folder = try Self.path(of: url)
             finalName = .suggested
-            kind = "suggested \(folder)"
+            kind = "suggested"
         case .temporary:
             folder = try Self.path(of: FileManager.default.temporaryDirectory)
             finalName = .temporary
