@@ -19,6 +19,9 @@ struct StoredCookie: Sendable {
     /// The position in the order of last use.
     var lastUse: UInt64 = 0
 
+    /// The maximum length of a path in bytes. A server can lead to a URL of any length, whose path is the default.
+    static let pathLimit = 1024
+
     /// Applies the rules that do not depend on other cookies. Returns nil if the server must not set the cookie.
     ///
     /// - Parameters:
@@ -29,6 +32,7 @@ struct StoredCookie: Sendable {
     init?(_ field: SetCookie, from origin: CookieOrigin, at now: Date, isPublicSuffix: (String) -> Bool) {
         guard let scope = StoredCookie.scope(of: field, origin, isPublicSuffix) else { return nil }
         let path = field.path ?? origin.defaultPath
+        guard path.count <= StoredCookie.pathLimit else { return nil }
         let isPermitted = CookiePrefix.permits(
             name: field.name,
             value: field.value,

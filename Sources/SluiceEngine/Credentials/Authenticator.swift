@@ -50,7 +50,9 @@ package struct Authenticator: Sendable {
     private let cnonce: @Sendable () -> String
     private var selectedOffer: Offer?
     private var sent = Sent.nothing
-    private var answeredRealms: Set<String> = []
+    private var answeredRealms: [String] = []
+    /// True once credentials with Basic have been refused.
+    private var isBasicRefused = false
     /// The number of answers so far.
     package private(set) var answers = 0
 
@@ -102,7 +104,7 @@ package struct Authenticator: Sendable {
         case .basic(let realm): sent = .basic(realm: realm)
         case .digest(let challenge):
             var count: UInt32 = 0
-            if case .digest(let last, _) = sent, last.nonce == challenge.nonce { count = last.count }
+            if case .digest(let last, _) = sent, last.nonce.hasBytes(of: challenge.nonce) { count = last.count }
             let answer = spaces.answer(challenge, as: credentials, to: message, after: count, cnonce: cnonce)
             sent = .digest(answer, isFirst: answer.count == 1)
         case nil where credentials.methods == .basic: sent = .basic(realm: nil)
@@ -129,9 +131,12 @@ package struct Authenticator: Sendable {
             refuseSent(in: &spaces)
             return .deliver
         }
-        if case .basic = sent { refuseSent(in: &spaces) }
+        if case .basic = sent {
+            refuseSent(in: &spaces)
+            isBasicRefused = true
+        }
         answers += 1
-        answeredRealms.insert(offer.realm)
+        answeredRealms.append(offer.realm)
         selectedOffer = offer
         return .sendAgain
     }
@@ -181,12 +186,16 @@ package struct Authenticator: Sendable {
     /// Returns true unless the same credentials have just been refused.
     private func canAnswer(_ offer: Offer) -> Bool {
         switch (sent, offer) {
-        case (.nothing, _), (.basic, .digest), (.digest, .basic): return true
+        case (.nothing, _), (.basic, .digest): return true
         case (.basic, .basic): return false
+        // A refused answer with a new nonce means a wrong password. The server gets the password itself only if the nonce was used before.
+        case (.digest(_, let isFirst), .basic): return !isFirst && !isBasicRefused
         case (.digest(let refused, let isFirst), .digest(let challenge)):
-            if challenge.realm != refused.challenge.realm { return !answeredRealms.contains(challenge.realm) }
+            if !challenge.realm.hasBytes(of: refused.challenge.realm) {
+                return !answeredRealms.contains { $0.hasBytes(of: challenge.realm) }
+            }
             // The server may have refused a count or nonce that was used before.
-            return challenge.isStale || !isFirst && challenge.nonce != refused.nonce
+            return challenge.isStale || !isFirst && !challenge.nonce.hasBytes(of: refused.nonce)
         }
     }
 

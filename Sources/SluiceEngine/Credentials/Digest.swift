@@ -229,7 +229,7 @@ package struct DigestChallenge: Sendable, Hashable {
         self.nonce = nonce
         opaque = challenge["opaque"]
         algorithm = challenge["algorithm"]
-        switch (algorithm ?? "md5").lowercased() {
+        switch algorithm.map(\.lowercasedASCII) ?? "md5" {
         case "md5": (hash, isSession) = (.md5, false)
         case "md5-sess": (hash, isSession) = (.md5, true)
         case "sha-256": (hash, isSession) = (.sha256, false)
@@ -238,15 +238,19 @@ package struct DigestChallenge: Sendable, Hashable {
         case "sha-512-256-sess": (hash, isSession) = (.sha512t256, true)
         default: return nil
         }
-        let offered = (challenge["qop"] ?? "").split { ", \t".contains($0) }.map { $0.lowercased() }
+        let blanks: [UInt8] = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+        let offered = (challenge["qop"] ?? "").utf8.split { $0 == UInt8(ascii: ",") || blanks.contains($0) }
+            .map { String(Substring($0)).lowercasedASCII }
         var protections: Set<Protection> = offered.isEmpty ? [.plain] : []
         if offered.contains("auth") { protections.insert(.auth) }
         if offered.contains("auth-int") { protections.insert(.authInt) }
         self.protections = protections
-        isStale = challenge["stale"]?.lowercased() == "true"
-        hashesUser = challenge["userhash"]?.lowercased() == "true"
-        isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
-        domain = (challenge["domain"] ?? "").split { " \t".contains($0) }.map(String.init)
+        isStale = challenge["stale"]?.lowercasedASCII == "true"
+        hashesUser = challenge["userhash"]?.lowercasedASCII == "true"
+        isUTF8 = challenge["charset"]?.lowercasedASCII == "utf-8"
+        // A URI has only ASCII characters (RFC 3986 §2).
+        domain = (challenge["domain"] ?? "").utf8.split { blanks.contains($0) }
+            .compactMap { $0.allSatisfy { $0 < 0x80 } ? String(Substring($0)) : nil }
         let texts = [realm, nonce, opaque ?? ""]
         guard !protections.isEmpty, hash.isAvailable, texts.allSatisfy(\.canBeSentBack) else { return nil }
     }
@@ -269,6 +273,12 @@ package struct DigestChallenge: Sendable, Hashable {
 }
 
 extension String {
+    /// Compares bytes. The operator `==` normalizes texts that are not ASCII, which a server can make slow.
+    func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
+    /// The text in lower case; empty if it is not ASCII, as all known values are.
+    fileprivate var lowercasedASCII: String { utf8.allSatisfy { $0 < 0x80 } ? lowercased() : "" }
+
     /// True if the value of a challenge can stand in a quoted string of later requests: it has no control characters and at most 8 KiB, the
     /// usual limit of servers on a field.
     var canBeSentBack: Bool { utf8.count <= 8 << 10 && !utf8.contains { $0 < 0x20 || $0 == 0x7F } }

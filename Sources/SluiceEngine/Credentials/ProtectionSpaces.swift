@@ -86,7 +86,7 @@ package struct ProtectionSpaces: Sendable {
         var session = DigestSession(challenge)
         var isAccepted = false
         if let index, let space = spaces[credentials]?[index], case .digest(let known) = space.scheme,
-            known.nonce == challenge.nonce
+            known.nonce.hasBytes(of: challenge.nonce)
         {
             session = known
             isAccepted = space.isAccepted
@@ -111,7 +111,9 @@ package struct ProtectionSpaces: Sendable {
         let credentials = answer.credentials
         guard let index = firstIndex(of: answer.challenge.realm, credentials) else { return }
         update(credentials, index) { space in
-            guard case .digest(var session) = space.scheme, session.nonce == answer.nonce else { return }
+            guard case .digest(var session) = space.scheme, session.nonce.hasBytes(of: answer.nonce) else {
+                return
+            }
             space.isAccepted = true
             if let nextNonce { session.replaceNonce(with: nextNonce) }
             space.scheme = .digest(session)
@@ -142,7 +144,7 @@ package struct ProtectionSpaces: Sendable {
     /// Removes the nonce of a refused answer.
     package mutating func refuse(_ answer: DigestAnswer) {
         remove(answer.challenge.realm, answer.credentials) { space in
-            if case .digest(let session) = space.scheme { session.nonce == answer.nonce } else { false }
+            if case .digest(let session) = space.scheme { session.nonce.hasBytes(of: answer.nonce) } else { false }
         }
     }
 
@@ -161,7 +163,7 @@ package struct ProtectionSpaces: Sendable {
     }
 
     private func firstIndex(of realm: String, _ credentials: AuthenticationCredentials) -> Int? {
-        spaces[credentials]?.firstIndex { $0.realm == realm }
+        spaces[credentials]?.firstIndex { $0.realm.hasBytes(of: realm) }
     }
 
     private mutating func update(

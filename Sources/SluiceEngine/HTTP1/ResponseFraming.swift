@@ -107,7 +107,7 @@ package struct ChunkedBody: Sendable {
     package static let digitLimit = 15
     /// The maximum number of bytes of one chunk's extensions.
     package static let extensionLimit = 4 << 10
-    /// The maximum total number of bytes of the extensions of all chunks.
+    /// The maximum total number of bytes of the extensions of all chunks. Each byte of data allows another one.
     package static let extensionSumLimit = 64 << 10
 
     private enum State: UInt8 {
@@ -119,7 +119,7 @@ package struct ChunkedBody: Sendable {
     /// The partially read size, then the remaining bytes of the chunk.
     private var left: Int64 = 0
     private var extensionCount = 0
-    private var extensionSum = 0
+    private var extensionAllowance = extensionSumLimit
 
     package init() {}
 
@@ -134,6 +134,7 @@ package struct ChunkedBody: Sendable {
                 let start = position
                 position += count
                 left -= Int64(count)
+                extensionAllowance += count
                 if left == 0 { state = .dataReturn }
                 return .data(start..<position)
             }
@@ -192,10 +193,8 @@ package struct ChunkedBody: Sendable {
 
     private mutating func countExtension() throws(ResponseSyntaxError) {
         extensionCount += 1
-        extensionSum += 1
-        if extensionCount > Self.extensionLimit || extensionSum > Self.extensionSumLimit {
-            throw .chunkExtensionsTooLong
-        }
+        extensionAllowance -= 1
+        if extensionCount > Self.extensionLimit || extensionAllowance < 0 { throw .chunkExtensionsTooLong }
     }
 }
 

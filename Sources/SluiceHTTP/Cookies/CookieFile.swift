@@ -24,8 +24,8 @@ final class CookieFile: Sendable {
 
     /// The minimum interval between automatic writes: one second, in nanoseconds.
     private static let interval: UInt64 = 1_000_000_000
-    /// The maximum size of a file that is read, in bytes: more than any set of cookies needs.
-    private static let limit = 16 << 20
+    /// The maximum size of the file, in bytes: more than the cookies that a jar keeps.
+    private static let limit = 32 << 20
 
     private let file: PrivateFile
     private let onFailure: @Sendable (SluiceError) -> Void
@@ -169,7 +169,10 @@ final class CookieFile: Sendable {
         var contents = Data("# Netscape HTTP Cookie File\n# Written by Sluice; an edit may be lost.\n\n".utf8)
         let now = Date()
         for line in lines where line.fitsFile && line.cookie.expires.map({ $0 > now }) ?? true {
-            contents.append(contentsOf: line.bytes)
+            let bytes = line.bytes
+            // Neither a longer line nor a larger file would be read.
+            guard bytes.count <= maximumLine, contents.count + bytes.count < limit else { continue }
+            contents.append(contentsOf: bytes)
             contents.append(10)
         }
         return contents

@@ -120,6 +120,18 @@ package struct CookieLine: Sendable, Hashable {
         return CookieLine(cookie, name: name, value: [], path: path)
     }
 
+    /// Compares bytes. The comparison of texts normalizes them, which a server can make slow.
+    package static func == (lhs: CookieLine, rhs: CookieLine) -> Bool {
+        lhs.key == rhs.key && lhs.value == rhs.value && lhs.cookie.expires == rhs.cookie.expires
+            && lhs.cookie.isSecure == rhs.cookie.isSecure && lhs.cookie.isHTTPOnly == rhs.cookie.isHTTPOnly
+            && lhs.cookie.sameSite == rhs.cookie.sameSite
+    }
+
+    /// Hashes the key.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+    }
+
     private var meetsPrefixRules: Bool {
         CookiePrefix.permits(
             name: name,

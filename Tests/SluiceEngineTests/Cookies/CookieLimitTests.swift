@@ -19,6 +19,13 @@ import Testing
         #expect(limits.response >= 50)
     }
 
+    @Test(arguments: [(1023, 1), (1024, 0)])
+    func defaultPathIsLimited(length: Int, count: Int) throws {
+        let fixture = CookieTableFixture(limits: CookieTable.Limits())
+        try fixture.set("a=1", at: "http://a.example/\(String(repeating: "p", count: length))/x")
+        #expect(fixture.cookies.count == count)
+    }
+
     @Test func leastRecentlyUsedCookieOfADomainIsRemovedFirst() throws {
         let fixture = CookieTableFixture(limits: Self.limits { $0.domain = 3 })
         for name in ["a", "b", "c"] { try fixture.set("\(name)=1; Path=/\(name)", at: "http://a.example/") }

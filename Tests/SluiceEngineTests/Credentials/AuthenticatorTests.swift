@@ -134,6 +134,34 @@ import Testing
         #expect(transfer.challenge(Self.digest("n"), "Basic realm=r"))
         _ = transfer.request()
         #expect(!transfer.challenge(Self.digest("m"), "Basic realm=r"))
+        let other = Conversation()
+        #expect(other.challenge(Self.digest("n")))
+        _ = other.request()
+        #expect(!other.challenge("Basic realm=r"))
+    }
+
+    @Test func oldNonceMayBeFollowedByBasicOnce() {
+        let first = Conversation()
+        _ = first.challenge(Self.digest("n"))
+        _ = first.request()
+        first.accept()
+        let next = Conversation(in: first.spaces)
+        #expect(next.request() == "n 00000002")
+        #expect(next.challenge("Basic realm=r"))
+        #expect(next.request() == "basic")
+        #expect(next.challenge(Self.digest("m")))
+        #expect(next.request() == "m 00000001")
+        #expect(!next.challenge("Basic realm=r"))
+    }
+
+    /// Realms are compared by their bytes: "é" as one or two scalars is equal as text.
+    @Test func realmsWithOtherBytesAreOtherRealms() {
+        let transfer = Conversation()
+        #expect(transfer.challenge(Self.digest("n", realm: "\u{E9}")))
+        _ = transfer.request()
+        #expect(transfer.challenge(Self.digest("m", realm: "e\u{301}")))
+        _ = transfer.request()
+        #expect(!transfer.challenge(Self.digest("l", realm: "\u{E9}")))
     }
 
     @Test func staleNonceIsReplaced() {

@@ -63,12 +63,19 @@ import Testing
         #expect(last == (fits ? "end" : ResponseReading.failed(.chunkExtensionsTooLong)))
     }
 
-    @Test(arguments: [(64 << 10, true), (64 << 10 + 1, false)])
+    /// Each byte of data allows another one, and 64 precede the last extension.
+    @Test(arguments: [(64 << 10 + 64, true), (64 << 10 + 65, false)])
     func extensionsOfAllChunksAreLimited(sum: Int, fits: Bool) {
         let lengths = Array(repeating: 1024, count: sum / 1024) + (sum % 1024 > 0 ? [sum % 1024] : [])
         let chunks = lengths.map { "1;" + String(repeating: "x", count: $0 - 1) + "\r\na\r\n" }
         let last = Self.reading(chunks.joined() + "0\r\n\r\n").events.last
         #expect(last == (fits ? "end" : ResponseReading.failed(.chunkExtensionsTooLong)))
+    }
+
+    @Test func longBodyMayHaveAnExtensionInEachChunk() {
+        let chunk = "400;" + String(repeating: "x", count: 1000) + "\r\n" + String(repeating: "a", count: 1024) + "\r\n"
+        let last = Self.reading(String(repeating: chunk, count: 100) + "0\r\n\r\n").events.last
+        #expect(last == "end")
     }
 
     @Test func endlessExtensionIsRejectedBeforeItsEnd() {

@@ -47,6 +47,16 @@ private final class Folder: Sendable {
         #expect(!names.contains("n10000"))
     }
 
+    @Test func cookiesThatWouldNotBeReadAreNotWritten() async throws {
+        let folder = try Folder()
+        let jar = CookieJar(file: folder.path)
+        try await jar.set(Self.cookie)
+        try await jar.set(Cookie(name: "long", value: String(repeating: "v", count: 20_000), domain: "a.example"))
+        try await jar.save()
+        #expect(folder.text.utf8.count < 1000)
+        #expect(await CookieJar(file: folder.path).cookies.map(\.name) == ["id"])
+    }
+
     @Test func jarWithoutAFileHoldsCookiesInMemory() async throws {
         let jar = CookieJar()
         #expect(await jar.cookies.isEmpty)
@@ -146,7 +156,7 @@ private final class Folder: Sendable {
 
     @Test func unreadableFileIsNeverOverwritten() async throws {
         let folder = try Folder()
-        let large = String(repeating: "#", count: 17 << 20)
+        let large = String(repeating: "#", count: 33 << 20)
         try folder.write(large)
         let failures = Locked<[SluiceError]>([])
         let jar = CookieJar(file: folder.path) { error in failures.withLock { $0.append(error) } }
@@ -167,7 +177,7 @@ private final class Folder: Sendable {
 
     @Test func cookiesOfAnUnreadFileDoNotReturnAfterAllWereRemoved() async throws {
         let folder = try Folder()
-        try folder.write(String(repeating: "#", count: 17 << 20))
+        try folder.write(String(repeating: "#", count: 33 << 20))
         let jar = CookieJar(file: folder.path)
         await jar.removeAll()
         try folder.write(Self.line("a", "1"))
@@ -179,7 +189,7 @@ private final class Folder: Sendable {
 
     @Test func changesAreWrittenOnceTheFileCanBeRead() async throws {
         let folder = try Folder()
-        try folder.write(String(repeating: "#", count: 17 << 20))
+        try folder.write(String(repeating: "#", count: 33 << 20))
         let failures = Locked<[SluiceError]>([])
         let jar = CookieJar(file: folder.path) { error in failures.withLock { $0.append(error) } }
         try await jar.set(Self.cookie)
