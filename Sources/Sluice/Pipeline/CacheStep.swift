@@ -25,7 +25,8 @@ struct CacheStep: Sendable {
     /// - Returns: The response. The body is empty if a sink has received it.
     /// - Throws: The error of the transport or the cache.
     func response(to request: HTTPRequest) async throws(SluiceError) -> ServerResponse {
-        let lookup = CacheLookup(cache, request, transfer, attempt.call?.steps ?? attempt.pipeline.steps)
+        var lookup = CacheLookup(cache, request, transfer, attempt.call?.steps ?? attempt.pipeline.steps)
+        lookup.isRepeated = attempt.number > 1
         switch await lookup.plan(with: attempt.call?.takeFound(for: lookup.key)) {
         case .serve(let serving):
             return try await deliver(serving, to: request)

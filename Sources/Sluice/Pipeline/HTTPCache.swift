@@ -156,6 +156,8 @@ struct CacheLookup: Sendable {
     private let isAuthorized: Bool
     /// The header fields that the transport adds to the request.
     private let hiddenFields: [HTTPHeaderName]
+    /// True for a retry or a replay.
+    var isRepeated = false
 
     /// Creates a lookup for a request as it is sent. The steps determine which header fields hold secrets.
     init(_ cache: HTTPCache, _ request: HTTPRequest, _ transfer: TransferContext, _ steps: Steps) {
@@ -296,7 +298,8 @@ struct CacheLookup: Sendable {
             hiddenFields: hiddenFields,
             stored: entries,
             now: cache.clock.date,
-            collapsed: collapsed
+            collapsed: collapsed,
+            isRepeated: isRepeated
         )
     }
 }

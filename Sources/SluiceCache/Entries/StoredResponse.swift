@@ -120,6 +120,9 @@ package final class CacheMetadata: Sendable {
     /// The head to serve without a validation. It also omits the fields that `no-cache` names (§5.2.2.4).
     let unvalidatedHead: HTTPResponse
 
+    /// True for an error that does not show that the previous representation no longer exists.
+    var isError: Bool { head.status.rawValue >= 400 && !head.status.replacesStored }
+
     init(
         _ head: HTTPResponse,
         method: HTTPMethod = .get,
@@ -257,9 +260,8 @@ enum StoredHead {
     ///
     /// `Content-Type` is among them because servers add a default one to a 304, where it describes nothing (RFC 9110
     /// §15.4.5).
-    private static let bodyFields: [HTTPHeaderName] = [
-        .contentEncoding, .contentLength, .contentRange, "Content-MD5", .contentType,
-    ]
+    private static let bodyFields: [HTTPHeaderName] =
+        [.contentEncoding, .contentLength, .contentRange, .contentType] + HTTPHeaderName.contentDigests
 
     /// True if a stored response cannot be reused correctly without a field of this name.
     static func isNeeded(_ name: HTTPHeaderName) -> Bool { reuseFields.contains(name) || name == .location }
@@ -307,5 +309,17 @@ enum StoredHead {
         for name in Set(fields.map(\.name)) { updated.headers.remove(name) }
         for field in fields { updated.headers.append(field) }
         return updated
+    }
+}
+
+extension HTTPHeaderName {
+    /// The digests of the bytes in a message (RFC 9530 §2, RFC 1864). `Repr-Digest` is that of the representation.
+    fileprivate static let contentDigests: [HTTPHeaderName] = ["Content-Digest", "Content-MD5"]
+}
+
+extension HTTPResponse {
+    /// Removes the digests of bytes that the message does not have.
+    mutating func removeContentDigests() {
+        for name in HTTPHeaderName.contentDigests { headers.remove(name) }
     }
 }

@@ -121,13 +121,16 @@ package struct ServableResponse: Sendable {
             head.status = .notModified
             // Removes the fields that describe the omitted content (RFC 9110 §15.4.5).
             for name in HTTPHeaderName.contentFields { head.headers.remove(name) }
+            head.removeContentDigests()
             if head.headers.contains(.eTag) { head.headers.remove(.lastModified) }
         case .part(let range, let total):
             head.status = .partialContent
+            head.removeContentDigests()
             head.headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"
             head.headers[.contentLength] = "\(range.upperBound - range.lowerBound)"
         case .unsatisfiable(let total):
             head.status = 416
+            head.removeContentDigests()
             for name in HTTPHeaderName.contentFields { head.headers.remove(name) }
             head.headers[.contentRange] = "bytes */\(total)"
             head.headers[.contentLength] = "0"

@@ -44,6 +44,8 @@ extension CacheRules {
     ///   - stored: The entries stored under ``name(of:)``.
     ///   - now: The current time, read after `stored`: the age of an entry stored after `now` is unknown.
     ///   - collapsed: The forward reason of the shared request that this request waited for; nil if it did not wait.
+    ///   - isRepeated: True for a retry and for a replay with other credentials. A stored error, which may be that of the
+    ///     last attempt, is not served to them without validation.
     /// - Returns: The plan.
     package func plan(
         for request: HTTPRequest,
@@ -52,7 +54,8 @@ extension CacheRules {
         hiddenFields: [HTTPHeaderName] = [],
         stored: [CacheEntry],
         now: Date,
-        collapsed: CacheStatus.Forward? = nil
+        collapsed: CacheStatus.Forward? = nil,
+        isRepeated: Bool = false
     ) -> CachePlan {
         let identity = RequestIdentity(digest: identity, isAuthorized: isAuthorized, hiddenFields: hiddenFields)
         guard request.method == .get || request.method == .head else {
@@ -65,7 +68,9 @@ extension CacheRules {
         }
         let age = selected.metadata.age(at: now)
         let lifetime = lifetime(of: selected.metadata)
-        let use = use(of: selected.metadata, age, lifetime, parsed)
+        let use =
+            isRepeated && selected.metadata.isError
+            ? .afterValidation : use(of: selected.metadata, age, lifetime, parsed)
         if use != .afterValidation {
             var status = CacheStatus(cache: cacheName, forward: collapsed)
             status.isCollapsed = collapsed != nil
@@ -136,10 +141,21 @@ extension CacheRules {
         }
         // A request that demands a certain freshness gets no stale response unless it has `max-stale` (§5.2.1.1).
         guard !requestDirectives.demandsFreshness, !requestDirectives.isNoStore,
-            let window = metadata.directives.staleWhileRevalidate ?? staleWhileRevalidate,
+            let window = staleWhileRevalidate(of: metadata),
             age - lifetime <= window, age < DeltaSeconds.limit
         else { return .afterValidation }
         return .whileRevalidating
+    }
+
+    /// Returns the time in seconds for which a stale response may be served while it is revalidated. The options apply to
+    /// no error, which must not take the place of the last good response.
+    func staleWhileRevalidate(of metadata: CacheMetadata) -> Double? {
+        metadata.directives.staleWhileRevalidate ?? (metadata.isError ? nil : staleWhileRevalidate)
+    }
+
+    /// Returns the time in seconds for which a stale response may be served if the server fails.
+    func staleIfError(of metadata: CacheMetadata) -> Double? {
+        metadata.directives.staleIfError ?? (metadata.isError ? nil : staleIfError)
     }
 
     /// Returns the freshness lifetime of a response in seconds (RFC 9111 §4.2.1, §4.2.2).

@@ -76,7 +76,7 @@ extension CacheRules {
             return nil
         }
         if lifetime <= age {
-            let window = requestDirectives.staleIfError ?? metadata.directives.staleIfError ?? staleIfError
+            let window = requestDirectives.staleIfError ?? staleIfError(of: metadata)
             guard let window, age - lifetime <= window, age < DeltaSeconds.limit,
                 !mode.mustRevalidate(metadata.directives)
             else {
@@ -332,11 +332,7 @@ extension CacheRules {
         let isFresh = lifetime(of: metadata) > metadata.age(at: now) && !metadata.directives.isNoCache
         if isFresh || metadata.entityTag != nil || metadata.lastModified != nil { return true }
         if metadata.directives.isNoCache || mode.mustRevalidate(metadata.directives) { return false }
-        let windows = [
-            metadata.directives.staleIfError ?? staleIfError,
-            metadata.directives.staleWhileRevalidate ?? staleWhileRevalidate,
-        ]
-        return windows.contains { ($0 ?? 0) > 0 }
+        return [staleIfError(of: metadata), staleWhileRevalidate(of: metadata)].contains { ($0 ?? 0) > 0 }
     }
 
     /// Returns a stored response with its head updated from a newer one (RFC 9111 §4.3.4). `storing` is nil if the

@@ -179,6 +179,7 @@ extension CacheRules {
         var head = head
         let isWhole = range == 0..<total
         head.status = isWhole ? .ok : .partialContent
+        head.removeContentDigests()
         head.headers[.contentLength] = "\(range.upperBound - range.lowerBound)"
         head.headers[.contentRange] =
             isWhole ? nil : "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"

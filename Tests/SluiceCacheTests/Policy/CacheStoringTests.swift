@@ -166,6 +166,36 @@ import Testing
         #expect(cache.kept().isEmpty == isRemoved)
     }
 
+    /// The options keep good responses. An error without freshness of its own does not take their place.
+    @Test(arguments: [401, 403, 429, 500, 503])
+    func staleWindowsOfTheClientKeepNoError(status: Int) {
+        let options = HTTPCaching(staleIfError: .seconds(86_400), staleWhileRevalidate: .seconds(60))
+        let cache = CacheSimulation(options)
+        _ = cache.send(at: 0) { _ in (CacheFixture.head([.cacheControl: "private, max-age=60"]), "good") }
+        _ = cache.send(at: 200) { _ in
+            (HTTPResponse(status: HTTPStatus(rawValue: status), headers: [.cacheControl: "private"]), "bad")
+        }
+        #expect(cache.kept().map { String(decoding: $0.body, as: UTF8.self) } == ["good"])
+    }
+
+    @Test func digestOfContentBelongsToTheStoredBytes() throws {
+        let cache = CacheSimulation()
+        let headers: HTTPHeaders = [
+            "Content-Digest": "sha-256=:whole:", "Repr-Digest": "sha-256=:whole:", .eTag: "\"a\"",
+            .cacheControl: "max-age=60",
+        ]
+        _ = cache.send(at: 0) { _ in (CacheFixture.head(headers), "0123456789") }
+        let part = try #require(cache.send(CacheFixture.request([.range: "bytes=2-4"]), at: 1, nil))
+        #expect(part.head.status == .partialContent)
+        #expect(part.head.headers["Content-Digest"] == nil)
+        #expect(part.head.headers["Repr-Digest"] == "sha-256=:whole:")
+        _ = cache.send(at: 100) { _ in
+            (HTTPResponse(status: .notModified, headers: ["Content-Digest": "sha-256=:none:", .eTag: "\"a\""]), "")
+        }
+        let whole = try #require(cache.send(at: 101, nil))
+        #expect(whole.head.headers["Content-Digest"] == "sha-256=:whole:")
+    }
+
     @Test func noStoreRequestDoesNotChangeTheStoredResponse() {
         let cache = CacheSimulation()
         _ = cache.send(at: 0) { _ in (CacheFixture.head([.eTag: "\"a\""]), "old") }

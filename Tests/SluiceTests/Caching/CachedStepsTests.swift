@@ -47,6 +47,38 @@ final class CachedStepsTests: XCTestCase {
         XCTAssertEqual(server.requests.count, 0)
     }
 
+    func testStoredErrorAnswersNoRetry() async throws {
+        let server = try LoopbackServer()
+        let failure = LoopbackResponse.status(.serviceUnavailable, headers: ["Cache-Control": "max-age=60"])
+        server.on("/page", failure, .text("one"))
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.retry = RetryPolicy(backoff: .constant(.zero))
+        }
+        let text = try await client.string.get("page").sender().value
+        XCTAssertEqual(text, "one")
+        XCTAssertEqual(server.requests.count, 2)
+    }
+
+    func testStoredRefusalDoesNotAnswerTheReplayWithANewToken() async throws {
+        let server = try LoopbackServer()
+        server.on(
+            "/token",
+            .json(#"{"access_token":"t1","token_type":"bearer"}"#),
+            .json(#"{"access_token":"t2","token_type":"bearer"}"#)
+        )
+        let refusal = LoopbackResponse.status(.unauthorized, headers: ["Cache-Control": "max-age=60"])
+        server.on("/page", refusal, .text("one"))
+        let client = APIClient(baseURL: server.url) {
+            $0.cache = store
+            $0.caching.partition = "ada"
+            $0.gates = [OAuth2(.clientCredentials(id: "i", secret: "s"), tokenURL: "\(server.url)/token")]
+        }
+        let text = try await client.string.get("page").sender().value
+        XCTAssertEqual(text, "one")
+        XCTAssertEqual(server.requests.filter { $0.path == "/page" }.count, 2)
+    }
+
     func testPOSTIsAlwaysSent() async throws {
         let server = try LoopbackServer()
         server.on("/orders", .text("done"))
