@@ -89,6 +89,7 @@ import Testing
         #expect(page.contains("sluice_overflowed_requests_total 47\n"))
     }
 
+    #if os(Linux)
     @Test func phasesOfHostsBeyondTheLimitAreThoseOfOneHost() async throws {
         let metrics = PrometheusMetrics(maximumSeries: 12)
         let client = APIClient(baseURL: server.url) {
@@ -104,6 +105,7 @@ import Testing
         #expect(counts.count == 3)
         #expect(counts.contains { $0.contains(#"host="other""#) && $0.hasSuffix(" 2") })
     }
+    #endif
 
     @Test func requestsInFlightAreAGauge() async throws {
         let metrics = PrometheusMetrics()

@@ -168,13 +168,55 @@ private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> 
     write(descriptor, bytes.baseAddress, bytes.count)
 }
 
-extension statvfs {
+/// The free space of a file system.
+package struct FreeSpace {
     /// The number of bytes that an unprivileged user can still write; nil if the file system does not provide it.
     ///
     /// Some file systems in user space report zeros. Some network file systems report a negative number.
-    package var freeBytes: Int64? {
-        guard f_blocks > 0 else { return nil }
-        let (bytes, isOver) = UInt64(f_bavail).multipliedReportingOverflow(by: UInt64(f_frsize))
-        return isOver ? .max : Int64(clamping: bytes)
+    package let bytes: Int64?
+
+    /// Creates the free space from numbers of blocks and the size of one.
+    init(blocks: UInt64, available: UInt64, size: UInt64) {
+        let (bytes, isOver) = available.multipliedReportingOverflow(by: size)
+        self.bytes = blocks == 0 ? nil : isOver ? .max : Int64(clamping: bytes)
     }
+
+    // `statvfs` of Darwin has 32 bits for the numbers, too few for large volumes.
+    #if canImport(Darwin)
+    /// Reads the free space of the file system of an open file; nil after an error.
+    package init?(descriptor: Int32) {
+        var status = statfs()
+        guard fstatfs(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Reads the free space of the file system of a path; nil after an error.
+    package init?(path: String) {
+        var status = statfs()
+        guard statfs(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: statfs) {
+        self.init(blocks: status.f_blocks, available: status.f_bavail, size: UInt64(status.f_bsize))
+    }
+    #else
+    /// Reads the free space of the file system of an open file; nil after an error.
+    package init?(descriptor: Int32) {
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Reads the free space of the file system of a path; nil after an error.
+    package init?(path: String) {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: statvfs) {
+        self.init(blocks: UInt64(status.f_blocks), available: UInt64(status.f_bavail), size: UInt64(status.f_frsize))
+    }
+    #endif
 }

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Foundation
 import Sluice
 import XCTest
@@ -56,3 +57,4 @@ extension String {
     /// The text as nginx escapes it in a log.
     fileprivate var logged: String { replacingOccurrences(of: "\"", with: "\\x22") }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Foundation
 import Sluice
 import SluiceHTTP
@@ -214,3 +215,4 @@ final class TLSIdentityTests {
         #expect(try await failure(of: client(foreign)).check == .clientCertificateRejected)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Foundation
 import Sluice
 import Testing
@@ -151,3 +152,4 @@ final class TLSTrustTests {
         }
     }
 }
+#endif

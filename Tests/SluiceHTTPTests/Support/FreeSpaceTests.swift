@@ -1,18 +1,19 @@
-import SluiceLibc
 import Testing
 
 @testable import SluiceHTTP
 
 @Suite struct FreeSpaceTests {
     @Test func freeSpaceIsComputedForEveryFileSystem() {
-        var status = statvfs()
-        #expect(status.freeBytes == nil, "Some file systems in user space report zeros.")
-        status.f_blocks = 1
-        #expect(status.freeBytes == 0)
-        status.f_frsize = 4096
-        status.f_bavail = 10
-        #expect(status.freeBytes == 40_960)
-        status.f_bavail = .max
-        #expect(status.freeBytes == .max)
+        let zeros = FreeSpace(blocks: 0, available: 0, size: 0)
+        #expect(zeros.bytes == nil, "Some file systems in user space report zeros.")
+        #expect(FreeSpace(blocks: 1, available: 0, size: 4096).bytes == 0)
+        #expect(FreeSpace(blocks: 1, available: 10, size: 4096).bytes == 40_960)
+        #expect(FreeSpace(blocks: 1, available: .max, size: 4096).bytes == .max)
+    }
+
+    @Test func freeSpaceIsRead() {
+        #expect(FreeSpace(path: "/") != nil)
+        #expect(FreeSpace(path: "/does/not/exist") == nil)
+        #expect(FreeSpace(descriptor: -1) == nil)
     }
 }

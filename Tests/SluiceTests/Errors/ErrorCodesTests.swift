@@ -3,9 +3,8 @@ import Sluice
 import SluiceTesting
 import XCTest
 
-#if canImport(Glibc)
+#if os(Linux)
 import Glibc
-#endif
 
 /// Provokes an error of each code, and compares its description with the table in the article on errors.
 final class ErrorCodesTests: XCTestCase {
@@ -443,3 +442,4 @@ private final class RawSocket: Sendable {
         if hasThread { shutdown(descriptor, Int32(SHUT_RDWR)) } else { close(descriptor) }
     }
 }
+#endif

@@ -162,10 +162,7 @@ struct PartialDownloadDescriptor: Sendable {
     }
 
     /// The number of bytes that an unprivileged user can still write; nil if the system does not provide it.
-    var freeSpace: Int64? {
-        var status = statvfs()
-        return fstatvfs(number, &status) == 0 ? status.freeBytes : nil
-    }
+    var freeSpace: Int64? { FreeSpace(descriptor: number)?.bytes }
 
     /// Starts writing a range back to the disk, so that a later sync takes less time.
     func beginWriteback(_ range: Range<Int64>) -> Int32 {

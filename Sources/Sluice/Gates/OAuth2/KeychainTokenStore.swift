@@ -6,6 +6,8 @@ import SluiceHTTP
 
 /// A store that keeps the token in the keychain of this device, readable after the first unlock.
 ///
+/// On macOS, a store without an access group uses the login keychain, which the user unlocks.
+///
 /// Programs that share the item do not wait for each other. If the server rotates refresh tokens, only one of them may
 /// use the store.
 ///
@@ -24,7 +26,8 @@ public struct KeychainTokenStore: TokenStore {
     /// - Parameters:
     ///   - service: The service of the keychain item, usually the program's identifier.
     ///   - account: The account of the keychain item; `oauth2` by default.
-    ///   - accessGroup: The group of programs that share the item; nil for this program only.
+    ///   - accessGroup: The group of programs that share the item; nil for this program only. On macOS, it requires an
+    ///     entitlement.
     public init(service: String, account: String = "oauth2", accessGroup: String? = nil) {
         self.service = service
         self.account = account
@@ -96,7 +99,11 @@ public struct KeychainTokenStore: TokenStore {
             kSecAttrService: service,
             kSecAttrAccount: account,
         ]
-        if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
+        if let accessGroup {
+            query[kSecAttrAccessGroup] = accessGroup
+            // On macOS, only the data protection keychain has groups. It requires a program with entitlements.
+            query[kSecUseDataProtectionKeychain] = true
+        }
         return query
     }
 }

@@ -28,6 +28,11 @@ extension CacheDatabase {
             }
             state.connection = connection
             state.opened = opened
+            if state.lastForeignCheck == nil {
+                // Changes are counted from here, because entries are read from now on.
+                let changes = try? connection.integer("SELECT changes FROM total WHERE id = 1")
+                state.lastForeignCheck = (opened.generation, changes ?? nil)
+            }
             onEvent(.opened(URL(filePath: files.database)))
             if access == .readWrite { sweepLater(isFirst: true) }
             return (connection, opened)
@@ -276,8 +281,8 @@ struct CacheFiles: Sendable {
 
     /// True if the log fills the disk, by the sizes of the files and the free space.
     var logFillsDisk: Bool {
-        var (file, disk) = (stat(), statvfs())
-        guard let log = logSize, stat(database, &file) == 0, statvfs(directory, &disk) == 0, let free = disk.freeBytes
+        var file = stat()
+        guard let log = logSize, stat(database, &file) == 0, let free = FreeSpace(path: directory)?.bytes
         else { return false }
         return Self.fillsDisk(log: log, database: Int64(file.st_size), free: free)
     }

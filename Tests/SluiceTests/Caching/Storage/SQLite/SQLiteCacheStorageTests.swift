@@ -303,6 +303,7 @@ import Testing
         #expect(try await one.hasForeignChanges())
         #expect(try await !one.hasForeignChanges())
         #expect(try await one.entries("b").count == 1)
+        #expect(try await other.hasForeignChanges(), "It was opened before the last change.")
         #expect(try await !other.hasForeignChanges())
         try await one.apply([.remove(CacheSelection())])
         #expect(try await other.hasForeignChanges())
