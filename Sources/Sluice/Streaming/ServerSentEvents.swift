@@ -255,7 +255,7 @@ private struct SignalIterator<ErrorModel: ErrorSerializable>: AsyncIteratorProto
         }
         let options = request.draft.options
         let configuration = request.client.pipeline.configuration
-        if let failure, failure.error.code == .timedOut, let total = options.timeouts.applied(to: Timeouts()).total {
+        if let failure, failure.error.code == .timedOut, let total = request.ownTotalTime {
             // The limit of an attempt ends with the head, and gates and interceptors have limits of their own. After the total time,
             // the next connection would last no longer.
             let hasOtherLimit =
@@ -368,6 +368,12 @@ extension StreamRequest {
         limit: Int = 1 << 20
     ) -> ServerSentEvents<ErrorModel> {
         ServerSentEvents(request: self, reconnection: reconnection, limit: limit)
+    }
+
+    /// The total time-out that the request or the client's `requestMapping` sets; nil for none.
+    fileprivate var ownTotalTime: Duration? {
+        let timeouts = draft.options.timeouts.applied(to: Timeouts())
+        return ((try? draft.build(for: client.pipeline)).map(timeouts.changed) ?? timeouts).total
     }
 
     /// True if the request may be sent again: it is idempotent and its body is replayable.

@@ -233,9 +233,19 @@ final class ServerSentEventsTests: XCTestCase {
         let server = try LoopbackServer()
         server.on("/events", events("data: 1\n\ndata: 2\n\n").paused(after: 9, until: LoopbackSignal()))
         let client = APIClient(baseURL: server.url)
-        let read = await read(client.stream("events").timeout(total: .milliseconds(300)).serverSentEvents()).value
-        XCTAssertEqual(read, [":1", "timedOut"])
+        let ended = await read(client.stream("events").timeout(total: .milliseconds(300)).serverSentEvents()).value
+        XCTAssertEqual(ended, [":1", "timedOut"])
         XCTAssertEqual(server.requestCount, 1)
+        let mapping = APIClient(baseURL: server.url) {
+            $0.requestMapping = { request in
+                var request = request
+                request.setTimeouts(total: .milliseconds(300))
+                return request
+            }
+        }
+        let mapped = await read(mapping.stream("events").serverSentEvents()).value
+        XCTAssertEqual(mapped, [":1", "timedOut"])
+        XCTAssertEqual(server.requestCount, 2)
     }
 
     func testTimeLimitOfAGateDoesNotEndEventsWithATotalTimeout() async throws {
