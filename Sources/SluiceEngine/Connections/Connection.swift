@@ -76,7 +76,8 @@ package final class Connection: LoopHandler, RequestCarrier {
         let isAlive = state.withLock { state in
             // A connection that was open before the request is one that the server may have closed meanwhile.
             let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
-            guard state.isOpen, !life.isOver(at: now, isFresh: isFresh), isFresh || state.stream.hasNoInput()
+            guard state.isOpen, !life.isOver(at: now, isFresh: isFresh),
+                isFresh || idleDeadline(state) > now && state.stream.hasNoInput()
             else {
                 close(&state, &effects)
                 return false
@@ -89,8 +90,7 @@ package final class Connection: LoopHandler, RequestCarrier {
                 return true
             }
             state.requests += 1
-            let isReused = !isFresh
-            let began = call.hasCredentials ? call.withAttempt { $0.began } : nil
+            let (isReused, began) = (!isFresh, call.hasCredentials ? call.withAttempt { $0.began } : nil)
             let transaction = HTTP1Transaction(
                 call,
                 on: self,

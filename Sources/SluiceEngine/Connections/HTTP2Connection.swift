@@ -88,11 +88,15 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
         let now = MonotonicTime.now
         var effects = HTTP2Effects()
         let isBegun = state.withLock { state in
-            guard state.isOpen, !state.isRetired, !state.liveness.isSuspect, state.session.hasRoom else { return false }
+            guard state.isOpen, !state.isRetired, !state.liveness.isSuspect, state.session.hasRoom else {
+                if state.isOpen, state.session.isExhausted { retire(&state, &effects) }
+                return false
+            }
             let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
             // The loop may not have seen that the server has closed an idle connection.
             let input = state.session.count > 0 || isFresh ? .none : state.stream.unreadInput()
-            guard !life.isOver(at: now, isFresh: isFresh), input != .end else {
+            let isTooOld = state.session.count == 0 && !isFresh && idleDeadline(state) <= now
+            guard !life.isOver(at: now, isFresh: isFresh), input != .end, !isTooOld else {
                 retire(&state, &effects)
                 return false
             }
@@ -103,8 +107,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 return true
             }
             state.requests += 1
-            let isReused = !isFresh
-            let began = call.hasCredentials ? call.withAttempt { $0.began } : nil
+            let (isReused, began) = (!isFresh, call.hasCredentials ? call.withAttempt { $0.began } : nil)
             let stream = HTTP2Stream(
                 call,
                 on: self,
@@ -122,9 +125,8 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
                 return false
             }
             if case .stream = call.upload { call.withAttempt { $0.sender = self } }
-            if state.session.count == 1 { state.liveness.begin(at: now) }
-            let isDirect = thread == nil && input == .none && !state.awaitsTurn
-            if isDirect, state.session.count <= HTTP2Connection.directStreams {
+            state.liveness.begin(isFirst: state.session.count == 1, at: now)
+            if thread == nil, input == .none, !state.awaitsTurn, state.session.count <= HTTP2Connection.directStreams {
                 push(&state, limit: Transaction.inlineBody, now: now, &effects)
                 // A stream may have failed before its head was sent.
                 if state.session.hasTouched { effects.wantsTurn = true }

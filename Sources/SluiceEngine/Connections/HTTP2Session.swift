@@ -136,10 +136,12 @@ final class HTTP2Session {
 
     /// True if another request can be sent.
     var hasRoom: Bool {
-        !isGoingAway && failure == nil && streams.count < capacity
-            && nghttp2.nghttp2_session_get_next_stream_id(raw) < HTTP2Session.lastIdentifier
+        !isGoingAway && failure == nil && streams.count < capacity && !isExhausted
             && nghttp2.nghttp2_session_check_request_allowed(raw) != 0
     }
+
+    /// True if all stream identifiers have been used.
+    var isExhausted: Bool { nghttp2.nghttp2_session_get_next_stream_id(raw) >= HTTP2Session.lastIdentifier }
 
     /// Returns up to a number of streams that were submitted but not written, the latest first.
     func unwritten(_ count: Int) -> ArraySlice<HTTP2Stream> {
@@ -372,25 +374,10 @@ final class HTTP2Session {
             NGHTTP2_ERR_CANCEL.rawValue
         }
         nghttp2.nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            _,
-            frame,
-            name,
-            nameLength,
-            value,
-            length,
-            _,
-            user in
-            guard let frame, let session = HTTP2Session.of(user) else { return 0 }
-            return session.receivedField(
-                of: frame.pointee.hd.stream_id,
-                UnsafeRawBufferPointer(start: name, count: nameLength),
-                UnsafeRawBufferPointer(start: value, count: length)
-            )
+            HTTP2Session.of($7)?.receivedField($1, .init(start: $2, count: $3), .init(start: $4, count: $5)) ?? 0
         }
-        nghttp2.nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, user in
-            guard let frame, let session = HTTP2Session.of(user) else { return 0 }
-            session.fail(frame.pointee.hd.stream_id, ResponseSyntaxError.malformedField.error)
-            return 0
+        nghttp2.nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
+            HTTP2Session.of($7)?.receivedInvalidField($1, .init(start: $2, count: $3), .init(start: $4, count: $5)) ?? 0
         }
         nghttp2.nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
             guard let frame, let session = HTTP2Session.of(user) else { return 0 }
@@ -499,7 +486,12 @@ final class HTTP2Session {
         return false
     }
 
-    private func receivedField(of id: Int32, _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int32 {
+    private func receivedField(
+        _ frame: UnsafePointer<nghttp2_frame>?,
+        _ name: UnsafeRawBufferPointer,
+        _ value: UnsafeRawBufferPointer
+    ) -> Int32 {
+        guard let id = frame?.pointee.hd.stream_id else { return 0 }
         guard let stream = streams[id] else {
             // Decoding the response of a removed stream also takes time.
             guard floodGuard.takeToken(at: now) else { return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue }
@@ -510,6 +502,16 @@ final class HTTP2Session {
         guard stream.exceedsSkipLimit else { return 0 }
         failure = error
         return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+    }
+
+    private func receivedInvalidField(
+        _ frame: UnsafePointer<nghttp2_frame>?,
+        _ name: UnsafeRawBufferPointer,
+        _ value: UnsafeRawBufferPointer
+    ) -> Int32 {
+        if HTTP2Stream.hasOnlyBlanksToTrim(name, value) { return receivedField(frame, name, value) }
+        if let frame { fail(frame.pointee.hd.stream_id, ResponseSyntaxError.malformedField.error) }
+        return 0
     }
 
     private func receivedFrame(_ frame: nghttp2_frame) -> Int32 {

@@ -11,6 +11,8 @@ import SluiceHTTP
 final class HTTP2Stream: Transaction {
     /// The maximum total number of fields in all heads and the trailer section.
     private static let fieldLimit = 1000
+    /// The size in bytes up to which a head over its limit is skipped. Beyond it, and beyond twice the limit, the connection fails.
+    private static let skipLimit = 256 << 10
 
     var id: Int32 = 0
     var window = FlowWindow()
@@ -134,13 +136,29 @@ final class HTTP2Stream: Transaction {
 
     // MARK: Receiving
 
+    /// The fields whose values nghttp2 checks itself, and does not if it has found the field to be invalid.
+    private static let checkedFields = [
+        "connection", "content-length", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade",
+    ]
+
+    /// Returns true for a field that is valid but for blanks around its value. They make the message malformed (RFC 9113 §8.2.1), but servers
+    /// send them, and HTTP/1.1 allows them.
+    static func hasOnlyBlanksToTrim(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+        let trimmed = value.trimmed
+        return trimmed.count < value.count && trimmed.allSatisfy(\.isFieldByte) && !name.isEmpty
+            && name.allSatisfy { $0.isTokenCharacter && $0 == $0.asciiLowercased }
+            && !checkedFields.contains { name.elementsEqual($0.utf8) }
+    }
+
     /// Adds a field of a head or of the trailer section. Returns an error if it exceeds a limit.
     func appendField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> SluiceError? {
+        let value = value.trimmed
         fieldBytes += name.count + value.count + 4
         fieldCount += 1
         let limit = min(max(call.context.limits.headers, 0), Int(Int32.max))
         if fieldBytes > limit || fieldCount > HTTP2Stream.fieldLimit {
-            exceedsSkipLimit = fieldBytes > 2 * limit || fieldCount > 2 * HTTP2Stream.fieldLimit
+            exceedsSkipLimit =
+                fieldBytes > max(2 * limit, HTTP2Stream.skipLimit) || fieldCount > 2 * HTTP2Stream.fieldLimit
             return fieldBytes > limit
                 ? ResponseSyntaxError.headTooLarge(limit: limit).error : ResponseSyntaxError.tooManyFields.error
         }

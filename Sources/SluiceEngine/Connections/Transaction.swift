@@ -537,7 +537,7 @@ extension SluiceError {
     static var barrenEncoding: SluiceError {
         SluiceError(
             .bodyTooLarge,
-            "The response's body has more than 1 MiB of compressed data in a row without contents."
+            "The response's body contains more than 1 MiB of compressed data in a row that decompresses to nothing."
         )
     }
 

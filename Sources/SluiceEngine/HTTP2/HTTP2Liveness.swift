@@ -34,6 +34,8 @@ struct HTTP2Liveness {
     private var pingWait = AcknowledgementWait()
     /// The time of the last input.
     private(set) var lastInput: MonotonicTime
+    /// The time of the first request since the last input.
+    private var waitStart: MonotonicTime
     /// True if a request was cancelled and nothing was received since it began.
     private var isSilent = false
     /// True if a request has timed out and nothing was received since, so the connection may be dead.
@@ -42,11 +44,18 @@ struct HTTP2Liveness {
     init(interval: Duration, at now: MonotonicTime) {
         self.interval = interval
         lastInput = now
+        waitStart = now
     }
 
-    /// Records that a request is sent on a connection that had no active request.
-    mutating func begin(at now: MonotonicTime) {
-        if !isSilent { lastInput = now }
+    /// Records that a request is sent. Its response is awaited as long as that of the first request of the connection.
+    ///
+    /// - Parameters:
+    ///   - isFirst: True if the connection had no active request.
+    ///   - now: The current time.
+    mutating func begin(isFirst: Bool, at now: MonotonicTime) {
+        pings = 0
+        if isFirst, !isSilent { lastInput = now }
+        if !isSilent, waitStart <= lastInput { waitStart = now }
     }
 
     /// Records the cancellation of a request that began at the given time. If nothing was received since, the next request continues the
@@ -87,7 +96,7 @@ struct HTTP2Liveness {
         if let pingSent { return pingSent + interval }
         guard awaitsResponse || isSuspect else { return .distantFuture }
         if isSuspect { return lastInput }
-        return lastInput + interval * HTTP2Liveness.factors[min(pings, HTTP2Liveness.factors.count - 1)]
+        return max(lastInput, waitStart) + interval * HTTP2Liveness.factors[min(pings, HTTP2Liveness.factors.count - 1)]
     }
 
     /// Returns the action to take when the deadline has passed.

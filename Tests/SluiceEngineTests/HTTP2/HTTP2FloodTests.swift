@@ -112,6 +112,21 @@ extension EngineTests {
             #expect(error?.code == .headersTooLarge)
         }
 
+        @Test func lowLimitOfOneRequestDoesNotEndTheConnection() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.kind == .headers, frame.stream == 3 else { return }
+                let fields = (0..<8).map { HTTP2Field("x-\($0)", String(repeating: "v", count: 1000)) }
+                peer.head(3, 200, fields, ends: true)
+                peer.answer(1, "first")
+            }
+            let first = Task { [transport] in await transport.result(of: server.request(), .http2()) }
+            _ = try await server.seen()
+            var context = TransferContext.http2()
+            context.limits = ResponseLimits(headers: 1024)
+            #expect(await transport.failure(of: server.request(), context)?.code == .headersTooLarge)
+            #expect(try await first.value.get().text == "first")
+        }
+
         @Test(arguments: [ResponseLimits(), ResponseLimits(headers: .max)])
         func headWithTooManyFieldsFailsTheRequest(_ limits: ResponseLimits) async throws {
             let error = try await failure(limits: limits) { peer, frame in

@@ -147,6 +147,27 @@ extension EngineTests {
             return (await task.value.error, peer, other)
         }
 
+        /// HTTP/1.1 allows them, so servers send them.
+        @Test func blanksAroundFieldValuesAreRemoved() async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                guard frame.endsStream else { return }
+                let fields = [HTTP2Field("x-end", "a b "), HTTP2Field("x-start", "\t c"), HTTP2Field("x-empty", " ")]
+                peer.head(frame.stream, 200, fields, ends: true)
+            }
+            let response = try await transport.send(server.request(), context: .http2())
+            let headers = response.head.headers
+            #expect(["x-end", "x-start", "x-empty"].map { headers[$0] } == ["a b", "c", ""])
+        }
+
+        @Test(arguments: [HTTP2Field("content-length", "2 "), HTTP2Field("te", "gzip "), HTTP2Field("x-a", "a\u{1} ")])
+        func blanksHideNoInvalidField(_ field: HTTP2Field) async throws {
+            let server = try ScriptedHTTP2Server { peer, frame in
+                if frame.endsStream { peer.head(frame.stream, 200, [field], ends: true) }
+            }
+            let error = await transport.result(of: server.request(), .http2()).error
+            #expect(error?.code == .invalidResponse, "\(String(describing: error))")
+        }
+
         @Test(arguments: messages)
         private func malformedMessageFailsItsStreamOnly(_ message: Case) async throws {
             let (error, peer, other) = try await result(of: message.frames)

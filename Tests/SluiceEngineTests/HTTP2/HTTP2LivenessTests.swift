@@ -13,6 +13,24 @@ extension EngineTests {
         /// For servers that must answer before a ping fails.
         private let patient = SocketTransport { $0.pingInterval = .seconds(1) }
 
+        @Test func requestAfterAnsweredPingsIsWatchedFromItsBeginning() {
+            let start = MonotonicTime.now
+            var liveness = HTTP2Liveness(interval: .seconds(10), at: start)
+            liveness.begin(isFirst: true, at: start)
+            var now = start
+            for _ in 0..<3 {
+                now = liveness.deadline(awaitsResponse: true)
+                #expect(liveness.step(awaitsResponse: true, at: now) == .ping)
+                _ = liveness.recordInput(at: now)
+            }
+            #expect(now == start + .seconds(70))
+            liveness.begin(isFirst: false, at: now + .seconds(30))
+            #expect(liveness.deadline(awaitsResponse: true) == now + .seconds(40))
+            // Later requests do not postpone the PING.
+            liveness.begin(isFirst: false, at: now + .seconds(35))
+            #expect(liveness.deadline(awaitsResponse: true) == now + .seconds(40))
+        }
+
         private func send(_ request: HTTPRequest) -> Task<Result<ReadResponse, SluiceError>, Never> {
             Task { [transport] in await transport.result(of: request, .http2()) }
         }
