@@ -63,7 +63,7 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
         spans?.release()
     }
 
-    /// Counts of what was exported, and of what was not.
+    /// The numbers of spans and metric points that were exported, dropped or refused.
     public var statistics: TelemetryStatistics {
         var statistics = spans?.statistics ?? TelemetryStatistics()
         statistics.openRequests = open.withLock { $0.count }
@@ -76,10 +76,10 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
         return statistics
     }
 
-    /// Exports what waits, and waits for the collector's answer.
+    /// Exports the waiting spans and durations, and waits for the answers of the collectors.
     ///
-    /// - Parameter limit: The longest wait. What has not been exported by then stays for later.
-    /// - Returns: True if the collectors have accepted all in time.
+    /// - Parameter limit: The longest wait. Data that has not been exported by then stays for a later export.
+    /// - Returns: True if the collectors have accepted all data in time.
     @discardableResult
     public func flush(within limit: Duration = .seconds(10)) async -> Bool {
         let lost = statistics.lost
@@ -97,10 +97,11 @@ public final class OpenTelemetry: RequestObserver, RequestAdapter, ImmediateObse
         }
     }
 
-    /// Exports what waits, and ends. Call it when the program ends, after the last request. Later spans and durations are dropped.
+    /// Exports the waiting spans and durations, and stops the export. Call it when the program ends, after the last request. Later spans
+    /// and durations are dropped.
     ///
-    /// - Parameter limit: The longest wait. What has not been exported by then is dropped.
-    /// - Returns: True if the collectors have accepted all in time.
+    /// - Parameter limit: The longest wait. Data that has not been exported by then is dropped.
+    /// - Returns: True if the collectors have accepted all data in time.
     @discardableResult
     public func shutdown(within limit: Duration = .seconds(10)) async -> Bool {
         durations?.close()

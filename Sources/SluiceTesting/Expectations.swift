@@ -50,7 +50,7 @@ public func expectError<Value>(
     throw ExpectationFailure("Expected the error \(code), but caught \(found.code): \(found)", fileID, line)
 }
 
-/// Expects that an operation fails with an error of one's own.
+/// Expects that an operation fails with an error of your own.
 ///
 /// ```swift
 /// try await expectError(WeatherError.quotaExceeded(retryAfter: 60)) { try await service.forecast() }

@@ -20,8 +20,8 @@ public struct Caching: Sendable {
     /// credentials is served only to requests with the same credentials, unless the response is `public`. The
     /// credentials are `Authorization`, `Cookie` and the client's ``APIClient/Configuration/secretHeaders``, its
     /// ``APIClient/Configuration/credentials``, its client certificate and its cookie jar. A renewed token therefore
-    /// starts with an empty cache, and so does a cookie jar in each run of a program. The path of a certificate stands for
-    /// it, if it is a file.
+    /// starts with an empty cache, and so does a cookie jar in each run of a program. A certificate in a file is
+    /// compared by its path.
     ///
     /// A ``DataSource`` is read before gates and interceptors, so it does not see credentials that they add. Clients
     /// whose users differ only in those credentials need partitions. With a partition, credentials are ignored.

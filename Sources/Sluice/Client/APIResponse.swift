@@ -98,7 +98,7 @@ extension APIResponse {
         let response = response ?? error.replacedResponse
         let configuration = request.client.pipeline.configuration
         let envelope = request.draft.modelLocation.envelope(orOf: configuration.envelope)
-        let error = error.naming(request.draft, of: request.client)
+        let error = error.withoutReplacedResponse.naming(request.draft, of: request.client)
         let failure = RequestFailure(
             error: error,
             body: response?.body ?? Data(),

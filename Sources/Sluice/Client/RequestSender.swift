@@ -25,7 +25,7 @@ public actor RequestSender<Model: Sendable, ErrorModel: ErrorSerializable> {
     private nonisolated let ticket = Atomic<UInt64>(0)
     /// Not isolated, so that a cancellation takes effect without waiting for the actor.
     private nonisolated let flight = SingleFlight(cancelled: CallOutcome.cancelled)
-    /// The data source lookup that may answer before the request is sent; nil if the request does not read the cache.
+    /// The data source look-up that may answer before the request is sent; nil if the request does not read the cache.
     private nonisolated let dataSource: DataSourceRequest?
     /// The decoded outcome, once a caller has received it.
     private var decoded: DecodedOutcome?

@@ -49,8 +49,10 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
                 upload.end()
                 progress.meter.end()
                 outcome.call?.notifyPlugins(response.result)
-                if !flight.complete(response), case .temporary = request.destination.target, let file = response.file {
-                    // All callers have been cancelled, so none can learn the name of the file.
+                if !flight.complete(response), !request.serializer.passesFile,
+                    case .temporary = request.destination.target, let file = response.file
+                {
+                    // All callers have been cancelled, and none has received the name of the file.
                     await BlockingQueues.next.result { try? FileManager.default.removeItem(at: file.url) }
                 }
                 pipeline.running.leave(ticket)

@@ -64,7 +64,7 @@ extension DownloadResponse {
     ) {
         let response = response ?? error.replacedResponse
         let configuration = request.client.pipeline.configuration
-        let named = error.naming(request.draft, of: request.client)
+        let named = error.withoutReplacedResponse.naming(request.draft, of: request.client)
         let failure = RequestFailure(
             error: named,
             body: response?.body ?? Data(),
@@ -143,6 +143,9 @@ public struct DownloadedFile: Sendable, Hashable {
 protocol DownloadSerializer<Model>: Sendable {
     associatedtype Model: Sendable
 
+    /// True if a closure of the program receives the file, and may keep its URL.
+    var passesFile: Bool { get }
+
     /// Creates the model. The file is complete and at its destination, and stays there even if this throws.
     ///
     /// - Parameters:
@@ -156,12 +159,15 @@ protocol DownloadSerializer<Model>: Sendable {
 
 /// Returns the file itself as the model.
 struct DownloadedFileSerializer: DownloadSerializer {
+    let passesFile = false
+
     func model(from file: DownloadedFile, response: ServerResponse) -> DownloadedFile { file }
 }
 
 /// Converts the file by a closure.
 struct FileClosureSerializer<Model: Sendable>: DownloadSerializer {
     let serialize: @Sendable (DownloadedFile, ServerResponse) async throws -> Model
+    let passesFile = true
 
     func model(from file: DownloadedFile, response: ServerResponse) async throws -> Model {
         try await serialize(file, response)
@@ -176,6 +182,7 @@ protocol FileBodyDecoding<Model>: DownloadSerializer {
 /// Decodes the file in memory, as a response body is decoded.
 struct DecodableFileSerializer<Model: Decodable & Sendable>: FileBodyDecoding {
     let decoder: SharedDecoder
+    let passesFile = false
 
     var serializer: any ResponseSerializer<Model> { CodableSerializer<Model>(decoder) }
 

@@ -71,8 +71,8 @@ public final class CircuitBreaker: ImmediateGate {
     ///   - growth: The factor by which that time grows each time a trial fails, at least 1; 1 by default.
     ///   - maximumOpenFor: The longest time a circuit stays open; 60 seconds by default.
     ///   - trials: The number of trials that must succeed before a circuit closes, and that may
-    ///     run at once; 3 by default. A further one is admitted once `openFor`, and at least a second, has
-    ///     passed since the last.
+    ///     run at once; 3 by default. Another trial is admitted if none has begun for `openFor`, or for a
+    ///     second if `openFor` is shorter.
     ///   - scope: The requests that share a circuit; those to one host by default.
     ///   - name: The name, `CircuitBreaker` by default. A request that opts out of a name opts
     ///     out of all gates with it.

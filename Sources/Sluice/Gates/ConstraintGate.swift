@@ -278,7 +278,7 @@ extension ConstraintGate {
 }
 
 extension Constraint {
-    /// Returns a gate for the constraint. Clients share a constraint that is a value by one gate:
+    /// Returns a gate for the constraint. To share a constraint that is a value, give several clients the same gate:
     ///
     /// ```swift
     /// let signedIn = SignedIn(session: session).makeGate()
@@ -288,7 +288,7 @@ extension Constraint {
     ///
     /// The constraint is satisfied once for the waiting requests of all clients with the gate.
     ///
-    /// - Returns: A new gate; for an actor or object, the one that its clients share anyway.
+    /// - Returns: A new gate; for an actor or object, the gate that its clients already share.
     public func makeGate() -> any Gate { gate }
 
     /// The gate that keeps requests back until the constraint is satisfied; the same for all clients if the constraint

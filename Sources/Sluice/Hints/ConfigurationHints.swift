@@ -318,7 +318,7 @@ extension RedirectPolicy {
     public static var doNotFollow: RedirectPolicy { .none }
     @available(*, unavailable, message: "Write \".none\".")
     public static var disallow: RedirectPolicy { .none }
-    @available(*, unavailable, message: "Write \"$0.redirects.limit = 5\". A redirect to an earlier URL always fails.")
+    @available(*, unavailable, message: "Write \"$0.redirects.limit = 5\". Cycles are followed with a cookie jar only.")
     public static func follow(max: Int, allowCycles: Bool = false) -> RedirectPolicy { .none }
 }
 

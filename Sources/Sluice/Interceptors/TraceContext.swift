@@ -171,7 +171,7 @@ enum TraceState {
 
     /// Returns true for a vendor name, or a tenant and a system separated by `@`.
     private static func isKey(_ key: Substring) -> Bool {
-        let parts = key.split(separator: "@", omittingEmptySubsequences: false)
+        let parts = key.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false).map(Substring.init)
         guard parts.count == 2 else {
             return parts.count == 1 && isName(key, limit: 256, beginsWithDigit: false)
         }

@@ -167,7 +167,7 @@ extension APIClient {
         public var validation = Validation()
         /// The redirects that are followed; up to 10 by default.
         public var redirects = RedirectPolicy()
-        /// The store of cookies; nil, the default, neither stores nor sends cookies.
+        /// The cookie jar; nil, the default, neither stores nor sends cookies.
         public var cookies: CookieJar?
         /// The credentials that answer a challenge from the base URL's origin. With nil, the
         /// default, the 401 is the response.
@@ -214,7 +214,8 @@ extension APIClient {
         public var retryBudget = RetryBudget()
         /// The rules for sending a slow request a second time; never by default.
         public var hedging = HedgingPolicy.none
-        /// The plugins, which take part in every step, in this order, after the interceptors.
+        /// The plugins, which can change the request and the outcome of each attempt, in this order, after the
+        /// interceptors.
         public var plugins: [any Plugin] = []
         /// The observers, which are notified of every step.
         public var observers: [any RequestObserver] = []

@@ -2,7 +2,7 @@ import SluiceFoundation
 import SluiceHTTP
 
 extension RequestBody {
-    /// Creates a body that is encoded when the request is built: a type of body of one's own.
+    /// Creates a body that is encoded when the request is built: a type of body of your own.
     ///
     /// ```swift
     /// extension RequestBody {

@@ -165,7 +165,7 @@ struct CacheStep: Sendable {
     ///
     /// - Parameters:
     ///   - forwarding: The request.
-    ///   - lookup: The lookup that has led to the request.
+    ///   - lookup: The look-up that has led to the request.
     ///   - stored: The entries in storage; nil to look at those in memory only.
     /// - Returns: The result.
     private func fetchShareable(
@@ -213,7 +213,10 @@ struct CacheStep: Sendable {
             ticket: ticket
         )
         let task = attempt.pipeline.running.start { [original = attempt.call] in
-            await background.runRevalidation(forwarding, lookup, of: original)
+            // It may take longer than the caller that began it may wait.
+            await Deadline.$current.withValue(nil) {
+                await background.runRevalidation(forwarding, lookup, of: original)
+            }
         }
         if task == nil { cache.coalescer.endRevalidation(key) }
     }
@@ -222,7 +225,7 @@ struct CacheStep: Sendable {
     ///
     /// - Parameters:
     ///   - forwarding: The request.
-    ///   - lookup: The lookup that has led to the request.
+    ///   - lookup: The look-up that has led to the request.
     ///   - original: The state of the request that found the stale response.
     private func runRevalidation(
         _ forwarding: ConditionalRequest,

@@ -11,7 +11,7 @@ final class Call: Sendable {
         /// The first value stored by a step, apart from the others because there is rarely more than one.
         var firstValue: (key: String, value: any Sendable)?
         var otherValues: [String: any Sendable] = [:]
-        /// The stored responses that a lookup has just found, and their key.
+        /// The stored responses that a look-up has just found, and their key.
         var found: FoundEntries?
         var isFinished = false
         var stages = CallStages()
@@ -337,7 +337,7 @@ final class Call: Sendable {
     /// The number of attempts that got further with the response than all before them.
     var progress: Int { state.withLock { $0.progress } }
 
-    /// Records stored responses that a lookup has found, for the attempt that continues with them.
+    /// Records stored responses that a look-up has found, for the attempt that continues with them.
     func recordFound(_ found: FoundEntries) {
         state.withLock { $0.found = found }
     }

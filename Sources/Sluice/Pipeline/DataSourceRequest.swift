@@ -80,7 +80,7 @@ final class DataSourceRequest: Sendable {
         return { task.cancel() }
     }
 
-    /// Cancels the lookup. Waiting callers receive a cancellation.
+    /// Cancels the look-up. Waiting callers receive a cancellation.
     func cancel() { decision.cancel() }
 
     /// Returns the stored response to show before the server's response; nil if there is none.
@@ -121,7 +121,7 @@ final class DataSourceRequest: Sendable {
     }
 }
 
-/// A lookup of the stored response for a request, and the decision that its data source makes.
+/// A look-up of the stored response for a request, and the decision that its data source makes.
 struct DataSourceLookup: Sendable {
     /// Decodes the model of a response, as a ``ModelBox``; nil if that fails.
     typealias Decode = @Sendable (ServerResponse) -> (any AnyObject & Sendable)?

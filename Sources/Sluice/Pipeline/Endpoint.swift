@@ -73,7 +73,7 @@ public protocol Target: Endpoint, _TargetDeclarations {
     var host: String? { get }
     /// The networks that can carry the request; all by default. No effect on Linux.
     var networkAccess: NetworkAccess { get }
-    /// True if the request sends and stores cookies, where the client has a cookie store. The default is true.
+    /// True if the request sends and stores cookies, if the client has a cookie jar. The default is true.
     var usesCookies: Bool { get }
     /// The instructions for caches; none by default.
     var cachePolicy: CachePolicy { get }

@@ -131,16 +131,16 @@ extension Constraint {
 
 // MARK: - Permit
 
-/// A permit that a gate hands out when it admits a request. It is released with the outcome of the request.
+/// A permit that a gate returns when it admits an attempt of a request. It is released with the outcome of the attempt.
 ///
-/// A permit is released exactly once, whatever happens to the request: success, failure, cancellation or another
-/// attempt. The outcome is that of the transport: response interceptors and plugins do not change it.
+/// A permit is released exactly once, also if the attempt fails, is cancelled or is followed by another one. The
+/// outcome is that of the transport: response interceptors and plugins do not change it.
 ///
-/// If the response comes from the cache, the permit is released with one of these outcomes:
-/// - A request that was not sent: a failure of step ``SluiceError/Step/cache`` and code
+/// If the response comes from the cache, the outcome is that of the part that was sent:
+/// - If nothing was sent, it is a failure of step ``SluiceError/Step/cache`` with code
 ///   ``SluiceError/Code/answeredByCache``.
-/// - A stale response in place of that of a failed server: the failure of the server.
-/// - A redirect of the server to a URL that the cache answers: the redirect.
+/// - If a stale response replaces a failure of the server, it is that failure.
+/// - If the server redirected to a URL that the cache answers, it is the redirect.
 public struct Permit: Sendable {
     /// The gate's decision about an outcome.
     public enum Decision: Sendable, Hashable {

@@ -137,7 +137,7 @@ final class HTTPCache: Sendable {
     }
 }
 
-/// The entries that a lookup has found in storage under a key.
+/// The entries that a look-up has found in storage under a key.
 struct FoundEntries: Sendable {
     let key: CacheKey
     let entries: [CacheEntry]
@@ -159,12 +159,12 @@ struct CacheLookup: Sendable {
     /// True for a retry or a replay.
     var isRepeated = false
 
-    /// Creates a lookup for a request as it is sent. The steps determine which header fields hold secrets.
+    /// Creates a look-up for a request as it is sent. The steps determine which header fields hold secrets.
     init(_ cache: HTTPCache, _ request: HTTPRequest, _ transfer: TransferContext, _ steps: Steps) {
         self.init(cache, request, credentials: transfer.credentials, cookies: transfer.cookies, steps)
     }
 
-    /// Creates a lookup for a request whose transfer would use these credentials and cookies.
+    /// Creates a look-up for a request whose transfer would use these credentials and cookies.
     init(
         _ cache: HTTPCache,
         _ request: HTTPRequest,
@@ -276,7 +276,11 @@ struct CacheLookup: Sendable {
 
     /// Returns the entry of a shared request as a response, if it also satisfies this request.
     func sharedResponse(of entry: CacheEntry, after reason: CacheStatus.Forward) -> ServableResponse? {
-        guard case .serve(let serving) = plan(from: [entry], collapsed: reason) else { return nil }
+        var lookup = self
+        // An error that has just been received also answers a retry, unless it refuses the credentials that a replay has replaced.
+        let status = entry.response?.head.status.rawValue
+        lookup.isRepeated = isRepeated && [401, 403, 407].contains(status)
+        guard case .serve(let serving) = lookup.plan(from: [entry], collapsed: reason) else { return nil }
         return serving
     }
 

@@ -289,7 +289,7 @@ extension ModifiableRequest {
         modified { $0.options.validation.change { $0.rules.append(rule) } }
     }
 
-    /// Enables or disables the client's cookie store for the request.
+    /// Enables or disables the client's cookie jar for the request.
     public consuming func cookies(_ usesCookies: Bool) -> Self { modified { $0.options.usesCookies = usesCookies } }
 
     /// Sets the redirects that are followed, which replaces the client's policy.

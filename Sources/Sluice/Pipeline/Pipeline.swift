@@ -63,7 +63,7 @@ struct CallMachine: Sendable, Equatable {
     enum StepResult: Sendable, Equatable {
         /// The step succeeded, or had nothing to do.
         case done
-        /// The request cannot go on, and no response is expected: a gate refused, an interceptor failed, a lookup or a
+        /// The request cannot go on, and no response is expected: a gate refused, an interceptor failed, a look-up or a
         /// pause was cancelled, or no stale response was found.
         case refused
         /// The cache or the transport failed.

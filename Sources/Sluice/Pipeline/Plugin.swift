@@ -1,6 +1,7 @@
 import SluiceHTTP
 
-/// A type that takes part in every step of a request. Interceptors and observers each cover one step.
+/// A type that can change the request and the outcome of each attempt, and is notified of the final model or error. It
+/// has no part in gates, cache or validation. Interceptors and observers each have one of these functions.
 ///
 /// ```swift
 /// struct Signature: Plugin {

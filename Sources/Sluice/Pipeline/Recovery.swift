@@ -110,7 +110,7 @@ extension TransportOutcome {
     /// The error of the outcome as far as the transport can determine it; nil for a response without an error status.
     var apparentFailure: SluiceError? {
         switch self {
-        case .failure(let error): return error
+        case .failure(let error): return error.withoutReplacedResponse
         case .success(let response):
             guard [.clientError, .serverError].contains(response.head.status.class) else { return nil }
             return .unacceptableStatus(response.head, response.request)

@@ -80,6 +80,8 @@ final class ObserverMailbox: Sendable {
         var backlog = ObserverBacklog()
         var dropped = 0
         var isDelivering = false
+        /// True if a delivery will follow after the delay.
+        var isScheduled = false
     }
 
     /// The delay after the first event, in which others gather. Waking a thread for each event would cost more than the
@@ -153,7 +155,15 @@ final class ObserverMailbox: Sendable {
     }
 
     private func deliverSoon() {
-        queue.asyncAfter(deadline: .now() + Self.delay) { [self] in deliver() }
+        let isFirst = state.withLock { state in
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        guard isFirst else { return }
+        queue.asyncAfter(deadline: .now() + Self.delay) { [self] in
+            state.withLock { $0.isScheduled = false }
+            deliver()
+        }
     }
 
     /// Delivers the waiting events. Events posted meanwhile wait for the next delivery.

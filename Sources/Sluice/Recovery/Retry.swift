@@ -96,11 +96,13 @@ extension TransportOutcome {
         }
     }
 
-    /// Keeps the response in the error that a response interceptor or plugin has returned in its place.
+    /// Keeps the response in the error that a response interceptor or plugin has returned in its place, unless the error
+    /// is that of another request.
     mutating func keep(responseOf received: TransportOutcome) {
-        guard case .success(let response) = received, case .failure(let error) = self, !error.isCancellation else {
-            return
-        }
+        guard case .success(let response) = received, case .failure(let error) = self, !error.isCancellation,
+            error.request.map({ $0.url == response.request.url }) ?? true,
+            error.response.map({ $0.status == response.head.status }) ?? true
+        else { return }
         self = .failure(error.replacing(response))
     }
 

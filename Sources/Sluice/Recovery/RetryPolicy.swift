@@ -7,10 +7,9 @@ import SluiceHTTP
 /// let order = try await client.post("orders", as: Order.self).json(cart).idempotent().sender().value
 /// ```
 ///
-/// Only idempotent requests are retried: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), requests that are
-/// sent with an `Idempotency-Key`, such as that of ``IdempotencyKey``, and requests marked with
-/// ``ModifiableRequest/idempotent(_:)``, which decides alone if it is used. Their body must be replayable. Every attempt
-/// passes the gates and the interceptors again.
+/// Only idempotent requests are retried: GET, HEAD, OPTIONS, PUT, DELETE and TRACE (RFC 9110 §9.2.2), and requests that
+/// are sent with an `Idempotency-Key`, such as that of ``IdempotencyKey``. ``ModifiableRequest/idempotent(_:)``
+/// overrides these rules. The body must be replayable. Every attempt passes the gates and the interceptors again.
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, including the first; 3 by default.
     public var maximumAttempts: Int

@@ -136,17 +136,27 @@ extension JSONRedactor {
         document.elements(of: node).contains { isSecretName($0) }
     }
 
+    /// The number of variables of a document whose arguments are determined. All further ones are hidden.
+    private static let inspectedVariables = 1000
+
     /// Returns the variables that a GraphQL document passes to secret arguments, as `p` in `login(password: $p)`.
     private func secretVariables(_ members: [(name: String, value: JSONDocument.Node)]) -> Set<String> {
         var variables: Set<String> = []
         for (_, value) in members where document.kind(of: value) == .string {
             let text = Array(document.string(of: value).utf8)
+            let isName = { (byte: UInt8) in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            }
+            var inspected = 0
             for dollar in text.indices where text[dollar] == UInt8(ascii: "$") {
-                var before = text[max(0, dollar - 320)..<dollar]
-                let isName = { (byte: UInt8) in
-                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
-                        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                let variable = text[(dollar + 1)...].prefix(256).prefix(while: isName)
+                inspected += 1
+                if inspected > Self.inspectedVariables {
+                    variables.insert(String(decoding: variable, as: UTF8.self))
+                    continue
                 }
+                var before = text[max(0, dollar - 320)..<dollar]
                 // The variable may be in a list after other values.
                 var (isFirst, isList) = (true, false)
                 while true {
@@ -170,9 +180,7 @@ extension JSONRedactor {
                 let argument = rest.dropLast(rest.reversed().prefix { $0 <= 0x20 }.count)
                 let name = argument.suffix(argument.reversed().prefix(while: isName).count)
                 guard rules.memberNames.contains(name) else { continue }
-                variables.insert(
-                    String(decoding: text[(dollar + 1)...].prefix(256).prefix(while: isName), as: UTF8.self)
-                )
+                variables.insert(String(decoding: variable, as: UTF8.self))
             }
         }
         return variables

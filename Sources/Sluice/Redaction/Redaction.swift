@@ -10,7 +10,7 @@ import SluiceHTTP
 /// // https://REDACTED@example.com/?q=1&access_token=REDACTED
 /// ```
 ///
-/// A value is secret if its name is, wherever it occurs. Only known names are recognised, so the protection is not
+/// A value is secret if its name is, wherever it occurs. Only known names are recognized, so the protection is not
 /// complete: a secret in a path, or under a name that is not listed, is not removed. Each function takes linear time
 /// for any input.
 public struct Redaction: Sendable, Hashable {

@@ -207,7 +207,7 @@ public struct TypedAPIError<Body: Decodable & Sendable>: ErrorSerializable, Loca
         errorBody = try? failure.decoded(as: Body.self)
     }
 
-    // Dynamic lookup would find the unavailable members of `Error` first.
+    // Dynamic look-up would find the unavailable members of `Error` first.
 
     /// The code of the error.
     public var code: SluiceError.Code { apiError.code }

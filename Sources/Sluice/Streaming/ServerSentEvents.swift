@@ -86,10 +86,10 @@ public struct ServerSentEvents<ErrorModel: ErrorSerializable>: AsyncSequence, Se
 
     /// Closes the connection of each loop over these events, and connects again at once with the last event ID.
     ///
-    /// A loop that waits before it reconnects stops waiting. A loop that handles an event connects again once it has
-    /// received the events of the piece that it has read. Later ones come again only if the server repeats them.
-    /// Has no effect on a loop that has not begun or has ended, and on a request that cannot be repeated: see
-    /// ``Reconnection``. Can be called from any thread.
+    /// A loop that waits before it reconnects stops waiting. A loop that handles an event first receives the other
+    /// events of the chunk that it has read, and then connects again. Later events that the server has already sent are
+    /// lost, unless the server sends them again. Has no effect on a loop that has not begun or has ended, and on a
+    /// request that cannot be repeated: see ``Reconnection``. Can be called from any thread.
     public func restart() {
         restarts.restart()
     }
@@ -135,7 +135,7 @@ private struct DecodedEvents<Value: Decodable & Sendable, ErrorModel: ErrorSeria
         mutating func next(isolation actor: isolated (any Actor)?) async throws(ErrorModel) -> Value? {
             while let signal = try await signals?.next(isolation: actor) {
                 guard case .event(let event) = signal else { continue }
-                if event.data == end { break }
+                if let end, event.data.hasBytes(of: end) { break }
                 do throws(SluiceError) {
                     return try event.decoded(as: Value.self, by: decoder)
                 } catch {

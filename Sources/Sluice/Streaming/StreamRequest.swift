@@ -181,7 +181,7 @@ extension StreamRequest {
     func model(of failure: StreamFailure) -> ErrorModel {
         let configuration = client.pipeline.configuration
         let failure = RequestFailure(
-            error: failure.error.naming(draft, of: client),
+            error: failure.error.withoutReplacedResponse.naming(draft, of: client),
             body: failure.error.replacedResponse?.body ?? failure.body,
             decoder: errorDecoder ?? configuration.errorDecoder,
             envelope: draft.modelLocation.envelope(orOf: configuration.envelope)

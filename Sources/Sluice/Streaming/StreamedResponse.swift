@@ -31,7 +31,7 @@ public struct StreamedResponse<ErrorModel: ErrorSerializable>: Sendable {
     public var head: HTTPResponse { body.response.head }
     /// The status.
     public var status: HTTPStatus { head.status }
-    /// The origin of the response: the server or the cache.
+    /// The source of the response: the server or the cache.
     public var source: ResponseSource { body.response.source }
     /// The metrics of the transfer, available once the whole body has arrived.
     public var metrics: TransferMetrics? { body.metrics }

@@ -120,7 +120,7 @@ package final class CacheMetadata: Sendable {
     /// The head to serve without a validation. It also omits the fields that `no-cache` names (§5.2.2.4).
     let unvalidatedHead: HTTPResponse
 
-    /// True for an error that does not show that the previous representation no longer exists.
+    /// True for an error, except 404 and 410, which show that the resource no longer exists.
     var isError: Bool { head.status.rawValue >= 400 && !head.status.replacesStored }
 
     init(

@@ -4,7 +4,7 @@ import SluiceHTTP
 /// The decisions of a cache (RFC 9111, RFC 9110 §13 and §14, RFC 5861, RFC 8246, RFC 9211, RFC 9213), as pure functions
 /// of values.
 ///
-/// ``plan(for:identity:isAuthorized:hiddenFields:stored:now:collapsed:)`` takes a request and the entries stored under its cache
+/// ``plan(for:identity:isAuthorized:hiddenFields:stored:now:collapsed:isRepeated:)`` takes a request and the entries stored under its cache
 /// key. A request that has to be sent comes back with the head of its response. The caller reads the clock, transfers
 /// bytes and stores entries.
 package struct CacheRules: Sendable {

@@ -70,6 +70,10 @@ extension CacheRules {
         let lifetime = lifetime(of: metadata)
         let requestDirectives = parsed.directives
         if metadata.directives.isNoCache { return nil }
+        // Otherwise a stored error would hide the current one, and end its retries.
+        if metadata.isError, requestDirectives.staleIfError == nil, metadata.directives.staleIfError == nil {
+            return nil
+        }
         if requestDirectives.staleIfError == nil,
             !requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: metadata.directives.isImmutable)
         {
@@ -450,7 +454,7 @@ package struct CacheUpdate: Sendable {
 }
 
 extension CacheUpdate {
-    /// The maximum number of responses stored under one cache key. A lookup reads all of them.
+    /// The maximum number of responses stored under one cache key. A look-up reads all of them.
     static let variantLimit = 16
 
     /// Removes the oldest stored responses that would exceed the limit.

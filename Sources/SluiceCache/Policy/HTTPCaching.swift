@@ -25,15 +25,15 @@ public struct HTTPCaching: Sendable, Hashable {
     public var maximumHeuristicLifetime: Duration
     /// The time after its freshness lifetime for which a response may be served if the server cannot be reached or
     /// responds with 500, 502, 503 or 504 (RFC 5861 §4), or if a gate refuses the request. It applies if neither the
-    /// response nor the request has `stale-if-error`, and never to a stored error. The default is nil, for none.
+    /// response nor the request has `stale-if-error`, and to no stored error but 404 and 410. The default is nil, for none.
     ///
     /// Responses with `must-revalidate` or `no-cache` are never served stale, and by a shared cache neither are those
     /// with `proxy-revalidate` or `s-maxage`. Neither is a response that the request does not accept because of its
     /// `max-age` or `no-cache`.
     public var staleIfError: Duration?
     /// The time after its freshness lifetime for which a response may be served while it is revalidated in the
-    /// background (RFC 5861 §3). It applies if the response has no `stale-while-revalidate`, and never to a stored error.
-    /// The default is nil, for none.
+    /// background (RFC 5861 §3). It applies if the response has no `stale-while-revalidate`, and to no stored error but 404
+    /// and 410. The default is nil, for none.
     public var staleWhileRevalidate: Duration?
     /// True if partial responses are stored, combined and completed (RFC 9111 §3.3, §3.4). The default is true. Range
     /// requests are served from complete stored responses in either case.

@@ -137,6 +137,7 @@ extension CacheRules {
             for value in head.headers.fieldValues(for: field) {
                 let target = URIReference(value.uriText).resolved(against: base)
                 guard let scheme = target.scheme, let authority = target.authority,
+                    Authority.problem(in: authority) == nil,
                     HTTPOrigin(scheme: scheme, authority: authority) == request.origin
                 else { continue }
                 let path = target.query.map { "\(target.path)?\($0)" } ?? target.path

@@ -96,7 +96,7 @@ public final class CacheLease: Sendable {
 
 /// A storage that has to be asked for the changes of other processes.
 package protocol PolledCacheStorage: CacheStorage {
-    /// Returns true if another process has changed the storage since the last call; false for the first call.
+    /// Returns true if another process has changed the storage since the last call, or since it was opened.
     ///
     /// The store calls this at most once a second. After a change, it drops the entries in memory that are also in
     /// storage.

@@ -146,7 +146,7 @@ extension CacheStore {
             state.withLock { $0.follower = follower }
         }
         // An error is ignored, because the next operation fails with it too.
-        _ = try? await (storage as? any PolledCacheStorage)?.hasForeignChanges()
+        if (try? await (storage as? any PolledCacheStorage)?.hasForeignChanges()) == true { drop(.everything) }
     }
 
     /// Drops the entries in memory that another process may have changed.

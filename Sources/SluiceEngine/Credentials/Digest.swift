@@ -248,9 +248,9 @@ package struct DigestChallenge: Sendable, Hashable {
         isStale = challenge["stale"]?.lowercasedASCII == "true"
         hashesUser = challenge["userhash"]?.lowercasedASCII == "true"
         isUTF8 = challenge["charset"]?.lowercasedASCII == "utf-8"
-        // A URI has only ASCII characters (RFC 3986 §2).
+        // A URI has only ASCII characters (RFC 3986 §2). Other text stays as an empty element, which covers nothing.
         domain = (challenge["domain"] ?? "").utf8.split { blanks.contains($0) }
-            .compactMap { $0.allSatisfy { $0 < 0x80 } ? String(Substring($0)) : nil }
+            .map { $0.allSatisfy { $0 < 0x80 } ? String(Substring($0)) : "" }
         let texts = [realm, nonce, opaque ?? ""]
         guard !protections.isEmpty, hash.isAvailable, texts.allSatisfy(\.canBeSentBack) else { return nil }
     }
@@ -273,9 +273,6 @@ package struct DigestChallenge: Sendable, Hashable {
 }
 
 extension String {
-    /// Compares bytes. The operator `==` normalizes texts that are not ASCII, which a server can make slow.
-    func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-
     /// The text in lower case; empty if it is not ASCII, as all known values are.
     fileprivate var lowercasedASCII: String { utf8.allSatisfy { $0 < 0x80 } ? lowercased() : "" }
 
@@ -332,7 +329,7 @@ package struct DigestSession: Sendable {
 
     /// Replaces the nonce. The count starts again, and the session key remains.
     package mutating func replaceNonce(with next: String) {
-        if next == nonce { return }
+        if next.hasBytes(of: nonce) { return }
         nonce = next
         count = 0
     }

@@ -113,7 +113,7 @@ extension [ScopedAddress] {
     }
 }
 
-// MARK: - Lookup target
+// MARK: - Look-up target
 
 /// A host from a URL, without brackets, parsed as an address or as a name to look up.
 enum LookupTarget: Hashable {

@@ -99,7 +99,7 @@ final class SystemCertificates: Sendable {
         return isSet == 1 && isFreed == 1 ? UInt(bitPattern: method) : 0
     }()
 
-    /// Adds the certificates with a subject to the store of a lookup. Returns false if there is none.
+    /// Adds the certificates with a subject to the store of a look-up. Returns false if there is none.
     private func addAll(named name: OpaquePointer, to lookup: OpaquePointer) -> Bool {
         var start: UnsafePointer<UInt8>?
         var count = 0

@@ -52,7 +52,8 @@ extension RequestBody: AsyncSequence {
     /// request.body = .data(bytes)
     /// ```
     ///
-    /// The second line is needed unless the body is replayable: it has been read then.
+    /// A body that is not replayable can be read only once. The second line replaces it by its bytes, so that it can be
+    /// sent.
     ///
     /// - Parameter limit: The maximum number of bytes, nil for no limit.
     /// - Returns: The bytes; none if there is no body.

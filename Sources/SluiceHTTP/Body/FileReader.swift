@@ -31,7 +31,8 @@ package final class FileReader: Sendable {
             throw SluiceError(.bodyUnavailable, "A URL with the scheme “\(scheme)” is not a file URL.")
         }
         let path = url.path
-        let queue = BlockingQueues.next
+        // A queue of its own: a file on a file system that hangs must not stop other work.
+        let queue = DispatchQueue(label: "sluice.file")
         return try await queue.result { () -> Result<FileReader, SluiceError> in
             // The system would cut such a path off at the NUL.
             if path.utf8.contains(0) { return .failure(.cannotRead(path, "its path contains a NUL character")) }

@@ -30,8 +30,9 @@ public struct AddressPolicy: Sendable, Hashable {
     /// Returns a copy that also allows some blocks: `try .publicOnly.allowing("10.1.0.0/16")`.
     ///
     /// - Parameter networks: Blocks of addresses with a common prefix, such as `10.0.0.0/8` or `fc00::/7` (RFC 4632 §3.1,
-    ///   RFC 4291 §2.3). An address without a prefix length is a block of one address. A block of IPv4-mapped addresses
-    ///   such as `::ffff:10.0.0.0/104`, but not of all of them, is that of their IPv4 addresses.
+    ///   RFC 4291 §2.3). An address without a prefix length is a block of one address. A block of IPv4-mapped
+    ///   addresses, such as `::ffff:10.0.0.0/104`, stands for the block of their IPv4 addresses, here `10.0.0.0/8`. The
+    ///   block of all mapped addresses, `::ffff:0:0/96`, does not stand for all IPv4 addresses.
     /// - Returns: A policy.
     /// - Throws: ``SluiceError/Code/invalidConfiguration`` for a text that is not a block.
     public func allowing(_ networks: String...) throws(SluiceError) -> AddressPolicy {

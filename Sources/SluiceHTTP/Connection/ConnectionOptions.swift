@@ -155,7 +155,7 @@ public struct ConnectionOptions: Sendable {
     ///
     /// - Throws: ``SluiceError/Code/addressRefused`` and ``SluiceError/Code/invalidConfiguration``.
     package func plan(for origin: HTTPOrigin) throws(SluiceError) -> ConnectionPlan {
-        // Most clients change no option; their plan needs no lookup.
+        // Most clients change no option; their plan needs no look-up.
         if storage === ConnectionOptions.standard, ProxyEnvironment.processHasNone { return .standard }
         if let plan = storage.plans.withLock({ $0[origin] }) { return plan }
         var plan = try ConnectionPlan(self, for: origin)

@@ -6,7 +6,7 @@
 ///
 /// `api.example` matches that host only. `*.example` matches every host below `example` at any depth, but not `example`
 /// itself. `*` matches all hosts. Matching ignores case and a trailing dot. An address matches itself; write an IPv6
-/// address without brackets. A pattern has no port, and names of other scripts in the form that requests have:
+/// address without brackets. A pattern has no port. Write a name in another script in its ASCII form, as in requests:
 /// `xn--bcher-kva.example`.
 public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     private enum Form: Sendable, Hashable {

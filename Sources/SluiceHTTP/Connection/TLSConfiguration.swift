@@ -22,7 +22,7 @@ import SluiceFoundation
 public struct TLSConfiguration: Sendable {
     /// The authorities trusted to certify servers; the system's by default.
     public var trust: Trust
-    /// Keys of which a trusted server's chain must also contain one; nil, the default, for no restriction.
+    /// The keys of which the certificate chain of a trusted server must contain one; nil, the default, for no restriction.
     public var pins: PublicKeyPins?
     /// The certificate presented to a server that requests one; nil, the default, for none.
     public var clientCertificate: ClientCertificate?

@@ -24,7 +24,7 @@ final class CookieFile: Sendable {
 
     /// The minimum interval between automatic writes: one second, in nanoseconds.
     private static let interval: UInt64 = 1_000_000_000
-    /// The maximum size of the file, in bytes: more than the cookies that a jar keeps.
+    /// The maximum size of the file, in bytes: more than the cookies of servers that a jar keeps.
     private static let limit = 32 << 20
 
     private let file: PrivateFile

@@ -28,8 +28,8 @@ import SluiceFoundation
 /// except on connections to this computer. Cookies whose name and value exceed 4,096 bytes are ignored, as are
 /// cookies after the 50th of a response. A cookie that a server sets expires after 400 days at the latest. A jar keeps
 /// about 180 cookies for a domain and 3,000 in all, and removes the least recently used first. A request carries as
-/// many cookies as fit into 8,190 bytes. A cookie that contains a tab is kept in memory only, since the file format
-/// cannot hold it. With URLSession, Apple's rules apply.
+/// many cookies as fit into 8,190 bytes. A path of more than 1,024 bytes is not accepted from a server. A cookie that contains a tab,
+/// or whose line in the file would exceed 16 KiB, is kept in memory only. So are cookies beyond 32 MiB in the file. With URLSession, Apple's rules apply.
 public final class CookieJar: Sendable {
     private struct State {
         /// The stores of this jar's cookies, one for each type of transport, by the store's type.

@@ -145,7 +145,7 @@ package struct CookieLine: Sendable, Hashable {
     private static func isValid(_ domain: ArraySlice<UInt8>, _ path: [UInt8], _ name: [UInt8], _ value: [UInt8]) -> Bool
     {
         guard !domain.isEmpty, !domain.contains(32), domain.first != UInt8(ascii: "#") else { return false }
-        guard path.first == UInt8(ascii: "/") else { return false }
+        guard path.first == UInt8(ascii: "/"), domain.allSatisfy({ $0 < 0x80 }) else { return false }
         return [domain, path[...], name[...], value[...]].allSatisfy { $0.allSatisfy { $0 >= 32 && $0 != 127 } }
     }
 
@@ -153,11 +153,8 @@ package struct CookieLine: Sendable, Hashable {
     private static let latestTime: Int64 = 253_402_300_799
 
     private static func flag(_ field: ArraySlice<UInt8>) -> Bool? {
-        switch String(decoding: field, as: UTF8.self).uppercased() {
-        case "TRUE": true
-        case "FALSE": false
-        default: nil
-        }
+        if field.elementsEqual("true".utf8, by: { $0.asciiLowercased == $1 }) { return true }
+        return field.elementsEqual("false".utf8, by: { $0.asciiLowercased == $1 }) ? false : nil
     }
 
     /// Parses seconds since 1970. 0 denotes a session cookie, as does the empty field that Python writes.

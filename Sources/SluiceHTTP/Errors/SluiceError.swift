@@ -28,7 +28,7 @@ public struct SluiceError: Error, Sendable {
         let response: HTTPResponse?
         let underlyingError: (any Error)?
         let isAfterRedirect: Bool
-        let replacedResponse: ServerResponse?
+        let replaced: (any Sendable)?
 
         init(
             _ error: SluiceError,
@@ -36,9 +36,9 @@ public struct SluiceError: Error, Sendable {
             request: HTTPRequest?,
             response: HTTPResponse?,
             isAfterRedirect: Bool,
-            replacedResponse: ServerResponse?
+            replaced: (any Sendable)?
         ) {
-            self.replacedResponse = error.replacedResponse ?? replacedResponse
+            self.replaced = error.replaced ?? replaced
             self.code = error.code
             self.reason = error.reason
             self.underlyingError = error.underlyingError
@@ -63,7 +63,7 @@ public struct SluiceError: Error, Sendable {
             self.response = response
             self.underlyingError = underlyingError
             isAfterRedirect = false
-            replacedResponse = nil
+            replaced = nil
         }
     }
 
@@ -103,12 +103,14 @@ public struct SluiceError: Error, Sendable {
     ///   - request: The request of an error that has none.
     ///   - response: The response of an error that has none.
     ///   - isAfterRedirect: True to mark an error of a request that a redirect led to.
+    ///   - replaced: The response that the error replaces.
     /// - Returns: The copy.
     package func with(
         step: Step? = nil,
         request: HTTPRequest? = nil,
         response: HTTPResponse? = nil,
-        isAfterRedirect: Bool = false
+        isAfterRedirect: Bool = false,
+        replaced: (any Sendable)? = nil
     ) -> SluiceError {
         SluiceError(
             storage: Storage(
@@ -117,23 +119,7 @@ public struct SluiceError: Error, Sendable {
                 request: request,
                 response: response,
                 isAfterRedirect: isAfterRedirect,
-                replacedResponse: nil
-            )
-        )
-    }
-
-    /// Returns the error of a response interceptor or plugin with the response that it has replaced.
-    ///
-    /// The step becomes ``Step/responseInterceptor`` if the error has the default one.
-    package func replacing(_ response: ServerResponse) -> SluiceError {
-        SluiceError(
-            storage: Storage(
-                self,
-                step: step == .transport ? .responseInterceptor : nil,
-                request: response.request,
-                response: response.head,
-                isAfterRedirect: false,
-                replacedResponse: response
+                replaced: replaced
             )
         )
     }
@@ -158,8 +144,8 @@ public struct SluiceError: Error, Sendable {
     /// True if a server has redirected the request before it failed, so that it has reached that server.
     package var isAfterRedirect: Bool { storage.isAfterRedirect }
 
-    /// The response that a response interceptor or plugin has replaced by this error, for the error model of the request.
-    package var replacedResponse: ServerResponse? { storage.replacedResponse }
+    /// The response that a response interceptor or plugin has replaced by this error: a `ServerResponse`.
+    package var replaced: (any Sendable)? { storage.replaced }
 
     /// The status of the response; nil if none was received.
     public var status: HTTPStatus? { response?.status }

@@ -34,7 +34,7 @@ package enum ResourceValidator: Sendable, Hashable, Codable {
     }
 
     /// Compares this validator with a later response, by the strong comparison (RFC 9110 §8.8.3.2). Validators that
-    /// differ in any byte are of two versions, even if they are the same date (§13.1.5).
+    /// differ in any byte belong to different versions, even if both are the same date in two formats (§13.1.5).
     ///
     /// - Parameter head: The head of the response.
     /// - Returns: True if the response is of the same version. Nil if it has no `Last-Modified` field to compare a date

@@ -94,6 +94,13 @@ public struct HTTPHeaderName: Sendable, Hashable, ExpressibleByStringInterpolati
     public static let vary: Self = "Vary"
 }
 
+extension String {
+    /// Returns true if the other text has the same bytes.
+    ///
+    /// The operator `==` normalizes texts that are not ASCII. For a run of combining characters, that takes quadratic time.
+    package func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
+
 extension UInt8 {
     /// The byte with `A`…`Z` converted to lowercase.
     @inlinable package var asciiLowercased: UInt8 {

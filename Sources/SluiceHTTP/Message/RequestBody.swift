@@ -7,8 +7,8 @@ import SluiceFoundation
 /// ```
 ///
 /// An interceptor or a transport reads the bytes of any body as an asynchronous sequence, or all at once with
-/// ``collect(upTo:)``. A replayable body can be read any number of times; another one only once, so that whoever reads
-/// it must send other bytes in its place.
+/// ``collect(upTo:)``. A replayable body can be read any number of times. Any other body can be read only once, so code
+/// that reads it must replace it by a body that can be sent.
 ///
 /// A body encodes itself when the request is built. A failure to encode it fails the request, not the code that creates
 /// it.

@@ -7,9 +7,9 @@ import SluiceFoundation
 ///     .stub(.json(#"{"id":1,"name":"Ada"}"#).delayed(by: .seconds(1)))
 /// ```
 ///
-/// A request's stub replaces the transport; all other steps of the pipeline run as usual. Delays use the client's
-/// ``SluiceClock``. A delay or gap that exceeds one of the request's time-outs fails the request with that time-out's
-/// error.
+/// A request's stub replaces the transport. The cache is neither read nor written, and all other steps of the pipeline
+/// run as usual. Delays use the client's ``SluiceClock``. A delay or gap that exceeds one of the request's time-outs
+/// fails the request with that time-out's error.
 public struct Stub: Sendable {
     enum Content: Sendable {
         case response(HTTPResponse, Data)

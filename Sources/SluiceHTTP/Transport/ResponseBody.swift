@@ -37,7 +37,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         source = .whole(Whole(data: data, metrics: metrics, trailers: trailers))
     }
 
-    /// Creates a body from a sequence of chunks, for a transport of one's own.
+    /// Creates a body from a sequence of chunks, for a transport of your own.
     ///
     /// ```swift
     /// TransportResponse(head: HTTPResponse(status: .ok), body: ResponseBody(chunks))

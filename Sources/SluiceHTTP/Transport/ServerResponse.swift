@@ -249,3 +249,29 @@ extension Data {
         count > 32 ? withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } : nil
     }
 }
+
+// MARK: - Replaced responses
+
+extension SluiceError {
+    /// The response that a response interceptor or plugin has replaced by this error, for the error model of the request.
+    package var replacedResponse: ServerResponse? { replaced as? ServerResponse }
+
+    /// Returns the error of a response interceptor or plugin with the response that it has replaced.
+    ///
+    /// The step becomes ``Step/responseInterceptor`` if the error has the default one.
+    package func replacing(_ response: ServerResponse) -> SluiceError {
+        with(
+            step: step == .transport ? .responseInterceptor : nil,
+            request: response.request,
+            response: response.head,
+            replaced: response
+        )
+    }
+
+    /// The error without the response that it has replaced, whose body it would keep in memory.
+    package var withoutReplacedResponse: SluiceError {
+        guard replaced != nil else { return self }
+        let bare = SluiceError(code, reason, step: step, underlyingError: underlyingError)
+        return bare.with(request: request, response: response, isAfterRedirect: isAfterRedirect)
+    }
+}

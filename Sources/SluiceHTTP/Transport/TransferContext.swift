@@ -185,8 +185,8 @@ public struct NetworkAccess: OptionSet, Sendable, Hashable {
 /// let preview = client.image.get("films/7/preview").priority(.low)
 /// ```
 ///
-/// A request that need not wait ignores its priority. While a request of a higher priority waits that could start, no
-/// lower one starts: low priorities may wait for as long as higher ones keep arriving.
+/// The priority has no effect on a request that need not wait. A waiting request does not start while another one with
+/// a higher priority waits and could start. It may therefore wait for as long as such requests keep arriving.
 public enum RequestPriority: Int8, Sendable, Hashable, CaseIterable, Comparable {
     /// For background work, such as prefetching and synchronization.
     case low

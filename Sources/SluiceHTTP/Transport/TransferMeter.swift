@@ -318,8 +318,8 @@ public struct TransferProgress: Sendable, Hashable {
     public var total: Int64?
     /// The speed over about the last three seconds; nil until it can be measured.
     public var bytesPerSecond: Double?
-    /// The number of the attempt that the progress belongs to, from 1; 0 before the first. Retries and redirects are
-    /// new attempts.
+    /// The number of the transfer that the progress belongs to, from 1; 0 before the first. Each retry and each
+    /// redirect starts another transfer, so this is not the `attempt` of a `RequestContext`.
     public var attempt: Int
 
     /// Creates a progress value.
@@ -328,7 +328,7 @@ public struct TransferProgress: Sendable, Hashable {
     ///   - completed: The number of bytes so far.
     ///   - total: The total number of bytes, nil if unknown.
     ///   - bytesPerSecond: The recent speed, nil if unknown.
-    ///   - attempt: The number of the attempt.
+    ///   - attempt: The number of the transfer.
     public init(completed: Int64 = 0, total: Int64? = nil, bytesPerSecond: Double? = nil, attempt: Int = 0) {
         self.completed = completed
         self.total = total

@@ -9,15 +9,15 @@ import SluiceFoundation
 /// let body: JSON = ["name": "Ada", "tags": ["a", "b"], "age": 36]
 /// ```
 ///
-/// Lookups never trap or throw: a missing value is ``JSON/null``. To get an error that names the missing value, use
+/// Look-ups never trap or throw: a missing value is ``JSON/null``. To get an error that names the missing value, use
 /// ``value(at:as:)``. Numbers keep their original digits, see ``JSONNumber``. Values with the same meaning are equal,
 /// so 1 equals 1.0.
 ///
 /// A member can be read and set by its name, `json.user.name`. The names that `JSON` itself declares take precedence.
 /// To access a member with such a name, use a subscript, such as `json["hash"]`. Such names are ``count``, ``description``,
-/// `value`, `hash`, `encode`, ``isNull``, ``contains(_:)``, ``formatted()`` and the accessors from ``string`` to
-/// ``dictionaryValue``. None of them but `jsonValue` is a `JSON`, so the compiler rejects an expression that continues from one, such as
-/// `json.value.name`.
+/// ``isNull``, `hash`, `hashValue`, `value`, `optionalValue`, `jsonValue`, `encode`, `encoded`, `decoded`, `formatted`,
+/// `contains`, `removeValue`, and the accessors from ``string`` to ``dictionaryValue``. Only `jsonValue` is a `JSON`.
+/// The compiler therefore rejects an expression that continues from one of the others, such as `json.value.name`.
 @dynamicMemberLookup
 public enum JSON: Sendable, Hashable {
     /// The value `null`, and the result of reading a missing value.

@@ -263,6 +263,10 @@ extension UInt128: JSONDecodable {}
 extension RawRepresentable where Self: JSONDecodable, RawValue: JSONDecodable {
     /// Reads the raw value of one of the type's values.
     public init(json: JSON) throws {
+        // A text with many combining characters in a row is no value of an enum, and takes long to compare with one.
+        if case .string(let text) = json, JSONMarks.isExceeded(by: text) {
+            throw JSONDecodingFailure(unknown: json, of: Self.self)
+        }
         guard let value = try Self(rawValue: RawValue(json: json)) else {
             throw JSONDecodingFailure(unknown: json, of: Self.self)
         }

@@ -72,7 +72,7 @@ extension JSONPath: CustomStringConvertible {
     }
 }
 
-// MARK: - Lookup
+// MARK: - Look-up
 
 extension JSONPath {
     /// Returns the array index that a key represents; nil if the key has other characters than digits, or is too large.

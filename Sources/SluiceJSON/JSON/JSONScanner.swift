@@ -198,6 +198,12 @@ enum JSONMarks {
         return nil
     }
 
+    /// Returns true if a text exceeds the limit.
+    static func isExceeded(by text: String) -> Bool {
+        var text = text
+        return text.utf8.count > limit && text.withUTF8 { offsetOfExcess(in: $0) != nil }
+    }
+
     /// Returns the scalar at an index, which moves to the next one. An escape other than `\u` counts as a letter. An escaped line break,
     /// which JSON5 omits, counts as a combining character.
     private static func next(in text: UnsafeBufferPointer<UInt8>, _ index: inout Int) -> UInt32 {

@@ -177,7 +177,7 @@ struct StoredVariants: Sendable {
         self.name = name
         self.clockOffset = clockOffset
         func add(_ field: RedisValue, _ value: RedisValue) {
-            guard let field = field.string, let value = value.data else { return }
+            guard let field = field.word, let value = value.data else { return }
             switch field.utf8.first {
             case UInt8(ascii: "v"): variants.append(Variant(field: field, value: value))
             case UInt8(ascii: "x"): extensions.append(Variant(field: field, value: value))

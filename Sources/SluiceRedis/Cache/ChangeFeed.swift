@@ -74,7 +74,10 @@ final class ChangeFeed: Sendable {
 
     /// Begins to follow the changes, at the first call.
     func subscribe() -> AsyncStream<CacheInvalidation> {
-        let (stream, continuation) = AsyncStream.makeStream(of: CacheInvalidation.self)
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CacheInvalidation.self,
+            bufferingPolicy: .bufferingNewest(Self.bufferSize)
+        )
         let isOver = state.withLock { state in
             state.subscriber?.finish()
             state.subscriber = continuation
@@ -201,7 +204,17 @@ final class ChangeFeed: Sendable {
     func nextChange() -> Int { changes.wrappingAdd(1, ordering: .relaxed).newValue }
 
     /// Lets this process drop entries that the server has refused to store.
-    func drop(_ selection: CacheSelection) { state.withLock { $0.subscriber }?.yield(.removed(selection)) }
+    func drop(_ selection: CacheSelection) { Self.tell(state.withLock { $0.subscriber }, .removed(selection)) }
+
+    /// The number of changes that wait for the cache. If it cannot keep up, it drops everything in memory instead.
+    private static let bufferSize = 4096
+
+    private static func tell(
+        _ subscriber: AsyncStream<CacheInvalidation>.Continuation?,
+        _ invalidation: CacheInvalidation
+    ) {
+        if case .dropped = subscriber?.yield(invalidation) { subscriber?.yield(.everything) }
+    }
 
     /// Forgets everything that other processes may have changed.
     private func lose() {
@@ -210,7 +223,7 @@ final class ChangeFeed: Sendable {
             state.epoch += 1
             return state.subscriber
         }
-        subscriber?.yield(.everything)
+        Self.tell(subscriber, .everything)
     }
 
     private func receive(_ contents: Message.Contents) {
@@ -219,13 +232,13 @@ final class ChangeFeed: Sendable {
             let bytes = try? seal.open(contents.bytes, as: stream), let change = ChangeMessage(bytes)
         else { return }
         switch change {
-        case .stored(let key): state.withLock { $0.subscriber }?.yield(.stored(key))
+        case .stored(let key): Self.tell(state.withLock { $0.subscriber }, .stored(key))
         case .removed(let selection, let generations):
             let subscriber = state.withLock { state in
                 for generation in generations { state.generations.record(generation.generation, of: generation.name) }
                 return state.subscriber
             }
-            subscriber?.yield(.removed(selection))
+            Self.tell(subscriber, .removed(selection))
         case .released(let name): wake(name)
         }
     }
@@ -240,9 +253,9 @@ final class ChangeFeed: Sendable {
             init?(_ fields: [RedisValue]) {
                 var (number, sender, bytes): (Int?, String?, Data?)
                 for index in stride(from: 0, to: fields.count - 1, by: 2) {
-                    switch fields[index].string {
+                    switch fields[index].word {
                     case "n": number = fields[index + 1].int
-                    case "s": sender = fields[index + 1].string
+                    case "s": sender = fields[index + 1].word
                     case "m": bytes = fields[index + 1].data
                     default: break
                     }
@@ -257,7 +270,7 @@ final class ChangeFeed: Sendable {
         let contents: Contents?
 
         init?(_ value: RedisValue) {
-            guard let parts = value.elements, parts.count == 2, let id = parts[0].string else { return nil }
+            guard let parts = value.elements, parts.count == 2, let id = parts[0].word else { return nil }
             self.id = id
             contents = parts[1].elements.flatMap { Contents($0) }
         }

@@ -14,9 +14,10 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// Each process also keeps entries in memory. A change by one of them is seen by all others within milliseconds, and within two seconds
-/// by those whose connection was lost, once it works again. If several need a missing response at the same time, one fetches it and the others
-/// wait. While the server is away, requests are sent as without a storage.
+/// Each process also keeps entries in memory. A change by one process reaches the others within milliseconds. A process whose connection
+/// was lost drops its entries in memory within two seconds after the server can be reached again. If several processes need a missing
+/// response at the same time, one fetches it and the others wait. While the server is unavailable, requests are sent as if the cache had
+/// no storage.
 ///
 /// The server decides which entries it evicts: set `maxmemory-policy` to `allkeys-lru` or `allkeys-lfu`, and do not keep tokens and limits
 /// on the same server. Entries are sealed, and those that do not open are treated as missing. The times of entries follow the clock of
@@ -53,8 +54,8 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
     ///   - leaseDuration: The time after which another process fetches a response if the one that began to fetch it has died. Ten seconds by
     ///     default. A longer fetch renews its lease.
     ///   - clock: The clock.
-    ///   - onEvent: Called with stored entries that do not open, for a server that refuses writes when it is full, and once for each kind
-    ///     of error for which the changes of other processes cannot be read, on any thread.
+    ///   - onEvent: Called on any thread: with each stored entry that does not open, with a warning if the server refuses writes once its
+    ///     memory is full, and once for each kind of error that prevents reading the changes of other processes.
     public init(
         _ redis: RedisClient,
         seal: RedisSeal,
@@ -444,11 +445,11 @@ public final class RedisCacheStorage: LeasingCacheStorage, CallbackCacheStorage 
 
     // MARK: Large bodies
 
-    /// Creates a writer for an entry whose body arrives in pieces. Those of an entry that is never committed expire after an hour.
+    /// Creates a writer for an entry whose body arrives in pieces. Pieces of an entry that is never committed expire after an hour.
     ///
     /// - Parameter entry: The entry without its body.
-    /// - Returns: The writer, which sends a body of more than 60 KiB in pieces of 512 KiB. If accesses extend the lifetime of the entry, a
-    ///   body of up to 512 KiB is no piece.
+    /// - Returns: The writer, which stores a body of more than 60 KiB in pieces of 512 KiB. If accesses extend the lifetime of the entry, a
+    ///   body of up to 512 KiB is stored with the entry instead.
     /// - Throws: Nothing.
     public func writer(for entry: CacheEntry) async throws(SluiceError) -> any CacheWriter {
         RedisCacheWriter(entry, in: self)

@@ -38,7 +38,7 @@ package struct Greeting: Sendable {
         let command = awaited.removeFirst()
         switch (command.name, reply) {
         case ("HELLO", .map(let entries)):
-            let role = entries.first { $0.key.string == "role" }?.value.string
+            let role = entries.first { $0.key.word == "role" }?.value.word
             if let role, mustBePrimary, role != "master" { return .failed(.replica) }
             return next(hasAuthenticated: true, knowsRole: role != nil)
         case ("HELLO", .error(let error)):
@@ -50,7 +50,7 @@ package struct Greeting: Sendable {
         case (_, .error(let error)): return .failed(RedisError(error))
         case ("PING", .bytes): return .done
         case ("AUTH", .bytes), ("SELECT", .bytes): return .wait
-        case ("ROLE", .array(let words)): return words.first?.string == "master" ? .wait : .failed(.replica)
+        case ("ROLE", .array(let words)): return words.first?.word == "master" ? .wait : .failed(.replica)
         default: return .failed(RedisError(.invalidReply, "The server did not answer \(command.name) as Redis does."))
         }
     }

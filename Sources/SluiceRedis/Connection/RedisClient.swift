@@ -15,7 +15,7 @@ import SluiceHTTP
 /// at once, between attempts that follow the back-off of ``RedisServer``. Commands of any number of tasks are sent without waiting for the
 /// replies of others. A command that is cancelled or takes too long ends for its caller at once, and its reply is dropped.
 ///
-/// The first redirection (`MOVED`, `ASK`) tells that the server is a node of a cluster. The client then sends each command to the node
+/// The first redirection (`MOVED`, `ASK`) shows that the server is a node of a cluster. The client then sends each command to the node
 /// that owns its keys, with connections, credentials and limits of their own for each node. Commands without a key go to one node.
 ///
 /// Blocking commands, such as `BLPOP`, hold up the commands of others. Commands that change the connection, which all tasks share, fail
@@ -61,13 +61,14 @@ public final class RedisClient: Sendable {
     /// - Parameters:
     ///   - command: The command.
     ///   - timeout: The time for this command in place of ``RedisServer/commandTimeout``.
-    /// - Returns: The reply, which is no ``RedisValue/error(_:)``.
-    /// - Throws: A ``RedisError``. If its code says that the server may have executed the command, it may also do that later.
+    /// - Returns: The reply, which is not a ``RedisValue/error(_:)``.
+    /// - Throws: A ``RedisError``. With a code that says that the server may have executed the command, the server may also execute it
+    ///   later.
     public func send(_ command: RedisCommand, timeout: Duration? = nil) async throws(RedisError) -> RedisValue {
         if command.changesConnection {
             throw RedisError(
                 .refused,
-                "“\(command.name)” is not sent, because it would change the connection of other commands."
+                "“\(command.name)” was not sent, because it would change the connection that other commands share."
             )
         }
         let deadline = MonotonicTime.now + (timeout ?? server.commandTimeout)
@@ -98,7 +99,7 @@ public final class RedisClient: Sendable {
     /// - Parameters:
     ///   - command: The command.
     ///   - timeout: The time for the command. It must be longer than the time that the server waits.
-    /// - Returns: The reply, which is no ``RedisValue/error(_:)``.
+    /// - Returns: The reply, which is not a ``RedisValue/error(_:)``.
     /// - Throws: A ``RedisError``.
     package func sendBlocking(_ command: RedisCommand, timeout: Duration) async throws(RedisError) -> RedisValue {
         let message = RedisNode.Message(command: command, deadline: .now + timeout, isBlocking: true)
@@ -137,8 +138,8 @@ public final class RedisClient: Sendable {
     /// - Returns: A sentence for logs if the server has a limit (`maxmemory`) at which it refuses writes (`noeviction`), otherwise nil.
     /// - Throws: A ``RedisError``, for example if the user may not send `INFO`.
     public func evictionWarning() async throws(RedisError) -> String? {
-        let info = try await send(RedisCommand("INFO", "memory", isIdempotent: true)).string
-        let policy = EvictionPolicy(info: info ?? "")
+        let info = try await send(RedisCommand("INFO", "memory", isIdempotent: true)).data
+        let policy = EvictionPolicy(info: String(decoding: info?.prefix(16 << 10) ?? Data(), as: UTF8.self))
         guard policy.refusesWrites else { return nil }
         return """
             The Redis server at \(server) refuses writes once its \(policy.limit) bytes are full. For a cache, set maxmemory-policy to \

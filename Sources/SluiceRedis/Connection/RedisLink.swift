@@ -450,7 +450,7 @@ final class RedisLink: LoopHandler {
         failWaiting(.unavailable(server), sentBefore: error, &state)
     }
 
-    /// Handles a server that does not work: closes the connection, and fails all commands until the pause is over.
+    /// Handles an unavailable server: closes the connection, and fails all commands until the pause is over.
     private func failed(_ error: RedisError, _ state: inout State, on thread: LoopThread) {
         state.health.failed(at: .now, random: server.randomness())
         disconnect(&state, on: thread)

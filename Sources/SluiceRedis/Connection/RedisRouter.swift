@@ -12,7 +12,7 @@ import Synchronization
 ///                    MOVED                         → that node; the slot is moved, and the whole map is fetched again
 ///                    ASK                           → that node, for this command only
 ///                    TRYAGAIN                      → the same node, after a short pause
-///                    a node that does not work     → the whole map is fetched again
+///                    an unavailable node           → the whole map is fetched again
 ///
 /// The map is fetched in the background, at most once a second.
 final class RedisRouter: Sendable {
@@ -243,7 +243,7 @@ final class PrimaryLocator: Sendable {
 
     /// Asks the sentinels in turn until one knows the primary.
     ///
-    /// Each has a part of the time for a connection, so that one that is away leaves time for the others and for the primary.
+    /// Each has a part of the time for a connection, so that an unavailable one leaves time for the others and for the primary.
     func locate(before deadline: MonotonicTime) async -> Result<Location, RedisError> {
         let part = server.connectTimeout / (server.sentinels.count + 1)
         var failure: RedisError?
@@ -281,7 +281,7 @@ final class PrimaryLocator: Sendable {
 
     /// Reads the host and the port of the reply.
     private static func address(in reply: RedisValue) -> NodeAddress? {
-        guard let words = reply.elements, words.count == 2, let host = words[0].string, let port = words[1].int else {
+        guard let words = reply.elements, words.count == 2, let host = words[0].word, let port = words[1].int else {
             return nil
         }
         return NodeAddress(host: host, port: port)

@@ -40,14 +40,14 @@ public struct RedisServer: Sendable {
     public var connections = 2
     /// The time from the start of a command to its reply, with the time in the queue. 50 milliseconds by default.
     public var commandTimeout = Duration.milliseconds(50)
-    /// The time for a connection with its TLS and greeting, and with the search for a primary. One second by default.
+    /// The maximum time to connect, with the TLS handshake, the greeting and the search for a primary. One second by default.
     public var connectTimeout = Duration.seconds(1)
     /// The time after its time-out by which a reply must have arrived. Without one, the connection is closed. One second by
     /// default.
     public var overdueTimeout = Duration.seconds(1)
-    /// The number of commands without a reply that one connection has at most. Further commands fail at once. 10,000 by default.
+    /// The maximum number of commands without a reply on one connection. Further commands fail at once. 10,000 by default.
     public var maximumCommands = 10_000
-    /// The number of bytes of these commands. 16 MiB by default.
+    /// The maximum number of bytes of these commands. 16 MiB by default.
     public var maximumCommandBytes = 16 << 20
     /// The pauses after failed connections, in which commands fail at once. At most 100 milliseconds, doubled with each failure
     /// up to 10 seconds, with full jitter.
@@ -74,14 +74,14 @@ public struct RedisServer: Sendable {
         address = .unixSocket(unixSocket)
     }
 
-    /// Creates a description of a primary whose address is known by sentinels.
+    /// Creates a description of a primary whose address is obtained from sentinels.
     ///
-    /// Before each connection the sentinels are asked in turn. The connection is used only if the server is the primary. After a
-    /// failover all connections are those to the new one.
+    /// Before each connection the sentinels are asked in turn. The connection is used only if the server is a primary. After a
+    /// failover, all connections move to the new primary.
     ///
     /// - Parameters:
-    ///   - sentinels: The sentinels, with their own credentials and TLS. Their port is mostly 26379.
-    ///   - primary: The name by which they know the primary.
+    ///   - sentinels: The sentinels, with their own credentials and TLS. Their port is usually 26379.
+    ///   - primary: The name of the primary in the configuration of the sentinels.
     public init(sentinels: [RedisServer], primary: String) {
         address = .primary(primary)
         self.sentinels = sentinels

@@ -52,7 +52,7 @@ package struct SlotMap: Sendable {
 
     /// The primaries, in the order of their first slots.
     package private(set) var primaries: [NodeAddress] = []
-    /// The replicas. They know the map, also when their primaries are away.
+    /// The replicas. They know the map, also when their primaries are unavailable.
     package private(set) var replicas: Set<NodeAddress> = []
     /// For each slot the index of its primary.
     private var owners = [UInt16](repeating: unowned, count: HashSlot.count)
@@ -118,7 +118,7 @@ package struct SlotMap: Sendable {
     /// Reads the address of a node: its preferred host, its port, its identity and, since Redis 7, further names.
     private static func address(of node: RedisValue, from host: String?) -> NodeAddress? {
         guard let fields = node.elements, fields.count >= 2, let port = fields[1].int else { return nil }
-        let preferred = fields[0].string ?? ""
+        let preferred = fields[0].word ?? ""
         return NodeAddress(host: preferred.isEmpty ? host ?? "" : preferred, port: port)
     }
 
@@ -128,9 +128,9 @@ package struct SlotMap: Sendable {
     }
 
     private static func hostname(in names: RedisValue) -> String? {
-        if case .map(let entries) = names { return entries.first { $0.key.string == "hostname" }?.value.string }
+        if case .map(let entries) = names { return entries.first { $0.key.word == "hostname" }?.value.word }
         guard let pairs = names.elements else { return nil }
-        return zip(pairs, pairs.dropFirst()).first { $0.0.string == "hostname" }?.1.string
+        return zip(pairs, pairs.dropFirst()).first { $0.0.word == "hostname" }?.1.word
     }
 }
 

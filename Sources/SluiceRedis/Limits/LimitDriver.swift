@@ -2,7 +2,7 @@
 import Sluice
 import SluiceHTTP
 
-/// The behavior of a limit of a fleet while Redis does not work.
+/// The behavior of a limit of a fleet while Redis is unavailable.
 public enum RedisLimitFallback: Sendable, Hashable {
     /// Each machine has a limit of its own, at a share of that of the fleet: 0.1 for a tenth. At least one request is allowed.
     case local(share: Double)
@@ -16,7 +16,7 @@ public enum RedisLimitFallback: Sendable, Hashable {
 enum LimitRefusal: Equatable, Sendable {
     /// The wait would exceed the maximum.
     case tooLong(Duration)
-    /// Redis does not work.
+    /// Redis is unavailable, or does not yet know the slots in use.
     case unavailable
 }
 
@@ -53,7 +53,7 @@ protocol LimitState: Sendable {
 
     /// Starts the call that is due, if none is running.
     mutating func nextCall(now: Instant) -> Call?
-    /// Handles the end of a call; without a reply, the server does not work.
+    /// Handles the end of a call; without a reply, the server is unavailable.
     mutating func finished(_ call: Call, _ reply: Reply?, sentAt: Instant, now: Instant) -> [ReleasedWaiter<Waiting>]
     /// Releases the waiters that are due.
     mutating func wake(now: Instant) -> [ReleasedWaiter<Waiting>]
@@ -244,13 +244,13 @@ final class LimitDriver<State: LimitState>: Sendable where State.Waiting == Wait
         switch refusal {
         case .tooLong(let wait):
             let text =
-                "The request would wait about \(wait) for the limit of all machines, which is longer than its maximumWait."
+                "The request would wait about \(wait) at the \(gate), which is longer than its maximumWait."
             return .refused(.rateLimited, by: gate, after: wait, text)
         case .unavailable:
             return .refused(
                 .rateLimited,
                 by: gate,
-                "The limit of all machines is not known, because Redis does not work."
+                "The \(gate) cannot admit the request now: Redis is unavailable, or does not yet know the slots in use."
             )
         }
     }
@@ -281,7 +281,8 @@ struct LimitKeys: Sendable {
 ///
 /// A machine holds permits for at most ``hold``, so that it need not ask for each one. Permits that are handed out in a span may so be used
 /// in a span that is shorter by that time. The bucket on the server therefore holds fewer permits than the burst, by those of that time. In
-/// any span, the number of requests of all machines is at most the burst plus the number that the rate allows.
+/// any span, the number of requests of all machines is at most the burst, plus the number that the rate allows, plus the number of earlier
+/// permits that are returned in that span.
 struct BatchRules: Sendable, Equatable {
     /// The number of permits per period.
     let count: Int

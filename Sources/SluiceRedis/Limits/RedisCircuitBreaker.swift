@@ -11,7 +11,7 @@ import SluiceHTTP
 ///
 /// Each machine counts its own requests. When its circuit opens, it tells the server, for as long as the circuit stays open. The other
 /// machines look at most four times a second for each host or key, while they send requests, and open their circuits for the rest of that
-/// time. Then each machine sends trials of its own. No request waits for Redis. While Redis does not work, each breaker works alone.
+/// time. Then each machine sends trials of its own. No request waits for Redis. While Redis is unavailable, each breaker works alone.
 public final class RedisCircuitBreaker: ImmediateGate {
     /// The times of the last looks at each key.
     struct Looks: Sendable {

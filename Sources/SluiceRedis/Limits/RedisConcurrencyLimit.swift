@@ -9,19 +9,21 @@ import SluiceHTTP
 /// let client = APIClient(baseURL: url) { $0.gates = [limit] }
 /// ```
 ///
-/// A machine holds slots under a lease, which it renews while it uses them. It asks for those of all waiting requests at once, and gives
-/// back what it has not needed for 100 milliseconds. The slots of a machine that stopped are free after the lease. If all leases end,
-/// machines may not have reached Redis. The slots are then free a lease after the next machine asks. While several machines wait, each
-/// gets about the same number.
+/// A machine holds slots under a lease, which it renews while it uses them. It asks for the slots of all waiting requests at once, and
+/// returns those that it has not needed for 100 milliseconds. The slots of a machine that stopped are free after the lease. If the leases
+/// of all machines have ended, the machines may have lost Redis and still use their slots. With the next call of a machine, Redis then
+/// keeps these slots for another lease. While several machines wait, each gets about the same number.
 ///
 /// Requests without a slot wait in a first-in, first-out queue on their machine. If the queue is full, a request fails with `queueFull`.
 /// The slot of a stream is released when the head has arrived: the limit does not bound open streams.
 ///
-/// The server gives no slots for one lease after it has seen the limit first, also after it has lost its data, because machines may use
-/// slots that it does not know. Until then, and while Redis does not work, the ``RedisLimitFallback`` applies. Requests that it admits
-/// count as soon as Redis works, and a machine also uses the slots that it holds until their lease ends. Only a total loss is noticed: a
-/// replica that becomes the primary without the last writes may give slots of that time twice, until the machines renew theirs. So may Redis
-/// after an outage of more than seven leases. The server must not evict keys: use `maxmemory-policy noeviction`.
+/// Redis grants no slots for one lease after it sees the limit for the first time, or again after a loss of its data, because machines may
+/// use slots that it does not know. In that time, and while Redis is unavailable, the ``RedisLimitFallback`` applies, and a machine also
+/// uses the slots that it holds until their lease ends. The requests that the fallback admits count as soon as Redis is available.
+///
+/// Only a complete loss of data is detected. A replica that becomes the primary without the last writes may grant the slots of these writes
+/// a second time, until the machines renew their leases. After an outage of more than seven leases, Redis may also grant slots that are
+/// still in use. The server must not evict keys: use `maxmemory-policy noeviction`.
 public final class RedisConcurrencyLimit: ImmediateGate {
     /// The name by which requests opt out of the gate, and under which machines share it.
     public let name: String
@@ -39,7 +41,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
     ///     At least 1, because a request may have to wait for the server.
     ///   - lease: The time after which the slots of a machine that stopped are free, at least one second; 10 seconds by default. The same
     ///     on all machines.
-    ///   - fallback: The behavior while Redis does not work; a tenth of the limit on each machine by default.
+    ///   - fallback: The behavior while Redis is unavailable; a tenth of the limit on each machine by default.
     public init(
         _ limit: Int,
         on redis: RedisClient,
@@ -84,7 +86,7 @@ public final class RedisConcurrencyLimit: ImmediateGate {
     public var running: Int { driver.sum(\.running) }
     /// The number of requests of this machine that wait for a slot.
     public var waiting: Int { driver.sum(\.waiting) }
-    /// The failure for which the ``RedisLimitFallback`` applies; nil while Redis works.
+    /// The failure for which the ``RedisLimitFallback`` applies; nil while Redis is available.
     public var failure: RedisError? { driver.failure }
 
     /// Takes a slot if this machine holds a free one.

@@ -10,23 +10,27 @@ import SluiceHTTP
 /// ```
 ///
 /// The limit is a token bucket on the server, with the clock of the server. In any span of time, the number of requests of all machines is
-/// at most the burst plus the number that the rate allows. Machines take permits in batches: those for all requests that wait, and up to a
-/// tenth of the burst ahead for the rate that they see. A permit is held for at most 100 milliseconds, and is returned if it is not used,
-/// unless the bucket was full meanwhile. For these permits, up to a fifth of the burst is kept back. A batch whose reply takes long is used
-/// when it arrives, so requests of several machines may be closer together by up to ``RedisServer/commandTimeout``.
+/// at most the burst, plus the number that the rate allows, plus the number of earlier permits that are returned in that span.
+///
+/// Machines take permits in batches: one for each waiting request, and in advance up to a tenth of the burst, depending on their recent
+/// rate. A machine holds a permit for at most 100 milliseconds. It returns an unused permit with its next call, and the permit is granted
+/// again unless the bucket has been full since. To make up for the permits that machines hold, the bucket has room for up to a fifth less
+/// than the burst. A batch whose reply takes long is used when it arrives, so requests of several machines may be closer together by up to
+/// ``RedisServer/commandTimeout``.
 ///
 /// Requests without a permit wait in a first-in, first-out queue on their machine. The order between machines is not defined. A request
 /// that would wait longer than `maximumWait` fails with `rateLimited`, and one that finds the queue full with `queueFull`.
 ///
-/// The limit starts with an empty bucket, also after the server has lost its data. So the loss does not exceed it, and the first request
-/// waits for its share of the period. Only a total loss is noticed: a replica that becomes the primary without the last writes may give
-/// permits of that time twice. The server must not evict keys: use `maxmemory-policy noeviction`.
+/// The bucket starts empty when Redis sees the limit for the first time, or again after a loss of its data. The loss therefore does not
+/// exceed the limit, and the first request waits for the first permit: the period divided by `count`. Only a complete loss of data is
+/// detected. A replica that becomes the primary without the last writes may grant the permits of these writes a second time. The server
+/// must not evict keys: use `maxmemory-policy noeviction`.
 ///
 /// When the upstream server asks for a pause by `Retry-After` or a quota header, as `RateLimit` describes, its machine sends no
 /// requests of the same key before that time. Other machines learn it with their next batch.
 ///
-/// If Redis does not work, the ``RedisLimitFallback`` applies until it does. A value of another type or without sense under a key of the
-/// limit counts as such a failure.
+/// While Redis is unavailable, the ``RedisLimitFallback`` applies. Redis also counts as unavailable if a key of the limit holds a value
+/// that is not valid.
 public final class RedisRateLimit: ImmediateGate {
     /// The name by which requests opt out of the gate, and under which machines share it.
     public let name: String
@@ -49,7 +53,7 @@ public final class RedisRateLimit: ImmediateGate {
     ///     At least 1, because a request may have to wait for the server.
     ///   - maximumWait: The longest time a request may wait; nil, the default, for no maximum.
     ///   - maximumPause: The longest pause that headers of the upstream server can cause; an hour by default. Nil ignores the headers.
-    ///   - fallback: The behavior while Redis does not work; a tenth of the limit on each machine by default.
+    ///   - fallback: The behavior while Redis is unavailable; a tenth of the limit on each machine by default.
     public init(
         _ count: Int,
         every period: Duration,
@@ -93,7 +97,7 @@ public final class RedisRateLimit: ImmediateGate {
 
     /// The number of requests of this machine that wait.
     public var waiting: Int { driver.sum(\.waiting) }
-    /// The failure for which the ``RedisLimitFallback`` applies; nil while Redis works.
+    /// The failure for which the ``RedisLimitFallback`` applies; nil while Redis is available.
     public var failure: RedisError? { driver.failure }
 
     /// Takes a permit if this machine holds one.

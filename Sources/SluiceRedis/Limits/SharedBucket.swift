@@ -16,9 +16,9 @@ struct BucketReply: Sendable, Equatable {
 /// The permits of one key on one machine, taken from the bucket on the server in batches.
 ///
 ///     shared    permits of the batch are taken; the next batch is fetched when half of it is left
-///               the server does not work                              → fallback, with an empty local bucket
+///               the server is unavailable                             → fallback, with an empty local bucket
 ///     fallback  the fallback decides; after each pause one call tries again
-///               the server works                                      → shared
+///               the server is available                               → shared
 ///
 /// A permit that was not used is returned only if the bucket has not been full since it was granted. A full bucket has no room for it:
 /// otherwise more requests than the burst could follow each other.
@@ -56,7 +56,7 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
 
     /// The shortest time between two calls while waiters wait for the rate.
     static var shortestWait: Duration { .milliseconds(5) }
-    /// The time between two calls while the server does not work.
+    /// The time between two calls while the server is unavailable.
     static var retryPause: Duration { .milliseconds(250) }
 
     private let settings: Settings
@@ -74,7 +74,7 @@ struct SharedBucket<Waiting: Sendable>: LimitState {
     /// The time of the next permit, if the server had none left.
     private var nextPermit: Instant?
     private var pausedUntil: Instant
-    /// The local bucket, while the server does not work.
+    /// The local bucket, while the server is unavailable.
     private var local: TokenBucket?
     /// The time before which the server is not called again.
     private var restsUntil: Instant

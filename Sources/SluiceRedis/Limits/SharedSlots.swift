@@ -15,9 +15,9 @@ struct SlotsReply: Sendable, Equatable {
 /// The slots of one key on one machine, which holds a number of those on the server under a lease.
 ///
 ///     shared    requests take slots that the machine holds; a call asks for more, renews the lease, or gives back what is idle
-///               the server does not work, or has lost its data        → fallback
+///               the server is unavailable, or has lost its data       → fallback
 ///     fallback  requests take slots that are held until the lease is over, or those of the fallback
-///               the server works, and has its data for a lease        → shared
+///               the server is available, and has its data for a lease → shared
 ///
 /// A call tells the server how many slots are wanted and how many the machine may use until the reply. So it may be repeated, and it
 /// restores what the server has lost. The server gives no slot to another machine that this one may still use.
@@ -42,7 +42,7 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
 
     /// The time between two calls while waiters wait for slots of other machines.
     static var shortestWait: Duration { .milliseconds(20) }
-    /// The time between two calls while the server does not work.
+    /// The time between two calls while the server is unavailable.
     static var retryPause: Duration { .milliseconds(250) }
     /// The time after which slots that were not needed are given back.
     static var idleTime: Duration { .milliseconds(100) }
@@ -66,7 +66,7 @@ struct SharedSlots<Waiting: Sendable>: LimitState {
     private var hasFailed = false
     private var settlesUntil: Instant
     /// True if a request was turned away without a place in the queue since the last call. The next call asks for a slot for it, as it may
-    /// be the only one that tries a server that did not work.
+    /// be the only one that tries a server that was unavailable.
     private var isAsked = false
 
     init(_ settings: Settings, now: Instant) {

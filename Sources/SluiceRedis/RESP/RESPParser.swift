@@ -260,7 +260,7 @@ package struct RESPParser: Sendable {
     }
 
     private func double(_ range: Range<Int>) -> Double? {
-        switch text(range) {
+        switch range.count <= 4 ? text(range) : "" {
         case "inf", "+inf": return .infinity
         case "-inf": return -.infinity
         case "nan", "-nan": return .nan

@@ -48,12 +48,19 @@ public enum RedisValue: Sendable, Hashable {
         return data.withUnsafeBytes { String(validating: $0, as: UTF8.self) }
     }
 
+    /// The text of a short string, such as a name; nil for other values. The comparison of a long text that is not ASCII
+    /// takes long.
+    package var word: String? {
+        guard case .bytes(let data) = self, data.count <= 256 else { return nil }
+        return string
+    }
+
     /// The value of an integer, of a boolean, or of a string of decimal digits; nil for other values.
     public var int: Int? {
         switch self {
         case .integer(let value): Int(exactly: value)
         case .boolean(let value): value ? 1 : 0
-        case .bytes: string.flatMap { Int($0) }
+        case .bytes: word.flatMap { Int($0) }
         default: nil
         }
     }
@@ -74,8 +81,9 @@ public struct RedisReplyError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The text after the first word. It may name keys and arguments.
     public let message: String
 
-    /// Parses the text of an error.
+    /// Parses the text of an error, of which up to 1,024 bytes are kept.
     package init(_ text: String) {
+        let text = String(decoding: text.utf8.prefix(1024), as: UTF8.self)
         let word = text.utf8.prefix { $0 != UInt8(ascii: " ") }
         let isPrefix = word.allSatisfy { byte in
             switch byte {

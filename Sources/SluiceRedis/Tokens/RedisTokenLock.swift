@@ -219,7 +219,7 @@ final class RedisTokenLock: TokenLock {
         do {
             return try await store.call { () throws(RedisError) in
                 try await redis.run(script, keys: keys, arguments: arguments, timeout: timeout)
-            }.string
+            }.word
         } catch {
             throw RedisTokenStore.publicError(error)
         }
@@ -297,7 +297,7 @@ struct TokenSaves: Sendable {
     }
 }
 
-/// The lock of a machine that obtains a token of its own while Redis is away.
+/// The lock of a machine that obtains a token of its own while Redis is unavailable.
 final class LocalTokenLock: TokenLock {
     private let memory: Locked<TokenMemory>
 

@@ -20,10 +20,10 @@ import SluiceHTTP
 /// If the server rotates refresh tokens, Redis must not lose what it has confirmed: use a server with an append-only file, and
 /// `maxmemory-policy noeviction`. A lost token is a sign-out, as the refresh token that a machine remembers may be spent.
 ///
-/// While Redis is away, a gate uses its token until that expires. A new token that cannot be stored is used as well. It is stored as soon
-/// as Redis works again.
+/// While Redis is unavailable, a gate uses its token until that expires. A new token that cannot be stored is used as well. It is stored
+/// as soon as Redis is available again.
 public struct RedisTokenStore: TokenStore {
-    /// The behavior when a token must be replaced and Redis does not work.
+    /// The behavior when a token must be replaced and Redis is unavailable.
     public enum Fallback: Sendable, Hashable {
         /// Requests fail with `storeFailed`, once their token has expired.
         case fail
@@ -59,7 +59,7 @@ public struct RedisTokenStore: TokenStore {
     ///   - seal: The seal, with the same key on all machines.
     ///   - lease: The time after which the lock of a machine that stopped is free; 30 seconds by default. It is extended to five seconds
     ///     more than the gate's time-out, in which a request for a token ends.
-    ///   - fallback: The behavior while Redis does not work. ``Fallback/fail`` by default.
+    ///   - fallback: The behavior while Redis is unavailable. ``Fallback/fail`` by default.
     ///   - interruptedRefresh: The behavior after a machine has stopped during a refresh. ``InterruptedRefresh/signIn`` by default.
     /// - Throws: ``RedisSeal/Failure/unavailable``.
     public init(
@@ -81,7 +81,7 @@ public struct RedisTokenStore: TokenStore {
     /// Reads the token; nil if there is none.
     ///
     /// - Returns: The token.
-    /// - Throws: An error if Redis does not work, or for a value that is not a token of this store.
+    /// - Throws: An error if Redis is unavailable, or for a value that is not a token of this store.
     public func load() async throws -> OAuth2.Token? {
         do {
             let value = try await call { () throws(RedisError) in
@@ -98,14 +98,14 @@ public struct RedisTokenStore: TokenStore {
     /// Replaces the token. Waits while a machine holds the lock.
     ///
     /// - Parameter token: The token to save.
-    /// - Throws: An error if Redis does not work, or if other machines hold the lock for too long.
+    /// - Throws: An error if Redis is unavailable, or if other machines hold the lock for too long.
     public func save(_ token: OAuth2.Token) async throws {
         try await lock(timeout: lease, on: SystemClock()).save(token)
     }
 
     /// Removes the token. Waits while a machine holds the lock.
     ///
-    /// - Throws: An error if Redis does not work, or if other machines hold the lock for too long.
+    /// - Throws: An error if Redis is unavailable, or if other machines hold the lock for too long.
     public func delete() async throws {
         try await lock(timeout: lease, on: SystemClock()).delete()
     }
@@ -189,7 +189,9 @@ extension RedisTokenStore: SharedTokenStore {
                 }
                 if let held = try HeldToken(value, owner: owner, until: start + lease) { return held }
                 guard clock.now < end else {
-                    throw TokenStoreError("Other machines hold the lock of the token on Redis for too long.")
+                    throw TokenStoreError(
+                        "Other machines have held the lock of the token on Redis for too long. Try again later."
+                    )
                 }
                 try await clock.sleep(for: .milliseconds(Int64.random(in: 20...50)))
             }

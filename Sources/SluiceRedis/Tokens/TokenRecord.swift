@@ -74,7 +74,7 @@ struct HeldToken: Sendable {
     init?(_ reply: RedisValue, owner: String, until: ContinuousClock.Instant) throws(RedisError) {
         guard let elements = reply.elements else { throw HeldToken.invalid }
         if elements.isEmpty { return nil }
-        guard elements.count == 2, let fence = elements[0].string, let version = Int(fence),
+        guard elements.count == 2, let fence = elements[0].word, let version = Int(fence),
             version < 1 << 53
         else { throw HeldToken.invalid }
         self.owner = owner

@@ -131,7 +131,7 @@ struct OTLPSender: Sendable {
 
 // MARK: - Telemetry statistics
 
-/// Counts of what was exported, and of what was not.
+/// The numbers of spans and metric points that were exported, dropped or refused.
 public struct TelemetryStatistics: Sendable, Hashable {
     /// The number of requests that have begun and not ended.
     public internal(set) var openRequests = 0

@@ -24,19 +24,19 @@ public struct TelemetryConfiguration: Sendable {
     public var sampler = TelemetrySampler.parentBased()
     /// True to add `traceparent` and `tracestate` to requests, for a client that has the telemetry among its request interceptors.
     public var propagates = true
-    /// The number of spans that wait at most; 2,048 by default. Further ones are dropped.
+    /// The maximum number of waiting spans; 2,048 by default. Further ones are dropped.
     public var maximumSpans = 2048
-    /// The approximate number of bytes of spans that wait at most; 8 MiB by default.
+    /// The maximum number of bytes of waiting spans, approximately; 8 MiB by default.
     public var maximumBytes = 8 << 20
-    /// The number of spans in an export at most; 512 by default.
+    /// The maximum number of spans in an export; 512 by default.
     public var batchSpans = 512
-    /// The approximate number of bytes in an export at most; 1 MiB by default.
+    /// The maximum number of bytes in an export, approximately; 1 MiB by default.
     public var batchBytes = 1 << 20
     /// The time in which spans gather for an export; 5 seconds by default.
     public var batchDelay = Duration.seconds(5)
-    /// The number of events of a span at most; 128 by default.
+    /// The maximum number of events of a span; 128 by default.
     public var maximumEvents = 128
-    /// The longest text of an attribute, in Unicode scalars; nil, the default, for no limit.
+    /// The maximum length of an attribute's text, in Unicode scalars; nil, the default, for no limit.
     public var maximumValueLength: Int?
     /// The time between exports of metrics; 60 seconds by default.
     public var metricInterval = Duration.seconds(60)
@@ -44,7 +44,7 @@ public struct TelemetryConfiguration: Sendable {
     public var temporality = MetricTemporality.cumulative
     /// The bounds of the buckets of durations in seconds; those of the semantic conventions by default.
     public var durationBounds: [Double] = BucketCounts.conventionalBounds
-    /// The number of combinations of attributes at most; 2,000 by default. Further ones share `otel.metric.overflow`.
+    /// The maximum number of combinations of attributes; 2,000 by default. Further ones share `otel.metric.overflow`.
     public var maximumSeries = 2000
     /// The methods that are named. Others are `_OTHER`, because their number has no limit.
     public var knownMethods: Set<String> = HTTPConventions.knownMethods

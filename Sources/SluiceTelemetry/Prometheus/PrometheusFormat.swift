@@ -24,6 +24,7 @@ enum PrometheusFormat: CaseIterable {
     ///   - hasProtobuf: True if protobuf may be chosen.
     /// - Returns: A format.
     static func best(for accept: String, hasProtobuf: Bool) -> PrometheusFormat {
+        guard accept.utf8.count <= 4096, accept.utf8.allSatisfy({ $0 < 0x80 }) else { return .text }
         var best: (format: PrometheusFormat, weight: Double) = (.text, 0)
         for range in accept.lowercased().split(separator: ",") {
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }

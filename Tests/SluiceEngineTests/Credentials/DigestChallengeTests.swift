@@ -30,10 +30,19 @@ import Testing
         "", "Digest", #"Digest realm="r""#, #"Basic realm="r", nonce="n""#, #"Digest nonce="n", algorithm=SHA-512"#,
         #"Digest nonce="n", algorithm="""#, #"Digest nonce="n", qop="auth-conf""#,
         #"Digest nonce="n", algorithm=token"#, "Digest nonce=\"a\u{7F}b\"", "Digest nonce=n, realm=\"a\u{1}b\"",
-        "Digest nonce=n, opaque=\"a\tb\"",
+        "Digest nonce=n, opaque=\"a\tb\"", "Digest nonce=n, algorithm=\"MD5\u{301}\"",
+        "Digest nonce=n, qop=\"auth\u{301}\"",
     ])
     func rejectsUnsupportedAndMalformedChallenges(_ text: String) {
         #expect(all(text).isEmpty)
+    }
+
+    @Test func textsThatAreNotASCIICoverNothing() throws {
+        let text = "Digest nonce=n, qop=\"\u{E9}, AUTH\", domain=\"/caf\u{E9}/ /menu/\", stale=\"true\u{301}\""
+        let challenge = try #require(all(text).first)
+        #expect(challenge.protections == [.auth])
+        #expect(challenge.domain == ["", "/menu/"])
+        #expect(!challenge.isStale)
     }
 
     @Test(arguments: ["realm", "nonce", "opaque"])

@@ -4,7 +4,7 @@ import SluiceHTTP
 
 @testable import SluiceEngine
 
-/// Lookups that block until the test opens their gate.
+/// Look-ups that block until the test opens their gate.
 final class GatedLookUp: Sendable {
     private struct State {
         var gates: [String: DispatchSemaphore] = [:]
@@ -15,7 +15,7 @@ final class GatedLookUp: Sendable {
 
     private let state = Locked(State())
     private let events: AsyncStream<String>.Continuation
-    /// The names, in the order in which their lookups start.
+    /// The names, in the order in which their look-ups start.
     let beginnings: AsyncStream<String>
 
     init() {
@@ -24,7 +24,7 @@ final class GatedLookUp: Sendable {
 
     static let address = ScopedAddress(IPAddress(10, 0, 0, 1))
 
-    /// The maximum number of concurrent lookups.
+    /// The maximum number of concurrent look-ups.
     var peak: Int { state.withLock { $0.peak } }
     var begun: [String] { state.withLock { $0.begun } }
 

@@ -14,10 +14,10 @@ private struct ResolverModel {
     var lastWaiter = 0
     /// The waiting requests, with their names.
     var waiting: [Int: (ticket: Resolver.Ticket, name: Int)] = [:]
-    /// The lookups in the order of their first requests, and those that run.
+    /// The look-ups in the order of their first requests, and those that run.
     var queued: [UInt64] = []
     var running: [(id: UInt64, name: Int)] = []
-    /// The number of threads that are starting, were woken, are idle, or have finished a lookup.
+    /// The number of threads that are starting, were woken, are idle, or have finished a look-up.
     var starting = 0
     var woken = 0
     var idle = 0
@@ -154,7 +154,7 @@ private struct ResolverModel {
         #expect(state.cached <= 4)
         let abandoned = running.count { look in !waiting.values.contains { $0.ticket.lookUp == look.id } }
         #expect(state.abandoned == abandoned)
-        // No lookup waits that could start.
+        // No look-up waits that could start.
         if !hasThreadFailed { #expect(state.queued <= state.arriving || state.occupied >= state.capacity) }
     }
 }

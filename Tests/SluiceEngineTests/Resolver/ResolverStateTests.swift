@@ -23,7 +23,7 @@ private typealias State = ResolverState<Int>
         return (ticket, work)
     }
 
-    /// Requests a name, and starts the lookup on its new thread.
+    /// Requests a name, and starts the look-up on its new thread.
     private func begin(_ state: inout State, _ host: String) throws -> Resolver.Ticket {
         let (ticket, work) = try request(&state, host)
         #expect(work == .startThread)
@@ -86,21 +86,21 @@ private typealias State = ResolverState<Int>
         #expect(try request(&state, "c").1 == .none)
         #expect(try request(&state, "d").1 == .none)
         #expect(try request(&state, "e").1 == .none)
-        // Each abandoned lookup allows a waiting one to start.
+        // Each abandoned look-up allows a waiting one to start.
         for ticket in tickets { #expect(state.cancel(ticket) == (true, .startThread)) }
         guard case .lookUp(let third, "c") = state.threadArrived(), case .lookUp(_, "d") = state.threadArrived() else {
             Issue.record("Expected the queued lookups.")
             return
         }
         #expect(state.threads == 4 && state.abandoned == 2 && state.capacity == 4)
-        // Beyond that, the other lookups count again.
+        // Beyond that, the other look-ups count again.
         let (_, waiters) = state.finish(third, found, at: start)
         #expect(waiters.count == 1)
         guard case .lookUp(let fifth, "e") = state.nextStep() else {
             Issue.record("Expected the thread to continue.")
             return
         }
-        // The answer of an abandoned lookup is cached, and its thread ends.
+        // The answer of an abandoned look-up is cached, and its thread ends.
         #expect(state.finish(tickets[0].lookUp, found, at: start).1.isEmpty)
         guard case (.answer(found), .none) = state.request(try name("a"), 0, at: start) else {
             Issue.record("The late answer is not cached.")
@@ -129,7 +129,7 @@ private typealias State = ResolverState<Int>
         let (joined, work) = try request(&state, "a", 7)
         #expect(work == .none && joined.lookUp == ticket.lookUp && state.abandoned == 0)
         #expect(try request(&state, "c").1 == .none)
-        // Two lookups with waiting requests run where one is allowed. The first thread that finishes ends although a name waits.
+        // Two look-ups with waiting requests run where one is allowed. The first thread that finishes ends although a name waits.
         _ = state.finish(second.lookUp, found, at: start)
         #expect(state.nextStep() == .end)
         #expect(state.finish(ticket.lookUp, found, at: start).1 == [7])
@@ -175,7 +175,7 @@ private typealias State = ResolverState<Int>
         let failed = state.threadFailed()
         #expect(failed.map(\.0) == [first, second] && failed.map(\.1) == [1, 2])
         #expect(state.threads == 0 && state.queued == 0 && state.running == 0)
-        // If another thread is running, the lookup waits for it.
+        // If another thread is running, the look-up waits for it.
         let running = try begin(&state, "b")
         #expect(try request(&state, "c", 3).1 == .startThread)
         #expect(state.threadFailed().isEmpty)

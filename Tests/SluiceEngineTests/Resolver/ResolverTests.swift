@@ -115,7 +115,7 @@ import Testing
             #expect(try #require(await answers.next()).0 == name)
             #expect(await beginnings.next() == name)
         }
-        // Two more abandoned lookups occupy all allowed threads.
+        // Two more abandoned look-ups occupy all allowed threads.
         for name in ["dead3", "dead4"] {
             let ticket = try request(resolver, name)
             #expect(await beginnings.next() == name)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    /// A second caller joins the lookup while its thread is being started. Starting the thread then fails.
+    /// A second caller joins the look-up while its thread is being started. Starting the thread then fails.
     @Test func joinedCallersFailIfTheThreadCannotStart() async throws {
         let joined = Locked<Resolver?>(nil)
         let log = log

@@ -369,7 +369,7 @@ import Testing
         try await recorder.write(to: file)
         let playing = CassetteTransport(har: file)
         let error = try await expectError(.cassetteUnreadable) { try await send(playing, "/long") }
-        #expect(error.reason.contains("Too long to be kept: 100 bytes"))
+        #expect(error.reason.contains("Too long to record: 100 bytes"))
         let short = try await send(playing, "/short")
         #expect(short == "short")
     }

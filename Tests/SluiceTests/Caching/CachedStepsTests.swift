@@ -50,14 +50,14 @@ final class CachedStepsTests: XCTestCase {
     func testStoredErrorAnswersNoRetry() async throws {
         let server = try LoopbackServer()
         let failure = LoopbackResponse.status(.serviceUnavailable, headers: ["Cache-Control": "max-age=60"])
-        server.on("/page", failure, .text("one"))
+        server.on("/page", failure, failure, .text("one"))
         let client = APIClient(baseURL: server.url) {
             $0.cache = store
             $0.retry = RetryPolicy(backoff: .constant(.zero))
         }
         let text = try await client.string.get("page").sender().value
         XCTAssertEqual(text, "one")
-        XCTAssertEqual(server.requests.count, 2)
+        XCTAssertEqual(server.requests.count, 3)
     }
 
     func testStoredRefusalDoesNotAnswerTheReplayWithANewToken() async throws {

@@ -11,7 +11,7 @@ final class AddressGuardTests: XCTestCase {
         await client.data.get(url).sender().response.failure
     }
 
-    // URLSession does not report the address of a connection, so these options are for Linux.
+    // URLSession cannot check an address before it connects, so these options are for Linux.
     #if os(Linux)
     func testPublicOnlyRefusesPrivateAddressesInAnyNotation() async throws {
         let server = try LoopbackServer()
@@ -92,6 +92,7 @@ final class AddressGuardTests: XCTestCase {
         request.cancel()
         _ = await request.value
     }
+
     func testRefusedAddressIsNotRetried() async throws {
         let observer = NotingObserver([.retrying, .finished])
         let client = APIClient(baseURL: "http://127.0.0.1:1") {
@@ -104,7 +105,6 @@ final class AddressGuardTests: XCTestCase {
         await client.observersCaughtUp()
         XCTAssertEqual(observer.events, ["0 finished addressRefused"])
     }
-
     #endif
 
     func testHostsOutsideTheAllowListAreRefused() async throws {

@@ -154,7 +154,7 @@ struct Relay: Transport {
     }
 }
 
-/// The article on bodies, signatures and transports of one's own, in the words of a user: without anything internal.
+/// The article on bodies, signatures and transports of your own, in the words of a user: without anything internal.
 final class SigningRequestsGuideTests: XCTestCase {
     func testOwnTypesOfBodyAreSent() async throws {
         struct Person: Codable { var fullName: String }

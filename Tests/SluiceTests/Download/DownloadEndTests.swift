@@ -260,12 +260,46 @@ final class DownloadEndTests: XCTestCase {
     }
 
     func testTemporaryFileOfACancelledConversionIsRemoved() async throws {
+        struct Waiting: DataDecoder {
+            let isConverting = AsyncSignal()
+            let mayEnd = DispatchSemaphore(value: 0)
+
+            func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+                isConverting.open()
+                mayEnd.wait()
+                return try JSONDecoder().decode(type, from: data)
+            }
+        }
+        let server = try LoopbackServer()
+        let contents = Data("[\(UInt64.random(in: .min ... .max))]".utf8)
+        server.on("/numbers", .data(contents, contentType: "application/json"))
+        let decoder = Waiting()
+        let client = APIClient(baseURL: server.url) { $0.modelDecoder = decoder }
+        let request: DownloadAPIRequest<[UInt64], APIError> = client.download("numbers", to: .temporary).decoded()
+        let sender = request.sender()
+        let caller = Task { await sender.response }
+        await decoder.isConverting.wait()
+        let folder = FileManager.default.temporaryDirectory
+        let file = try FileManager.default.contentsOfDirectory(atPath: folder.path).first {
+            $0.hasPrefix("sluice-") && (try? Data(contentsOf: folder.appending(path: $0))) == contents
+        }
+        let path = try folder.appending(path: XCTUnwrap(file)).path
+        caller.cancel()
+        let response = await caller.value
+        XCTAssertEqual(response.failure?.code, .cancelled)
+        decoder.mayEnd.signal()
+        await eventually { !FileManager.default.fileExists(atPath: path) }
+    }
+
+    func testTemporaryFileThatAClosureHasReceivedStays() async throws {
         let fixture = try DownloadFixture(bytes: 10)
         fixture.server.on("/file", .resource(fixture.resource))
         let file = Shared<URL?>(nil)
         let isConverting = AsyncSignal()
         let mayEnd = AsyncSignal()
-        let sender = fixture.client.download("file", to: .temporary).serialized { downloaded, _ in
+        let hasEnded = AsyncSignal()
+        let client = APIClient(baseURL: fixture.server.url) { $0.plugins = [Ended(signal: hasEnded)] }
+        let sender = client.download("file", to: .temporary).serialized { downloaded, _ in
             file.change { $0 = downloaded.url }
             isConverting.open()
             await mayEnd.wait()
@@ -274,12 +308,20 @@ final class DownloadEndTests: XCTestCase {
         .sender()
         let caller = Task { await sender.response }
         await isConverting.wait()
-        let path = try XCTUnwrap(file.read?.path)
-        XCTAssertTrue(FileManager.default.fileExists(atPath: path))
         caller.cancel()
-        let response = await caller.value
-        XCTAssertEqual(response.failure?.code, .cancelled)
+        _ = await caller.value
         mayEnd.open()
-        await eventually { !FileManager.default.fileExists(atPath: path) }
+        await hasEnded.wait()
+        let isDrained = await client.drain(within: .seconds(60))
+        XCTAssertTrue(isDrained)
+        let url = try XCTUnwrap(file.read)
+        XCTAssertEqual(try Data(contentsOf: url), fixture.contents)
+        try FileManager.default.removeItem(at: url)
+    }
+
+    private struct Ended: Plugin {
+        let signal: AsyncSignal
+
+        func didFinish(_ result: Result<any Sendable, any Error>, context: RequestContext) { signal.open() }
     }
 }

@@ -58,6 +58,42 @@ struct ReplacedResponseTests {
         #expect(failure.errorBody?.reason == "sold out")
     }
 
+    /// An interceptor may return the failure of a request of its own.
+    @Test func errorOfAnotherRequestKeepsNoResponse() async throws {
+        struct Renewing: ResponseInterceptor {
+            func intercept(_ outcome: TransportOutcome, context: RequestContext) async -> TransportOutcome {
+                if context.tags.contains("token") { return outcome }
+                let response = await context.client.data.get("token").tags("token").sender().response
+                return response.failure.map(TransportOutcome.failure) ?? outcome
+            }
+        }
+        let server = try server()
+        server.on("/token", .json(#"{"reason":"expired"}"#, status: .badRequest))
+        let shop = APIClient(baseURL: server.url) { $0.responseInterceptors = [Renewing()] }
+        let response = await shop.data.get("orders").sender().response
+        #expect(response.status == .badRequest)
+        #expect(response.body.isEmpty)
+    }
+
+    @Test func describedErrorsHaveNoBody() async throws {
+        let server = try server()
+        let shop = APIClient(baseURL: server.url) { $0.responseInterceptors = [Adapting()] }
+        let failure = try #require(await shop.data.get("orders").sender().response.failure)
+        #expect(failure.replacedResponse == nil)
+        var dumped = ""
+        dump(
+            failure.replacing(
+                ServerResponse(
+                    request: HTTPRequest(scheme: "http", authority: "a.test", path: "/"),
+                    head: HTTPResponse(status: .ok),
+                    body: Data("sold out".utf8)
+                )
+            ),
+            to: &dumped
+        )
+        #expect(!dumped.contains("sold out"))
+    }
+
     @Test func errorModelOfDownloadReadsHead() async throws {
         let server = try server()
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

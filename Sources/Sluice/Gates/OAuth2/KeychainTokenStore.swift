@@ -26,8 +26,7 @@ public struct KeychainTokenStore: TokenStore {
     /// - Parameters:
     ///   - service: The service of the keychain item, usually the program's identifier.
     ///   - account: The account of the keychain item; `oauth2` by default.
-    ///   - accessGroup: The group of programs that share the item; nil for this program only. On macOS, it requires an
-    ///     entitlement.
+    ///   - accessGroup: The group of programs that share the item; nil for this program only. It requires an entitlement.
     public init(service: String, account: String = "oauth2", accessGroup: String? = nil) {
         self.service = service
         self.account = account

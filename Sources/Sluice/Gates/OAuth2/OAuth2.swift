@@ -15,11 +15,12 @@ import SluiceHTTP
 /// }
 /// ```
 ///
-/// - A request waits only if there is no valid token. One request to the authorization server serves all that wait. A
-///   cancelled request stops waiting at once. If no other request waits, the request for a token is cancelled. A refresh
-///   is never cancelled, because the server may already have invalidated the old token.
-/// - A token is replaced before it expires, while requests wait. If that fails or takes more than two seconds, they use
-///   the old one until it expires. Ten seconds after that, a request makes the next attempt, and the others do not wait.
+/// - A request waits if there is no valid token, or for up to two seconds while a token that is about to expire is
+///   replaced. One request to the authorization server serves all that wait. A cancelled request stops waiting at once.
+///   If no other request waits, the request for a token is cancelled. A refresh is never cancelled, because the server
+///   may already have invalidated the old token.
+/// - If the replacement fails or takes more than two seconds, requests use the old token until it expires. Ten seconds
+///   later, one request makes the next attempt and waits for it. The others use the old token.
 /// - A request that the API answers with 401 is sent once more with a new token, if its body can be sent again. A
 ///   second refusal is the outcome of the request. A 401 counts if the request carried the token, unless it names an
 ///   error other than `invalid_token` (RFC 6750 §3.1). Many servers name none.

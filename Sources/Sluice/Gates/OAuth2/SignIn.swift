@@ -275,6 +275,8 @@ struct AuthorizationResponse: Sendable {
         if let question = text.firstIndex(of: UInt8(ascii: "?")) { text = text[question...].dropFirst() }
         for pair in text.split(separator: UInt8(ascii: "&")) {
             let name = Self.decoded(pair.prefix { $0 != UInt8(ascii: "=") })
+            // Anyone can make the program parse a URL, and the hash of a long name that is not ASCII takes long.
+            guard name.utf8.count <= 32 else { continue }
             let value = Self.decoded(pair.drop { $0 != UInt8(ascii: "=") }.dropFirst())
             if values.updateValue(value, forKey: name) != nil { repeated.insert(name) }
         }
@@ -298,7 +300,7 @@ struct AuthorizationResponse: Sendable {
         }
         // Checked first, because anyone can forge a response, including an error.
         guard answers(state: state) else { throw OAuth2Error(.stateMismatch) }
-        if let issuer, values["iss"] != issuer {
+        if let issuer, values["iss"]?.hasBytes(of: issuer) != true {
             throw OAuth2Error(.issuerMismatch, values["iss"] == nil ? "it has no iss parameter" : nil)
         }
         if let error = values["error"], !error.isEmpty {

@@ -108,7 +108,7 @@ extension OAuth2.Configuration {
         else { return nil }
         return OAuth2Error(
             .unsupported,
-            "the authorization server \(origin) has no TLS; use https, or set insecurelyAllowsUnencryptedEndpoints"
+            "the authorization server \(origin) has no TLS, and only a direct connection to the loopback interface needs none; use https, or set insecurelyAllowsUnencryptedEndpoints"
         )
     }
 }
@@ -220,7 +220,7 @@ struct TokenResponse: Sendable {
             return .failure(invalid("it has no access_token"))
         }
         switch members["token_type"] ?? .null {
-        case .string(let type) where type.lowercased() == "bearer": break
+        case .string(let type) where type.utf8.count == 6 && type.lowercased() == "bearer": break
         case .null where acceptsMissingType: break
         case .null: return .failure(invalid("it has no token_type"))
         default: return .failure(invalid("its token_type is not Bearer"))

@@ -228,7 +228,9 @@ extension FileTokenStore: SharedTokenStore {
             let lock = try await perform { file throws(PrivateFile.Failure) in try file.attemptLock() }
             if let lock { return FileTokenLock(lock, store: self) }
             guard clock.now < end else {
-                throw TokenStoreError("Another program holds the lock of the file “\(file.path)” for too long.")
+                throw TokenStoreError(
+                    "Another program has held the lock of the file “\(file.path)” for too long. Try again later."
+                )
             }
             try await clock.sleep(for: Self.lockInterval)
         }

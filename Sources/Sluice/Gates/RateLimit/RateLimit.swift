@@ -7,17 +7,17 @@ import SluiceHTTP
 /// ```
 ///
 /// The limit is a token bucket. Each request takes a token, tokens are added at the rate, and at most `burst` tokens
-/// are stored. In any span of time, the number of requests that the gate admits is at most the burst plus the number that the rate allows.
-/// Requests that wait at a later gate are sent when that gate admits them, so list this one after it.
-/// Requests without a token wait in a first-in, first-out queue. A cancelled request leaves the queue. A request that
-/// would wait longer than `maximumWait` fails at once with ``SluiceError/Code/rateLimited``. If the queue is full, it
-/// fails with ``SluiceError/Code/queueFull``.
+/// are stored. In any span of time, the number of requests that the gate admits is at most the burst, plus the number
+/// that the rate allows, plus the number of tokens that are put back in that span. Requests that wait at a later gate
+/// are sent when that gate admits them, so list this one after it. Requests without a token wait in a first-in,
+/// first-out queue. A cancelled request leaves the queue. A request that would wait longer than `maximumWait` fails at
+/// once with ``SluiceError/Code/rateLimited``. If the queue is full, it fails with ``SluiceError/Code/queueFull``.
 ///
 /// When a server answers 429 or 503 with `Retry-After`, no requests of the same key are admitted before that time. The
 /// same holds when the server says that its quota is exhausted: no requests are admitted before the quota is reset.
 /// The headers are `RateLimit`, or `RateLimit-Remaining` and `-Reset` (draft-ietf-httpapi-ratelimit-headers), or
-/// the same with an `X-` prefix. A request whose deadline, that of its total time-out, is before the end of the pause
-/// fails at once with ``SluiceError/Code/rateLimited``.
+/// the same with an `X-` prefix. A request whose total time-out or ``Deadline`` ends before the pause fails at once
+/// with ``SluiceError/Code/rateLimited``.
 ///
 /// The token of a request that certainly did not reach the server is put back. This is the case if a later gate or an
 /// interceptor failed or was cancelled, or if no connection was made. A server that redirects has been reached. Clients

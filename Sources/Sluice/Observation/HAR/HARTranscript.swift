@@ -115,9 +115,9 @@ struct HARTranscript {
         var result = HAR.PostData(mimeType: shownType ?? "")
         switch body.source {
         case .none: return nil
-        case .file: result.comment = "A file, which is not kept."
-        case .stream: result.comment = "A stream, which is not kept."
-        case .deferred, .encoded: result.comment = "Made when it was sent, and not kept."
+        case .file: result.comment = "A file, which is not recorded."
+        case .stream: result.comment = "A stream, which is not recorded."
+        case .deferred, .encoded: result.comment = "Encoded when it was sent, and not recorded."
         case .data(let data):
             let body = text(of: data, contentType, headers[.contentEncoding])
             let isForm = contentType.flatMap(ContentType.init)?.essence == "application/x-www-form-urlencoded"
@@ -138,7 +138,7 @@ struct HARTranscript {
         _ contentType: String?,
         _ contentEncoding: String? = nil
     ) -> (text: String?, encoding: String?, comment: String?) {
-        guard body.count <= maximumBodyBytes else { return (nil, nil, "Too long to be kept: \(body.count) bytes.") }
+        guard body.count <= maximumBodyBytes else { return (nil, nil, "Too long to record: \(body.count) bytes.") }
         switch redaction.body(body, contentType: contentType, contentEncoding: contentEncoding) {
         case .text(let text): return (text, nil, nil)
         case .binary: return (body.base64EncodedString(), "base64", nil)

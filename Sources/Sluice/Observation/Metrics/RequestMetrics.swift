@@ -364,7 +364,7 @@ struct MetricsLedger {
     private var accounts: [RequestMetrics.Route] = []
     private var accountsByName: [String: Int] = [:]
     private var accountsByKind: [Kind: Int] = [:]
-    /// The last lookup, because most requests are of the same kind as the previous one.
+    /// The last look-up, because most requests are of the same kind as the previous one.
     private var last: (kind: Kind, account: Int)?
     /// The requests that have begun and not ended. A request that could not be built has not begun.
     var inFlight: Set<RequestID> = []

@@ -372,7 +372,7 @@ extension CacheTransaction {
     }()
 }
 
-// MARK: - Entry lookup
+// MARK: - Entry look-up
 
 /// A stored entry that does not match its checksums. Its number may belong to another entry later, which has other checksums.
 struct BrokenEntry: Sendable {

@@ -31,7 +31,7 @@ extension CacheDatabase {
             if state.lastForeignCheck == nil {
                 // Changes are counted from here, because entries are read from now on.
                 let changes = try? connection.integer("SELECT changes FROM total WHERE id = 1")
-                state.lastForeignCheck = (opened.generation, changes ?? nil)
+                state.lastForeignCheck = (opened.generation, changes)
             }
             onEvent(.opened(URL(filePath: files.database)))
             if access == .readWrite { sweepLater(isFirst: true) }

@@ -109,7 +109,13 @@ extension EndRow {
         EndRow("a later gate", "cancellation", "ignored", rate: "0 tokens", .cancellation) {
             $0.configure = { $0.gates.append(WaitingStep(bench: $1)) }
         },
-        EndRow("a later gate that goes on", "total time-out or deadline", "ignored", rate: "0 tokens", .totalTime) {
+        EndRow(
+            "a later gate that ignores cancellation",
+            "total time-out or deadline",
+            "ignored",
+            rate: "0 tokens",
+            .totalTime
+        ) {
             $0.configure = { $0.gates.append(WaitingStep(bench: $1, ignoresCancellation: true)) }
         },
         EndRow("a request interceptor", "error", "ignored", rate: "0 tokens") {
@@ -122,7 +128,7 @@ extension EndRow {
             $0.configure = { $0.requestInterceptors.append(WaitingStep(bench: $1)) }
         },
         EndRow(
-            "a request interceptor that goes on",
+            "a request interceptor that ignores cancellation",
             "total time-out or deadline",
             "ignored",
             rate: "0 tokens",
@@ -130,7 +136,13 @@ extension EndRow {
         ) {
             $0.configure = { $0.requestInterceptors.append(WaitingStep(bench: $1, ignoresCancellation: true)) }
         },
-        EndRow("a request interceptor that goes on", "cancellation", "ignored", rate: "0 tokens", .cancellation) {
+        EndRow(
+            "a request interceptor that ignores cancellation",
+            "cancellation",
+            "ignored",
+            rate: "0 tokens",
+            .cancellation
+        ) {
             $0.configure = { $0.requestInterceptors.append(WaitingStep(bench: $1, ignoresCancellation: true)) }
         },
         EndRow("a plugin that prepares", "total time-out or deadline", "ignored", rate: "0 tokens", .totalTime) {

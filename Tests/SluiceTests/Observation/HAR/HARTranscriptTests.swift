@@ -96,7 +96,7 @@ import Testing
         let bytes = entry(posting(.data(Data([0xFF, 0xFE, 0, 0xD8, 0x80])), "image/png")).request.postData
         #expect(bytes?.encoding == "base64" && bytes?.text == "//4A2IA=")
         let file = entry(posting(.file(URL(filePath: "/x")), "image/png"))
-        #expect(file.request.postData?.comment == "A file, which is not kept." && file.request.bodySize == nil)
+        #expect(file.request.postData?.comment == "A file, which is not recorded." && file.request.bodySize == nil)
         #expect(entry().request.postData == nil)
     }
 
@@ -119,7 +119,7 @@ import Testing
     @Test func omitsLongBodies() {
         let long = String(repeating: "x", count: 1001)
         let content = entry(body: long).response.content
-        #expect(content.text == nil && content.size == 1001 && content.comment == "Too long to be kept: 1001 bytes.")
+        #expect(content.text == nil && content.size == 1001 && content.comment == "Too long to record: 1001 bytes.")
         #expect(entry(body: String(long.dropLast())).response.content.text?.count == 1000)
         #expect(entry(body: "x", maximumBodyBytes: 0).response.content.text == nil)
     }
