@@ -49,10 +49,12 @@ public actor DownloadRequestSender<Model: Sendable, ErrorModel: ErrorSerializabl
                 upload.end()
                 progress.meter.end()
                 outcome.call?.notifyPlugins(response.result)
-                if !flight.complete(response), !request.serializer.passesFile,
-                    case .temporary = request.destination.target, let file = response.file
+                let isTaken = flight.complete(response)
+                // All callers may have been cancelled, so that nobody has received the name of the file.
+                if !isTaken, case .temporary = request.destination.target, case .success = response.result,
+                    !request.serializer.passesFile, pipeline.steps.plugins.isEmpty,
+                    request.draft.options.steps.plugins.isEmpty, let file = response.file
                 {
-                    // All callers have been cancelled, and none has received the name of the file.
                     await BlockingQueues.next.result { try? FileManager.default.removeItem(at: file.url) }
                 }
                 pipeline.running.leave(ticket)

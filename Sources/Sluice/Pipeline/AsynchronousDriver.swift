@@ -191,7 +191,7 @@ struct AsynchronousDriver: Sendable {
                 outcome = await interceptor.intercept(outcome, context: context)
             }
             for plugin in call.steps.plugins { outcome = await plugin.process(outcome, context: context) }
-            outcome.keep(responseOf: self.outcome)
+            outcome.keep(responseOf: self.outcome, to: context.request, request, call.latestRequest)
             return outcome
         }
     }

@@ -265,6 +265,11 @@ extension SluiceError {
 }
 
 extension ServerResponse {
+    /// True if the response was received by an equal request, which this one has waited for.
+    var isShared: Bool {
+        if case .cache(let info) = source { info.isShared } else { false }
+    }
+
     /// True if the response came from the cache without revalidation.
     var isServedFromCache: Bool {
         if case .cache(let info) = source { !info.isRevalidated } else { false }

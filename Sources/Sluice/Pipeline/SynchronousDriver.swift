@@ -253,7 +253,7 @@ struct SynchronousDriver: Sendable {
                     call.keepSentRequest(of: outcome)
                     let received = outcome
                     for adapter in call.steps.outcomeAdapters { adapter.adapt(&outcome, context: context) }
-                    outcome.keep(responseOf: received)
+                    outcome.keep(responseOf: received, to: context.request, call.latestRequest)
                 }
                 machine.advance()
             case .release where !admission.isAsynchronous:

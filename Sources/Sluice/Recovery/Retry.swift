@@ -51,8 +51,8 @@ struct Retry: Sendable {
         guard attempt < policy.maximumAttempts else { return false }
         switch outcome {
         case .failure(let error) where error.isCancellation: return false
-        // The cache answered, so another attempt would get the same response.
-        case .success(let response) where response.isServedFromCache: return false
+        // The cache answered, so another attempt would get the same response, unless the server has sent it just now.
+        case .success(let response) where response.isServedFromCache && !response.isShared: return false
         default: break
         }
         let isRetried =
@@ -98,11 +98,12 @@ extension TransportOutcome {
 
     /// Keeps the response in the error that a response interceptor or plugin has returned in its place, unless the error
     /// is that of another request.
-    mutating func keep(responseOf received: TransportOutcome) {
-        guard case .success(let response) = received, case .failure(let error) = self, !error.isCancellation,
-            error.request.map({ $0.url == response.request.url }) ?? true,
-            error.response.map({ $0.status == response.head.status }) ?? true
-        else { return }
+    mutating func keep(responseOf received: TransportOutcome, to requests: HTTPRequest...) {
+        guard case .success(let response) = received, case .failure(let error) = self, !error.isCancellation else {
+            return
+        }
+        // An interceptor sees the request as it was built. Later interceptors and redirects may have changed its URL.
+        if let url = error.request?.url, !(requests + [response.request]).contains(where: { $0.url == url }) { return }
         self = .failure(error.replacing(response))
     }
 

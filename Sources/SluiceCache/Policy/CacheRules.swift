@@ -155,7 +155,7 @@ extension CacheRules {
 
     /// Returns the time in seconds for which a stale response may be served if the server fails.
     func staleIfError(of metadata: CacheMetadata) -> Double? {
-        metadata.directives.staleIfError ?? (metadata.isError ? nil : staleIfError)
+        metadata.isError ? nil : metadata.directives.staleIfError ?? staleIfError
     }
 
     /// Returns the freshness lifetime of a response in seconds (RFC 9111 §4.2.1, §4.2.2).

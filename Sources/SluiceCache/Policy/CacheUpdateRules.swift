@@ -70,10 +70,8 @@ extension CacheRules {
         let lifetime = lifetime(of: metadata)
         let requestDirectives = parsed.directives
         if metadata.directives.isNoCache { return nil }
-        // Otherwise a stored error would hide the current one, and end its retries.
-        if metadata.isError, requestDirectives.staleIfError == nil, metadata.directives.staleIfError == nil {
-            return nil
-        }
+        // A stored error would hide the current one, and end its retries.
+        if metadata.isError { return nil }
         if requestDirectives.staleIfError == nil,
             !requestDirectives.accepts(age: age, lifetime: lifetime, isImmutable: metadata.directives.isImmutable)
         {

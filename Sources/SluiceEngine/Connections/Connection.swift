@@ -77,7 +77,7 @@ package final class Connection: LoopHandler, RequestCarrier {
             // A connection that was open before the request is one that the server may have closed meanwhile.
             let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
             guard state.isOpen, !life.isOver(at: now, isFresh: isFresh),
-                isFresh || idleDeadline(state) > now && state.stream.hasNoInput()
+                isFresh || idleDeadline(state) + .seconds(1) > now && state.stream.hasNoInput()
             else {
                 close(&state, &effects)
                 return false

@@ -95,7 +95,7 @@ final class HTTP2Connection: LoopHandler, RequestCarrier {
             let isFresh = state.requests == 0 && life.isDialed(for: call, connected: state.idleSince, at: now)
             // The loop may not have seen that the server has closed an idle connection.
             let input = state.session.count > 0 || isFresh ? .none : state.stream.unreadInput()
-            let isTooOld = state.session.count == 0 && !isFresh && idleDeadline(state) <= now
+            let isTooOld = state.session.count == 0 && !isFresh && idleDeadline(state) + .seconds(1) <= now
             guard !life.isOver(at: now, isFresh: isFresh), input != .end, !isTooOld else {
                 retire(&state, &effects)
                 return false

@@ -42,7 +42,7 @@ final class HTTP2Stream: Transaction {
     private var bodyWait = AcknowledgementWait()
     /// The error that ends the stream.
     var failure: SluiceError?
-    /// True once the fields exceed twice a limit, so that the connection is closed instead of skipping them.
+    /// True once the fields far exceed a limit, so that the connection is closed instead of skipping them.
     private(set) var exceedsSkipLimit = false
 
     private var fields = HTTP2ResponseHead()

@@ -263,8 +263,11 @@ extension UInt128: JSONDecodable {}
 extension RawRepresentable where Self: JSONDecodable, RawValue: JSONDecodable {
     /// Reads the raw value of one of the type's values.
     public init(json: JSON) throws {
-        // A text with many combining characters in a row is no value of an enum, and takes long to compare with one.
-        if case .string(let text) = json, JSONMarks.isExceeded(by: text) {
+        // A text with many combining characters in a row is not a value of an enum, and takes long to compare with one. A
+        // structure can hold a text, so it is larger than an enum.
+        if case .string(let text) = json, MemoryLayout<Self>.size < MemoryLayout<String>.size,
+            JSONMarks.isExceeded(by: text)
+        {
             throw JSONDecodingFailure(unknown: json, of: Self.self)
         }
         guard let value = try Self(rawValue: RawValue(json: json)) else {

@@ -49,7 +49,8 @@ final class CachedStepsTests: XCTestCase {
 
     func testStoredErrorAnswersNoRetry() async throws {
         let server = try LoopbackServer()
-        let failure = LoopbackResponse.status(.serviceUnavailable, headers: ["Cache-Control": "max-age=60"])
+        let caching: HTTPHeaders = ["Cache-Control": "max-age=60, stale-if-error=600"]
+        let failure = LoopbackResponse.status(.serviceUnavailable, headers: caching)
         server.on("/page", failure, failure, .text("one"))
         let client = APIClient(baseURL: server.url) {
             $0.cache = store

@@ -75,6 +75,33 @@ struct ReplacedResponseTests {
         #expect(response.body.isEmpty)
     }
 
+    /// The request that an interceptor sees is not the one that was sent.
+    @Test func errorWithTheRequestAsBuiltKeepsTheResponse() async throws {
+        struct Keyed: RequestAdapter {
+            func adapt(_ request: inout HTTPRequest, context: RequestContext) { request.addQuery("key", "1") }
+        }
+        struct Refusing: OutcomeAdapter {
+            func adapt(_ outcome: inout TransportOutcome, context: RequestContext) {
+                let response = HTTPResponse(status: .notFound)
+                outcome = .failure(
+                    SluiceError(.validationFailed, "No orders.", request: context.request, response: response)
+                )
+            }
+        }
+        let server = try server()
+        server.on("/old", .redirect(to: "/orders"))
+        let shop = APIClient(baseURL: server.url) {
+            $0.requestInterceptors = [Keyed()]
+            $0.responseInterceptors = [Refusing()]
+        }
+        for path in ["orders", "old"] {
+            let response = await shop.data.get(path).sender().response
+            #expect(response.status == .notFound)
+            #expect(String(decoding: response.body, as: UTF8.self) == #"{"reason":"sold out"}"#)
+            #expect(response.failure?.step == .responseInterceptor)
+        }
+    }
+
     @Test func describedErrorsHaveNoBody() async throws {
         let server = try server()
         let shop = APIClient(baseURL: server.url) { $0.responseInterceptors = [Adapting()] }

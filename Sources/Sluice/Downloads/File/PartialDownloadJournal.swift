@@ -99,10 +99,11 @@ extension PartialDownload {
     func restore() -> Int32 {
         let length = descriptor.length ?? 0
         switch SystemFile.contents(of: location.journal, limit: PartialDownloadJournal.limit + 1, isOwn: true) {
-        case .failed(let error) where [EMFILE, ENFILE, ENOMEM, EAGAIN, EINTR, ESTALE, ETIMEDOUT].contains(error):
-            // The journal can be read later, and with it the bytes of the file.
+        case .failed(let error) where ![EACCES, EPERM, ELOOP, ENXIO].contains(error):
+            // The journal may be readable later, and with it the bytes of the file.
             return error
-        case .absent, .failed: break
+        case .failed: state.withLock { $0.hasJournal = true }
+        case .absent: break
         case .contents(let data):
             if data.count <= PartialDownloadJournal.limit,
                 let journal = try? JSONDecoder().decode(PartialDownloadJournal.self, from: data),
